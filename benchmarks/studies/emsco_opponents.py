@@ -7,22 +7,41 @@ on from there. Ctrl-C ends it with the splits that are finished. A fit of EMSCO 
 minute of the processor, and most others a second.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from shortlist.multistage.stage_comparison import with_margins
-from shortlist.reproduce.paper import Plan, fingerprints, reproduce, sets_of
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import measure_on, split_three
+from shortlist.multistage.presets import SYNTHETIC30, preset
+from shortlist.multistage.stage_comparison import (
+    COLUMNS,
+    OPPONENTS,
+    fit_quietly,
+    measure_split,
+    stage_methods,
+    with_margins,
+)
+from shortlist.reproduce.paper import Plan, Rows, fingerprints, reproduce, sets_of
 from shortlist.reproduce.papers import PAPERS
-from shortlist.reproduce.stage_opponents import ALL_METHODS, SYNTHETIC30, OpponentsSize, opponent_units
-from shortlist.reproduce.stage_problems import SETS
-from shortlist.runs import Work, open_study
+from shortlist.reproduce.stage_opponents import paper_stages
+from shortlist.reproduce.stage_problems import SETS, paper_table
+from shortlist.runs import Budget, Unit, Work, open_study
 from shortlist.runs.cancellation import cancel_on_interrupt
+from shortlist.runs.clock import processor_seconds
 
 TABLES = (*SETS, SYNTHETIC30)
+EXACT_FRONT = "exact front"
+"""The fittest point of the complete front, in place of an evolved one."""
+SEARCHED = ("emsco", EXACT_FRONT)
+MOST_STAGES_ENUMERATED = 4
+"""More stages are walked in minutes per split."""
 OUT = Path(__file__).parents[2] / "out"
+NO_TABLES = dataclasses.replace(PAPERS["emsco"], make_tables=lambda _rows: [])
 
 
 def emsco_opponents(
@@ -33,14 +52,64 @@ def emsco_opponents(
     found, missing = sets_of([SETS[name] for name in tables if name != SYNTHETIC30], folder)
     if missing:
         raise FileNotFoundError(" ".join(missing))
-    units, _ = opponent_units(folder, tables, OpponentsSize(tables, ALL_METHODS, seeds))
+    units = [
+        Unit(f"{name}/{seed}/{method}", _measured, (folder, name, method, seed))
+        for name in tables
+        for seed in range(seeds)
+        for method in (*SEARCHED, *OPPONENTS)
+        if method != EXACT_FRONT or name != SYNTHETIC30
+    ]
     plan = Plan(tuple(units), fingerprints(found))
     with open_study(out / "emsco-opponents.db") as study, cancel_on_interrupt() as cancellation:
-        measured = reproduce(PAPERS["emsco"], plan, Work(study=study, cancellation=cancellation)).rows
+        measured = reproduce(NO_TABLES, plan, Work(study=study, cancellation=cancellation)).rows
     for name, rows in measured.groupby("set", sort=False):
         whole = _whole_splits(rows)
         yield from _means(str(name), whole[whole["kind"] == "opponents"])
         yield from _stages(str(name), whole[(whole["kind"] == "feature") & (whole["method"] == "emsco")])
+
+
+def _measured(folder: Path, name: str, method: str, seed: int, *, budget: Budget) -> Rows:
+    """Fit and measure one method on the split of one seed."""
+    table = paper_table(folder, name)
+    if method in SEARCHED:
+        return _searched(folder, name, method, seed, budget)
+    fitted = stage_methods((method,), feature_costs=table.costs, confidence=table.confidence)[method]
+    found = measure_split(table.X, table.y, method, fitted, seed, budget=budget)
+    return [{"kind": "opponents", "set": name, "total": table.total, **found}]
+
+
+def _searched(folder: Path, name: str, search: str, seed: int, budget: Budget) -> Rows:
+    """Measure the fittest point of one split, and the one with the largest sum, on the test rows.
+
+    Evolution goes by the rules that are the default of stage.
+    """
+    table = paper_table(folder, name)
+    X, y = table.X, table.y
+    fit, judge, test = split_three(y, seed=seed)
+    k = paper_stages(X.shape[1])
+    classifier = MultiStageClassifier(
+        feature_costs=table.costs, confidence=table.confidence, pick="norm", random_state=seed,
+        max_stages=k if search == "emsco" else min(k, MOST_STAGES_ENUMERATED),
+        method="emsco" if search == "emsco" else "enumerate", emsco_options=preset(name).options,
+    )  # fmt: skip
+    start = processor_seconds()
+    fit_quietly(classifier, X.iloc[fit], y[fit], (X.iloc[judge], y[judge]), cancellation=budget.cancellation)
+    seconds = processor_seconds() - start
+    coverage, accuracy, cost = classifier.front_.values.T
+    by_sum = int(np.argmax(coverage + accuracy - cost / table.total))
+    stages: list[int] = (classifier.assignment_ + 1).tolist()
+    rows: Rows = []
+    for method, point in ((search, classifier.point_), (f"{search}, by the sum", by_sum)):
+        classifier.use(point)
+        found = measure_on(classifier, X.iloc[test], y[test])
+        values = (seed, method, found.coverage, found.accuracy, found.cost, found.aggregate, seconds)
+        facts = {"kind": "opponents", "set": name, "total": table.total}
+        rows.append(facts | dict(zip(COLUMNS, values, strict=True)))
+    return rows + [
+        {"kind": "feature", "set": name, "seed": seed, "method": search, "feature": feature,
+         "price": table.costs[feature], "stage": stage}
+        for feature, stage in zip(X.columns, stages, strict=True)
+    ]  # fmt: skip
 
 
 def _whole_splits(rows: pd.DataFrame) -> pd.DataFrame:

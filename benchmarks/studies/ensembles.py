@@ -80,7 +80,7 @@ def eel_cv(
     generations: int = 200,
 ) -> Iterator[dict[str, Any]]:
     """Cross-validate evolved ensembles beside one linear classifier, a genetic algorithm and boosted stumps."""
-    methods = eel_methods(EvolutionSize(tables, n_folds, n_folds, population, generations))
+    methods = eel_methods(EvolutionSize(tables, n_folds, 1, population, generations))
     results = []
     for name in tables:
         measured = compare_methods({name: read_eel_table(folder, name)}, methods, n_folds=n_folds)

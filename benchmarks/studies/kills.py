@@ -98,13 +98,13 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(shortlist.__path__, "shortlist."):
         if "__main__" not in module.name:
             importlib.import_module(module.name)
-    from shortlist.reproduce.emsco import EMSCO, EmscoSize, plan_emsco
+    from shortlist.reproduce.paper import Plan
     from shortlist.reproduce.papers import PAPERS
-    from shortlist.reproduce.stage_opponents import SYNTHETIC30, OpponentsSize
+    from shortlist.reproduce.stage_opponents import OpponentsSize, opponent_units
 
-    opponents = OpponentsSize((SYNTHETIC30,), ("single", "co-t", "astc"), 3)
-    size = EmscoSize((), (), 0, 0, 0, 0, (), 0, 0, opponents)
-    PAPERS["emsco"] = dataclasses.replace(EMSCO, plan=lambda folder, _extent: plan_emsco(folder, size))
+    size = OpponentsSize(("synthetic30",), 3, 0)
+    plan = Plan(tuple(opponent_units(None, size.sets, size)), {})
+    PAPERS["emsco"] = dataclasses.replace(PAPERS["emsco"], plan=lambda _folder, _extent: plan)
 
 
 def _begun(name: str, *more: str) -> int:

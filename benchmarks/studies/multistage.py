@@ -11,25 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.presets import PRESETS
-from shortlist.multistage.problem.costs import feature_costs
-from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.recall import recall
-from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import stage_problem
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.decision_bits import subset_masks
 from shortlist.reproduce.stage_problems import (
     PAPER_EXAMPLE,
     SETS,
+    example_problem,
     measured_on_test,
     paper_problem,
-    stage_rows,
 )
 from shortlist.runs.budget import Budget
 
@@ -56,7 +51,7 @@ def complete_fronts(
     for name in data:
         for k in (*stages, *(credit_stages if name == "credit" else ())):
             start = time.perf_counter()
-            problem = paper_problem(folder, name, max_stages=k)
+            problem = paper_problem(folder, name, max_stages=k).problem
             problem.decisions.every_subset()
             fits_s = time.perf_counter() - start
             result = enumerate_front(problem, workers=THREADS)
@@ -72,7 +67,7 @@ def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
     _warm_up(folder)
     for name in SETS:
         options = _options(name, generations)
-        problem = paper_problem(folder, name, max_stages=4)
+        problem = paper_problem(folder, name, max_stages=4).problem
         result, seconds = _timed(
             lambda problem=problem, options=options: emsco(problem, options, budget=Budget(seed=0))
         )
@@ -91,40 +86,31 @@ def example(
     All subsets are fitted first, which `first_run_s` of the first confidence includes; then nothing is left to fit for
     another seed (`seconds`, the mean) or another confidence (`first_run_s` of the others).
     """
-    place = folder / "emsco-example"
-    parts = {part: pd.read_csv(place / f"example_{part}.csv") for part in ("train", "val", "test")}
-    X = {part: table.drop(columns="label") for part, table in parts.items()}
-    y = {part: table["label"].to_numpy() for part, table in parts.items()}
-    prices = [float(price) for price in (place / "example_costs.txt").read_text().split(",")]
     start = time.perf_counter()
-    rows = stage_rows(X["train"], y["train"], X["val"], y["val"])
-    subclassifiers = LogisticSubclassifiers(rows, scale=False, n_jobs=THREADS)
-    costs = feature_costs(prices, list(X["train"]))
-    test = rows.encoding.encode(range(len(prices)), X["test"])
     for level, (accuracy, coverage, cost) in sorted(PAPER_EXAMPLE.items()):
         if level not in levels:
             continue
         found = []
         began, first_s = time.perf_counter(), 0.0
-        problem = stage_problem(
-            DecisionBits(subclassifiers, reject_rule(level, np.array([0, 1]))), costs, max_stages=5
-        )
-        subclassifiers.slots(subset_masks(len(prices)))
+        split = example_problem(folder, level)
+        subclassifiers = split.problem.decisions.subclassifiers
+        subclassifiers.slots(subset_masks(split.problem.n_features))
         for seed in range(seeds):
             before = time.perf_counter()
-            result = emsco(problem, EmscoOptions(generations=150, population=300), budget=Budget(seed=seed))
+            result = emsco(split.problem, EmscoOptions(), budget=Budget(seed=seed))
             seconds = time.perf_counter() - before
             first_s = first_s or time.perf_counter() - began
             # the fittest comes first
-            found.append((*measured_on_test(problem, result.assignments[0], test, y["test"]), seconds))
-        ours, search_s = np.mean(found, axis=0)[:3].tolist(), float(np.mean([run[3] for run in found]))
+            found.append(measured_on_test(split, result.assignments[0]) | {"seconds": seconds})
+        ours = {name: float(np.mean([run[name] for run in found])) for name in found[0]}
+        share = cost / (split.problem.costs.total / split.problem.costs.scale)
         yield _row(
-            "multistage-example", "emsco-example", seeds, "emsco", search_s, confidence=level,
+            "multistage-example", "emsco-example", seeds, "emsco", ours.pop("seconds"), confidence=level,
             first_run_s=round(first_s, 4), fits=subclassifiers.n_fits,
             since_start_s=round(time.perf_counter() - start, 3),
-            accuracy=ours[0], coverage=ours[1], cost=ours[2], aggregate=aggregate(ours[1], ours[0], ours[2] / sum(prices)),
+            **ours,
             published_accuracy=accuracy, published_coverage=coverage, published_cost=cost,
-            published_aggregate=aggregate(coverage, accuracy, cost / sum(prices)),
+            published_aggregate=aggregate(coverage, accuracy, share),
         )  # fmt: skip
 
 
@@ -136,15 +122,17 @@ def recalls(
     generations: int = 500,
     data: tuple[str, ...] = tuple(SETS),
 ) -> Iterator[dict[str, Any]]:
-    """Compare evolution with the complete front (the paper's Figure 7), for both rules about elites."""
+    """Compare evolution with the complete front (the paper's Figure 7), by both rules."""
     for name in data:
         for split in range(splits):
-            truth = enumerate_front(paper_problem(folder, name, max_stages=4, split=split), workers=THREADS)
-            for elites in ("vector", "chromosome"):
-                options = _options(name, generations, elites=elites, tries=5 if elites == "vector" else 0)
+            truth = enumerate_front(
+                paper_problem(folder, name, max_stages=4, split=split).problem, workers=THREADS
+            )
+            for rules in RULES:
+                options = _options(name, generations, rules=rules)
                 found, seconds = _timed(lambda t=truth, o=options: recall(t, o, seeds=range(seeds)))
                 yield _row(
-                    "multistage-recall", name, split, f"emsco, elites={elites}", seconds, max_stages=4, seeds=seeds,
+                    "multistage-recall", name, split, f"emsco, rules={rules}", seconds, max_stages=4, seeds=seeds,
                     size=len(truth.measures), generations=generations,
                     points=float(found.points[:, -1].mean()), assignments=float(found.assignments[:, -1].mean()),
                     points_halfway=float(found.points[:, generations // 2].mean()),
@@ -180,9 +168,10 @@ def _options(name: str, generations: int, **more: Any) -> EmscoOptions:
 @functools.cache
 def _warm_up(folder: Path) -> None:
     """Compile and import outside the clock."""
-    problem = paper_problem(folder, "pima", max_stages=2)
+    problem = paper_problem(folder, "pima", max_stages=2).problem
     enumerate_front(problem, workers=THREADS)
     emsco(problem, EmscoOptions(population=20, generations=2))
+    paper_problem.cache_clear()
 
 
 def _timed(call: Any) -> tuple[Any, float]:

@@ -37,7 +37,7 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers
 
 ROOT = Path(__file__).parents[2]
-FOLDS = PruningSize(("parkinsons", "wdbc"), 10, 5, 1, (40,), None, 100)
+FOLDS = PruningSize(("parkinsons", "wdbc"), 5, 1, (40,), None, 100)
 """Ten folds of the paper's methods, limited in nodes, so that answers do not depend on the clock."""
 SYSTEM, N_POINTS = "uclinux", 250
 """A product line, and reference points in chunks of 25."""

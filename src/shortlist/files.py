@@ -15,6 +15,7 @@ import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError, UnwritableFileError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", b"\x04\x22\x4d\x18")
@@ -98,21 +99,36 @@ def read_parquet(path: str | Path) -> "pa.Table":
     Raises
     ------
     BadFileError
-        If the file cannot be read.
-    pyarrow.ArrowException
-        If its content is not Parquet.
+        If the file cannot be read, or is damaged.
     """
-    return parquet_table(read_bytes(path))
+    return parquet_table(str(path), read_bytes(path))
 
 
-def parquet_table(content: bytes) -> "pa.Table":
+def parquet_table(name: str, content: bytes) -> "pa.Table":
     """Return the table in the bytes of a Parquet file; see :func:`read_parquet`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    source = pa.BufferReader(content)
-    with pq.ParquetFile(source, pre_buffer=False) as file:
+    with undamaged_parquet(name), pq.ParquetFile(pa.BufferReader(content), pre_buffer=False) as file:
         return file.read(use_threads=False)
+
+
+def parquet_frame(name: str, table: "pa.Table") -> "pd.DataFrame":
+    """Return what :func:`read_parquet` read as a frame, with the index that the file says it has."""
+    with undamaged_parquet(name):
+        return table.to_pandas(use_threads=False)
+
+
+@contextlib.contextmanager
+def undamaged_parquet(name: str) -> Iterator[None]:
+    """Raise BadFileError, which names the file, for whatever a damaged one makes its readers raise."""
+    try:
+        yield
+    except Exception as error:
+        first_line = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise BadFileError(
+            f"{name} must be a Parquet file, but reading it failed: {first_line}. Write it anew."
+        ) from error
 
 
 def write_parquet(table: "pa.Table", path: str | Path) -> None:

@@ -57,7 +57,7 @@ WRITING = {
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front diff --out": ["front", "diff", "front.parquet", "front.parquet", "--out", "w.csv"],
     "front export --out": ["front", "export", "front.parquet", "--out", "w.csv"],
-    "model sample --out": ["model", "sample", "m.uvl", "--kind", "covering", "--out", "w.csv"],
+    "model sample --out": ["model", "sample", "m.uvl", "--out", "w.csv"],
     "model convert --out": ["model", "convert", "m.uvl", "--out", "w.xml"],
     "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
     "model slice --out": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "--out", "w.cnf"],
@@ -112,7 +112,7 @@ PRINTING = {
     "model analyse": ["model", "analyse", "m.uvl"],
     "model diff": ["model", "diff", "m.uvl", "m.uvl"],
     "model check": ["model", "check", "m.uvl", "products.csv"],
-    "model sample": ["model", "sample", "m.uvl", "--kind", "covering"],
+    "model sample": ["model", "sample", "m.uvl"],
     "help": ["prune", "--help"],
 }
 

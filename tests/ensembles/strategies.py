@@ -51,7 +51,9 @@ def problems(draw: st.DrawFn, max_classifiers: int = 6) -> tuple[Votes, Weights,
     least = draw(st.integers(0, k))
     most = draw(st.integers(least, k))
     dear = draw(st.booleans())
-    diverse = draw(st.sampled_from(["none", "average", "each"]))
+    diverse = draw(
+        st.sampled_from(["none", "average", "each", "disagreement-each", "double-fault-average", "q-each"])
+    )
     limits = selection_limits(
         k, min_size=least, max_size=most,
         member_costs=draw(st.lists(st.integers(0, 4), min_size=k, max_size=k)) if dear else None,

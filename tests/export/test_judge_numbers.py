@@ -280,8 +280,11 @@ def test_answers_that_cannot_be_are_refused() -> None:
         reader.answer(policy, row)["label"] == reader.answer(policy, dict.fromkeys(table, 1.0))["label"] == 1
     )
     first = policy["judges"][0]
-    with pytest.raises(ValueError, match=f"judge '{first['name']}' must answer one of .*, got '7'"):
-        reader.answer(policy, row | {first["name"]: "7"})
+    asked_first = policy["judges"][policy["order"][0]]["name"]
+    told = reader.answer(policy, row | {asked_first: "7"})
+    assert (told["answered"], told["unknown"]) == (False, {asked_first: "7"})
+    with pytest.raises(ValueError, match=f"judge '{asked_first}' must answer one of .*, got '7'"):
+        reader.next_judge(policy, row | {asked_first: "7"})
     first["may_abstain"] = False
     with pytest.raises(ValueError, match="must answer every row, got an empty cell"):
         reader.answer(policy, row | {first["name"]: ""})

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
+from shortlist.logic._propagation_kernels import CONFLICTS, LEVEL
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver, backbone, minimal_conflict
+from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
+from shortlist.runs.budget import Budget
 from tests.logic.oracles import clause_sets, models, true_in
 
 
@@ -79,6 +81,31 @@ def pigeons(n_pigeons: int, n_holes: int) -> Clauses:
 def test_pigeons_do_not_fit_into_fewer_holes() -> None:
     assert not SatSolver(pigeons(7, 6)).solve().satisfiable
     assert SatSolver(pigeons(6, 6)).solve().satisfiable
+
+
+def test_a_budget_is_looked_at_every_two_thousand_conflicts_and_a_stopped_solver_goes_on() -> None:
+    hard = pigeons(11, 10)
+    unless = hard.n_variables + 1  # with it true no pigeon needs a hole
+    relaxed = Clauses.from_clauses(unless, [(*clause, unless) for clause in hard])
+    solvers: list[SatSolver] = []
+    seen: list[int] = []
+
+    def clock() -> float:
+        seen.append(int(solvers[0]._counts[CONFLICTS]) if solvers else 0)
+        return float(len(seen))
+
+    budget = Budget(6, clock=clock)
+    solvers.append(SatSolver(relaxed, budget))
+    with pytest.raises(SearchStoppedError):
+        solvers[0].solve([-unless])
+
+    assert len(seen) == 7
+    assert 0 < max(np.diff(seen)) <= 2_100
+    assert solvers[0]._counts[LEVEL] == 0
+    solvers[0]._budget = None
+    model = solvers[0].solve([unless]).model
+    assert model is not None
+    assert relaxed.satisfied(model[None, :]).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.datasets.shipped import shipped_table
 from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier, preset, stage_table
 from shortlist.multistage.holdout import split_three
@@ -52,7 +53,11 @@ def test_presets_follow_the_tables() -> None:
     assert preset("credit").costs()["A8"] == 1000
     assert preset("credit").costs("10T")["A8"] == 30
     assert preset("pima").costs()["plasma_glucose"] == 300
-    assert preset("heart").costs("10^T")["time"] == 10
+    assert (preset("heart").costs()["anaemia"], preset("heart").costs("10T")["anaemia"]) == (100, 20)
+    assert sorted(preset("synthetic30").costs().values()) == [
+        cost for cost in (100, 200, 300, 400, 500) for _ in range(6)
+    ]
+    assert list(preset("synthetic30").cost_classes) == list(shipped_table("synthetic30").columns[:-1])
     with pytest.raises(BadInputError, match="preset must be one of"):
         preset("iris")
     with pytest.raises(BadInputError, match="scaling must be one of"):

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import FAILED
+from shortlist.guarantees.reject_labels import labels_of
 from shortlist.multistage import MultiStageClassifier, next_step
+from shortlist.multistage.predict.prediction import REJECTED, decide_known
 
 X, Y = make_classification(260, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=4)
 TABLE = pd.DataFrame(X, columns=list("abcde"))
@@ -83,8 +86,15 @@ def test_what_failed_is_a_gap_and_the_row_goes_on(row: int, lost: set[str], poin
     for name, code in zip(classifier.costs_.names, classifier._encoding.codes, strict=True):
         if name in lost:
             filled[name] = np.nan if code.allows_missing else "none such" if name == "c" else code.fill
-    assert step.label == classifier.predict(filled)[0]
-    assert set(step.failed) == lost & set(classifier.decision_report(filled)["features"].iloc[0].split(", "))
+    rows, _ = classifier._encoding.encode_known(filled)
+    _, found = classifier._encoding.encode_known(ROWS.loc[[row]])
+    states = np.zeros((1, 5), dtype=np.int8) if found is None else found
+    states[0, [name in lost for name in classifier.costs_.names]] = FAILED
+    decided = decide_known(classifier.model_, rows, states)
+    assert step.label == labels_of(decided.guesses, classifier.classes_, classifier.reject_label_)[0]
+    seen = classifier.model_.stages[decided.stages[0] - 1].subset
+    assert set(step.failed) == lost & {str(name) for name in np.array(classifier.costs_.names)[seen]}
+    assert decided.labels[0] == REJECTED or not set(np.array(classifier.costs_.names)[seen]) <= lost
 
 
 @pytest.mark.parametrize("name", "abcde")

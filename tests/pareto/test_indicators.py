@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,18 @@ def test_spread_depends_on_the_order_of_sorting_only_through_neighbours() -> Non
 
     assert spread(points, order=[0, 1, 2]) != pytest.approx(spread(points, order=[1, 0, 2]))
     assert spread(points[::-1]) == pytest.approx(spread(points))
+
+
+def test_spread_beside_a_reference_adds_the_distances_of_the_ends() -> None:
+    points, reference = [[1.0, 4.0], [2.0, 2.0], [5.0, 1.0]], [[5.0, 0.0], [0.0, 6.0], [2.0, 2.0]]
+    gaps = [math.dist((1, 4), (2, 2)), math.dist((2, 2), (5, 1))]
+    ends = math.dist((1, 4), (0, 6)) + math.dist((5, 1), (5, 0))
+    mean = sum(gaps) / 2
+    expected = (ends + sum(abs(gap - mean) for gap in gaps)) / (ends + 2 * mean)
+
+    assert spread(points, reference=reference) == pytest.approx(expected)
+    assert spread(points, reference=points[::-1]) == pytest.approx(spread(points))
+    assert spread([[1, 1]], reference=[[0, 1], [1, 0]]) == 1
 
 
 def test_no_points_have_no_volume_and_no_spread() -> None:

@@ -1,6 +1,7 @@
 """A served page: read-only, for this machine, for those who know its address."""
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,3 +76,23 @@ def test_a_file_that_became_unreadable_is_a_sentence(served: PageServer) -> None
     status, text, _ = ask(served, f"/{served.token}/")
     assert status == 503
     assert "must be" in text
+
+
+def test_a_second_host_is_refused(served: PageServer) -> None:
+    own = f"127.0.0.1:{served.server_port}"
+    for hosts in ((own, "evil.example"), (own, own), ()):
+        lines = [f"GET /{served.token}/ HTTP/1.0", *(f"Host: {host}" for host in hosts), "", ""]
+        with socket.create_connection(("127.0.0.1", served.server_port), timeout=60) as client:
+            client.sendall("\r\n".join(lines).encode())
+            assert b" 403 " in client.recv(100)
+
+
+def test_a_client_that_never_ends_its_request_is_dropped(tmp_path: Path) -> None:
+    with PageServer(tmp_path / "f.parquet", str, patience_s=0.05) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as client:
+            client.sendall(b"GET / HT")
+            assert client.recv(100) == b""
+        server.shutdown()
+        thread.join()

@@ -2,10 +2,16 @@
 
 import dataclasses
 
-from shortlist.reproduce.emsco import EMSCO, EmscoSize, plan_emsco
-from shortlist.reproduce.stage_opponents import SYNTHETIC30, OpponentsSize
+from shortlist.multistage.presets import SYNTHETIC30
+from shortlist.reproduce.emsco import EMSCO
+from shortlist.reproduce.paper import Plan
+from shortlist.reproduce.stage_opponents import OpponentsSize, opponent_units
 
-SIZE = EmscoSize(
-    (), (), 0, 0, 0, 0, (), 0, 0, OpponentsSize((SYNTHETIC30,), ("single", "co-t", "astc"), 2)
-)  # fmt: skip
-SMALL_EMSCO = dataclasses.replace(EMSCO, plan=lambda folder, _extent: plan_emsco(folder, SIZE))
+UNITS = opponent_units(None, (SYNTHETIC30,), OpponentsSize((SYNTHETIC30,), 3, 0))
+SMALL_EMSCO = dataclasses.replace(
+    EMSCO,
+    plan=lambda _folder, _extent: Plan(
+        tuple(unit for unit in UNITS if unit.key.endswith(("single", "co-t"))), {}
+    ),
+)
+"""The paper on multi-stage classifiers, at its smallest."""

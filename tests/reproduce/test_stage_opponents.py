@@ -7,45 +7,40 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.reproduce import stage_opponents
-from shortlist.reproduce.emsco import EMSCO, EmscoSize, plan_emsco
-from shortlist.reproduce.paper import Plan, reproduce
+from shortlist.multistage.presets import SYNTHETIC30
+from shortlist.reproduce.emsco import EMSCO
+from shortlist.reproduce.paper import Extent, Plan, reproduce
 from shortlist.reproduce.stage_opponents import (
-    SYNTHETIC30,
     OpponentsSize,
-    measure_method,
+    measure_opponent,
+    new_row_figures,
     opponent_units,
     paper_stages,
-    paper_table,
     stage_means,
     sums_of_measures,
 )
+from shortlist.reproduce.stage_problems import paper_table
 from shortlist.runs import Budget, Work, open_study
 from tests.reproduce.made_sets import write_made_set
 
-TINY = OpponentsSize(("heart", SYNTHETIC30), ("emsco", "exact front", "astc", "single"), 2, 6, 1)
 
-
-def test_a_unit_is_one_method_on_one_split_of_a_table_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage_opponents, "find_spec", lambda _name: None)
-    size = OpponentsSize(("heart", "pima", SYNTHETIC30), ("exact front", "lightgbm", "single"), 2)
-    units, missing = opponent_units(None, ["pima"], size)
-    assert [unit.key for unit in units] == [
-        "opponents/pima/0/exact front", "opponents/pima/0/single", "opponents/pima/1/exact front",
-        "opponents/pima/1/single", "opponents/synthetic30/0/single", "opponents/synthetic30/1/single",
+def test_a_unit_is_one_opponent_or_one_run_of_evolution_on_one_split() -> None:
+    units = opponent_units(None, (SYNTHETIC30,), OpponentsSize((SYNTHETIC30,), 1, 2))
+    assert [unit.key.removeprefix("opponents/synthetic30/0/") for unit in units] == [
+        "greedy-miser", "cstc", "co-t", "cact-lasso", "single",
+        "emsco-paper/0", "emsco-distinct/0", "emsco-paper/1", "emsco-distinct/1",
     ]  # fmt: skip
-    assert missing == ["lightgbm is left out: pip install 'shortlist[lightgbm]'."]
 
 
 def test_synthetic30_needs_no_data_and_the_sets_that_do_are_named() -> None:
-    plan = plan_emsco(None, EmscoSize((), (), 0, 0, 0, 0, (), 0, 0, TINY))
+    plan = EMSCO.plan(None, Extent(tables=("figure-12",)))
     assert {unit.key.split("/")[1] for unit in plan.units} == {SYNTHETIC30}
-    assert "heart-failure-clinical-records is missing" in plan.missing[0]
+    assert "pima-diabetes is missing" in plan.missing[0]
 
 
 @pytest.mark.slow
 def test_a_single_stage_pays_for_everything_and_answers_everybody() -> None:
-    (row,) = measure_method(None, SYNTHETIC30, "single", 0, TINY, budget=Budget())
+    (row,) = measure_opponent(None, SYNTHETIC30, "single", 0, budget=Budget())
     table = paper_table(None, SYNTHETIC30)
     assert row["total"] == row["cost"] == table.total == 9000
     assert row["coverage"] == 1.0
@@ -60,60 +55,69 @@ def test_the_stages_are_at_most_half_the_features_and_ten() -> None:
 @pytest.mark.slow
 def test_the_smallest_comparison_measures_all_methods_and_is_gone_on_from(tmp_path: Path) -> None:
     write_made_set(tmp_path, "heart-failure-clinical-records")
-    size = OpponentsSize(("heart",), ("emsco", "exact front", "astc", "co-t", "single"), 2, 6, 1)
-    units, missing = opponent_units(tmp_path, ["heart"], size)
-    assert missing == []
+    units = opponent_units(tmp_path, ["heart"], OpponentsSize(("heart",), 1, 2, 6, 1))
     with open_study(tmp_path / "s.db") as study:
-        reproduce(EMSCO, Plan(tuple(units[:3]), {}), Work(study=study))
+        reproduce(EMSCO, Plan(tuple(units[:6]), {}), Work(study=study))
     with open_study(tmp_path / "s.db") as study:
         found = reproduce(EMSCO, Plan(tuple(units), {}), Work(study=study))
     undisturbed = reproduce(EMSCO, Plan(tuple(units), {}))
-    timeless = [column for column in found.rows if column != "seconds"]
-    pd.testing.assert_frame_equal(found.rows[timeless], undisturbed.rows[timeless])
-    opponents, stages = found.tables
-    assert {row["method"] for row in opponents.rows} == {
-        "emsco", "emsco, by the sum", "exact front", "exact front, by the sum", "astc", "co-t", "single",
-    }  # fmt: skip
-    assert all(row["splits"] == 2 for row in opponents.rows)
-    assert [row["sum"] for row in opponents.rows] == sorted(
-        (row["sum"] for row in opponents.rows), reverse=True
-    )
-    assert [(row["price"], row["features"]) for row in stages.rows] == [(10, 4), (20, 8)]
+    pd.testing.assert_frame_equal(found.rows, undisturbed.rows)
+    heart, sums, stages = found.tables
+    assert [(row["method"], row["runs"]) for row in heart.rows] == [
+        ("EMSCO", 2), ("EMSCO, distinct rules", 2), ("GM*", 1), ("CSTC*", 1), ("CO-T", 1), ("CaCT LASSO", 1),
+        ("Single-Stage", 1),
+    ]  # fmt: skip
+    assert [row["paper's of all"] for row in heart.rows][2:4] == [19.0, 54.0]
+    assert [row["accuracy against Single-Stage"] for row in sums.rows][-1] == 0.0
+    assert [(row["cost class"], row["features"]) for row in stages.rows] == [(1, 4), (2, 8)]
     assert all(1 <= row["least"] <= row["mean stage"] <= row["most"] <= 6 for row in stages.rows)
-    by_fitness = found.rows[found.rows["method"] == "exact front"]
-    assert by_fitness["stage"].max() <= 4
 
 
-def test_the_sum_of_figure_12_is_the_mean_over_splits() -> None:
-    rows = pd.DataFrame(
+def _rows() -> pd.DataFrame:
+    return pd.DataFrame(
         [
-            {"set": "heart", "total": 200, "method": method, "seed": seed, "coverage": 1.0, "accuracy": accuracy,
-             "cost": 50.0, "aggregate": 1.75 + accuracy, "seconds": 1.0}
-            for method, accuracy, seed in [("a", 0.5, 0), ("b", 0.8, 0), ("a", 0.7, 1), ("b", 0.8, 1)]
-        ]
-    )  # fmt: skip
-    first, second = sums_of_measures(rows).rows
-    assert (first["method"], first["sum"], first["margin"]) == ("b", 2.55, 0.0)
-    assert (second["sum"], second["accuracy %"], second["of all %"]) == (2.35, 60.0, 25.0)
-    assert second["margin"] == pytest.approx(12.706 * np.std([2.25, 2.45], ddof=1) / np.sqrt(2), abs=0.001)
-
-
-def test_mean_stages_are_of_evolution_alone() -> None:
-    rows = pd.DataFrame(
-        [
-            {"set": "heart", "seed": seed, "method": method, "feature": feature, "price": 10, "stage": stage}
-            for method, feature, seed, stage in [
-                ("emsco", "age", 0, 1), ("emsco", "age", 1, 2), ("emsco", "sex", 0, 3), ("emsco", "sex", 1, 3),
-                ("exact front", "age", 0, 6),
+            {"set": "heart", "total": 200, "method": method, "split": 0, "trial": trial, "coverage": 1.0,
+             "accuracy": accuracy, "cost": 50.0, "aggregate": 1.75 + accuracy,
+             "population": 30, "generations": 7}
+            for method, accuracy, trial in [
+                ("EMSCO", 0.5, 0), ("EMSCO", 0.7, 1), ("Single-Stage", 0.8, None),
             ]
         ]
     )  # fmt: skip
+
+
+def test_the_sum_of_figure_12_is_the_mean_over_runs() -> None:
+    first, second = sums_of_measures(_rows()).rows
+    spread = 12.706 * np.std([2.25, 2.45], ddof=1) / np.sqrt(2)
+    assert (first["method"], first["heart"]) == ("EMSCO", f"2.350 ± {spread:.3f}")
+    assert (first["accuracy against Single-Stage"], first["paper's accuracy"]) == (-20.0, -2.72)
+    assert (second["heart"], second["mean coverage %"], second["paper's %"]) == ("2.550", 100.0, None)
+
+
+def test_a_figure_of_a_set_has_the_texts_figures_beside_ours() -> None:
+    (table,) = new_row_figures(_rows())
+    first, _ = table.rows
+    assert table.name == "figure-10"
+    assert first["accuracy %"].startswith("60.0 ± ")
+    assert (first["paper's accuracy"], first["of all %"], first["paper's of all"]) == (85.1, 25.0, None)
+    assert "Evolution had 30 individuals and at most 7 generations." in table.note
+    assert table.picture is not None
+    assert [line.points for line in table.picture.lines] == [((25.0, 60.0),), ((25.0, 80.0),)]
+
+
+def test_mean_stages_are_of_a_feature_over_the_runs() -> None:
+    rows = pd.DataFrame(
+        [
+            {"set": "heart", "split": 0, "trial": trial, "feature": feature, "class": 1, "stage": stage}
+            for feature, trial, stage in [("age", 0, 1), ("age", 1, 2), ("sex", 0, 3), ("sex", 1, 3)]
+        ]
+    )
     assert stage_means(rows).rows == [
         {
             "set": "heart",
-            "price": 10,
+            "cost class": 1,
             "features": 2,
-            "splits": 2,
+            "runs": 2,
             "mean stage": 2.25,
             "least": 1.5,
             "most": 3.0,
@@ -122,6 +126,5 @@ def test_mean_stages_are_of_evolution_alone() -> None:
 
 
 def test_a_paper_without_any_unit_says_what_is_missing() -> None:
-    nothing = EmscoSize(("pima",), (2,), 1, 1, 1, 1, (), 0, 0, OpponentsSize(("pima",), ("single",), 1))
     with pytest.raises(BadInputError, match="pima-diabetes is missing"):
-        reproduce(EMSCO, plan_emsco(None, nothing))
+        reproduce(EMSCO, EMSCO.plan(None, Extent(tables=("table-6",))))

@@ -1,5 +1,6 @@
 """Fronts, proofs and selections."""
 
+import contextlib
 import math
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_a_saved_front_is_the_same_front(tmp_path: Path) -> None:
 
 def test_another_file_is_not_a_front(tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("no parquet")
-    with pytest.raises(BadFileError, match=r"must be a front saved by Shortlist"):
+    with pytest.raises(BadFileError, match=r"must be a Parquet file, but reading it failed"):
         Front.load(tmp_path / "text.parquet")
     with pytest.raises(BadFileError, match=r"cannot be read: No such file"):
         Front.load(tmp_path / "missing.parquet")
@@ -155,3 +156,17 @@ def test_no_best_value_makes_the_share_false(value: float, best: float, bound: f
         if " %)" in said and good:
             share = float(said.split("(")[1].split(" %")[0].replace(",", ""))
             assert abs(good - worse) / abs(good) * 100 <= share * 1.006 + 1e-9
+
+
+def test_a_damaged_front_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "front.parquet"
+    _front([[1, 2], [2, 1]]).save(path)
+    content = path.read_bytes()
+    for place in range(4, len(content), 7):
+        path.write_bytes(content[:place] + b"\x93" + content[place + 1 :])
+        with contextlib.suppress(BadFileError):  # nothing else comes of it; some bytes decide nothing
+            Front.load(path)
+    for place in range(1, len(content), 61):
+        path.write_bytes(content[:place])
+        with pytest.raises(BadFileError, match=r"front\.parquet must be"):
+            Front.load(path)

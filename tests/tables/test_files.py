@@ -1,6 +1,7 @@
 """Tables in the formats that people have."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -15,6 +16,7 @@ import pytest
 
 from shortlist.errors import BadFileError
 from shortlist.tables.files import read_table_file, read_up_to
+from shortlist.tables.text import first_repeated
 from tests.tables.workbooks import workbook
 
 WORDS = ["Zoë", "x,y", "", "b;c"]
@@ -129,7 +131,7 @@ def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
         pytest.param(
             _zipped(b"a\n1\n", b"a\n1\n"), "must hold one table, got an archive of 2", id="two files"
         ),
-        pytest.param(b"PAR1 and no more", "is a Parquet file, but reading it failed", id="cut Parquet"),
+        pytest.param(b"PAR1 and no more", "must be a Parquet file, but reading it failed", id="cut Parquet"),
         pytest.param(workbook([["a", "b"], [1, 2]])[:-30], "but unpacking it failed", id="cut workbook"),
     ],
 )
@@ -237,3 +239,38 @@ def test_unpacked_bytes_are_held_once() -> None:
         tracemalloc.stop()
     assert len(content) == size
     assert peak < 2.5 * size, "the stream itself, and one copy"
+
+
+def test_a_damaged_parquet_file_is_refused_by_name_whatever_its_reader_raises(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}, index=["p", "q", "r"])
+    frame.to_parquet(path)
+    content = path.read_bytes()
+    assert b"numpy_type" in content
+    for word in (b"numpy_type", b"pandas_type", b"index_columns", b"metadata", b"PAR1"):
+        path.write_bytes(content.replace(word, word[:-1] + b"?"))
+        with contextlib.suppress(BadFileError):  # some of it is not needed
+            read_table_file(path)
+    path.write_bytes(content.replace(b"numpy_type", b"numpy_typo"))
+    with pytest.raises(BadFileError, match=r"t\.parquet must be a Parquet file, but reading it failed"):
+        read_table_file(path)
+
+
+def test_many_columns_are_read_in_time_proportional_to_their_number() -> None:
+    text = ",".join(f"c{place}" for place in range(30_000))
+    looked_at = 0
+
+    class Name(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal looked_at
+            looked_at += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    header = [Name(name) for name in text.split(",")]
+    assert first_repeated(header) is None
+    assert looked_at < 10 * len(header)
+    assert first_repeated([*header, "c5"]) == "c5"

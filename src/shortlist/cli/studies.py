@@ -85,6 +85,7 @@ class StudyPlace:
             return
         if self.cached:
             clear_cache()
+            self._remove_damaged()
         with open_study(
             self.path, wait=self.wait, say=complain, after_s=AFTER_S if self.cached else 0.0
         ) as study:
@@ -95,6 +96,23 @@ class StudyPlace:
             yield study
         if self.cached and self.path not in unfinished:
             answered.append(self.path)
+
+    def _remove_damaged(self) -> None:
+        """Remove a study of the cache that cannot be opened: nobody has named it, so nobody is asked."""
+        from shortlist.errors import BadFileError, BadInputError
+        from shortlist.runs import open_study
+        from shortlist.runs.studies.cache import remove_study
+
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            with open_study(self.path, wait=False):
+                pass
+        except BadFileError:
+            complain("note: what an earlier run of this command had kept is damaged, so it begins anew.")
+            remove_study(self.path)
+        except BadInputError:
+            pass  # another process works on it, which is told when it is opened
 
     def _begin(self, study: "Study") -> None:
         """Take over what an earlier version kept, and say what a study of the cache has."""

@@ -1,15 +1,21 @@
 """Long work of a command: its progress is shown, and it can be stopped with what it has found."""
 
 import contextlib
-from collections.abc import Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from shortlist.cli.failures import NothingKeptError
-from shortlist.cli.signals import NOTHING_WRITTEN
+from shortlist.cli.failures import FAILED, NothingKeptError
+from shortlist.cli.signals import NOTHING_WRITTEN, end_at_once
 from shortlist.cli.studies import unfinished
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
+from shortlist.runs.clock import seconds_now
+
+STILL_AT_WORK_S = 60.0
+"""Seconds after its limit that a search may still be at work, to check and write what it found."""
 
 
 @contextlib.contextmanager
@@ -37,6 +43,43 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
             if cancellation.cancelled:
                 raise NothingKeptError(f"interrupted: {error}{_kept(keeps)}") from None
             raise
+
+
+@contextlib.contextmanager
+def last_resort(
+    seconds: float | None,
+    *,
+    clock: Callable[[], float] = seconds_now,
+    wait: Callable[[threading.Event], bool] = lambda over: over.wait(1.0),
+    end: Callable[[str], None] = lambda sentence: end_at_once(sentence, FAILED)(signal.SIGTERM, None),
+) -> Iterator[None]:
+    """End the process with a sentence if a block goes on for :data:`STILL_AT_WORK_S` after its limit.
+
+    Every search looks at its limit by itself, so this is for what nobody has foreseen.
+
+    Parameters
+    ----------
+    seconds : float or None
+        The limit; None for none.
+    clock, wait, end : callable
+        What tells the time, waits between two looks at it until the block is over, and ends the process.
+    """
+    over, start = threading.Event(), clock()
+
+    def watch() -> None:
+        while not wait(over):
+            if seconds is not None and clock() - start > seconds + STILL_AT_WORK_S:
+                late = f"{STILL_AT_WORK_S:g} s after the limit of {seconds:g} s"
+                end(f"still at work {late}; nothing was written.")
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    if seconds is not None:
+        watching.start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def check_found(found: bool, cancellation: Cancellation) -> None:

@@ -88,11 +88,43 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     return bytes(model.SerializeToString())
 
 
+def _gap(graph: Graph, feature: dict[str, Any]) -> str:
+    """Return whether a feature of each row is a gap, ``(n_rows, 1)``."""
+    if feature["kind"] == "words":
+        return graph.add("Equal", feature["name"], graph.constant([[""]], str))
+    return graph.add("IsNaN", feature["name"])
+
+
+def _any(graph: Graph, marks: list[str]) -> str:
+    """Return whether any of several marks of each row holds, ``(n_rows, 1)``."""
+    found = marks[0]
+    for mark in marks[1:]:
+        found = graph.add("Or", found, mark)
+    return found
+
+
+def _lacking(graph: Graph, feature: dict[str, Any]) -> list[str]:
+    """Return marks of the rows that have no usable value: an unknown word, or a gap that is no value."""
+    marks = [] if feature["may_be_missing"] else [_gap(graph, feature)]
+    if feature["kind"] == "words" and feature["known"] is not None:
+        known = [
+            graph.add("Equal", feature["name"], graph.constant([[word]], str))
+            for word in ["", *feature["known"]]
+        ]
+        marks.append(graph.add("Not", _any(graph, known)))
+    return marks
+
+
+def _has_value(graph: Graph, features: list[dict[str, Any]]) -> str:
+    """Return whether any of these features of each row has a value, ``(n_rows, 1)``."""
+    return _any(graph, [graph.add("Not", _gap(graph, feature)) for feature in features])
+
+
 def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
     """Return one column, ``(n_rows, 1)``."""
     feature = policy["features"][one["feature"]]
-    name, words = feature["name"], feature["kind"] == "words"
-    gap = graph.add("Equal", name, graph.constant([[""]], str)) if words else graph.add("IsNaN", name)
+    name = feature["name"]
+    gap = _gap(graph, feature)
     if one["kind"] == "number":
         column = graph.add("Where", gap, graph.constant(one["fill"]), name)
     elif one["kind"] == "missing":
@@ -151,6 +183,9 @@ def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str
     place = graph.add("ArgMax", scores, axis=1, keepdims=0)
     own = graph.add("GatherElements", probabilities, with_axis(graph, place, 1), axis=1)
     enough = graph.add("GreaterOrEqual", own, graph.constant(policy["answer_from"]))
+    enough = graph.add("And", enough, _has_value(graph, policy["features"]))
+    for mark in (mark for feature in policy["features"] for mark in _lacking(graph, feature)):
+        enough = graph.add("And", enough, graph.add("Not", mark))
     answered = graph.add("Squeeze", enough, graph.constant([1], np.int64))
     return {"place": place, "answered": answered, "probabilities": probabilities}
 
@@ -195,8 +230,12 @@ def _member(graph: Graph, member: dict[str, Any], rows: str, n_classes: int) -> 
 
 
 def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
-    """Return what the first confident stage answers, or the last one without an answer."""
+    """Return what the first confident stage answers, or what the last one that was reached does not.
+
+    A row waits before a stage for which it lacks a feature.
+    """
     found: dict[str, str] = {}
+    waits, one_axis = "", graph.constant([1], np.int64)
     thresholds = graph.constant(policy["thresholds"])
     for stage in reversed(policy["stages"]):
         probabilities = scored_by(graph, stage["model"], taken(graph, rows, stage["columns"], 1))
@@ -208,6 +247,8 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
             graph.add("GreaterOrEqual", best, graph.add("Gather", thresholds, place)),
             graph.add("GreaterOrEqual", best, least),
         )
+        known = [policy["features"][place] for place in stage["known"]]
+        sure = graph.add("And", sure, graph.add("Squeeze", _has_value(graph, known), one_axis))
         zeros = graph.add("Mul", best, graph.constant(0.0))
         paid = graph.add("Add", zeros, graph.constant(stage["cost"]))
         number = graph.add("Add", graph.add("Mul", place, graph.constant(0, np.int64)),
@@ -220,11 +261,35 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
             "cost": paid,
         }
         if found:
-            wide = with_axis(graph, sure, 1)
-            mine = {
-                name: graph.add("Where", wide if name == "probabilities" else sure, result, found[name])
-                for name, result in mine.items()
-                if name != "answered"
-            } | {"answered": graph.add("Or", sure, found["answered"])}
+            ends = graph.add("Or", sure, waits) if waits else sure
+            mine = _either(graph, ends, mine, found)
         found = mine
-    return found
+        bought = [policy["features"][place] for place in stage["buys"]]
+        marks = [mark for feature in bought for mark in _lacking(graph, feature)]
+        waits = graph.add("Squeeze", _any(graph, marks), one_axis) if marks else ""
+    if not waits:
+        return found
+    zeros = graph.add("Mul", found["place"], graph.constant(0, np.int64))
+    nothing = {
+        "place": zeros,
+        "answered": graph.add("Less", zeros, zeros),
+        "probabilities": graph.add(
+            "Where", with_axis(graph, waits, 1), graph.constant(np.nan), found["probabilities"]
+        ),
+        "stage": zeros,
+        "cost": graph.add("Where", waits, graph.constant(0.0), found["cost"]),
+    }
+    return _either(graph, waits, nothing, found)
+
+
+def _either(graph: Graph, where: str, one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+    """Return the results of one stage where something holds, and of another elsewhere."""
+    chosen = {}
+    for name, result in one.items():
+        if name == "answered":  # of truth values there is no choice
+            mine = graph.add("And", where, result)
+            chosen[name] = graph.add("Or", mine, graph.add("And", graph.add("Not", where), other[name]))
+        else:
+            wide = with_axis(graph, where, 1) if name == "probabilities" else where
+            chosen[name] = graph.add("Where", wide, result, other[name])
+    return chosen

@@ -1,6 +1,9 @@
 """A saved committee, or saved stages, as a policy: plain numbers that any language reads."""
 
+import csv
+import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +59,7 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
     }
     if isinstance(estimator, MultiStageClassifier):
         return policy | _stages(estimator)
+    policy["reject_label"] = _plain(getattr(estimator, "reject_label_", None))
     if isinstance(estimator, SelectiveClassifier):
         found = estimator.guarantee_
         threshold = (
@@ -63,7 +67,6 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
         )  # more than any probability: nothing is answered
         promised = {
             "answer_from": threshold,
-            "reject_label": _plain(estimator.reject_label_),
             "guarantee": found.as_dict(),
         }
         return policy | _committee(estimator.classifier_, saved.features) | promised
@@ -75,7 +78,8 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
 def write_policy(policy: dict[str, Any], path: str | Path) -> None:
     """Write a policy as JSON, whole or not at all."""
     with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(policy, allow_nan=False) + "\n", encoding="utf-8")
+        whole = policy | {"digest": reader.digest(policy)}
+        temporary.write_text(json.dumps(whole, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def write_reader(path: str | Path) -> None:
@@ -117,11 +121,21 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
     if not len(rows):
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")
     policy = json.loads(json.dumps(policy, allow_nan=False))  # as it will be read
+    reader.check(policy)
     wanted, probabilities = model_answers(saved.estimator, rows)
     calls = saved.estimator.predict_early(rows).calls if policy["kind"] == "judges" else None
-    for place, row in enumerate(rows.astype(object).to_dict("records")):
-        given = {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
+    table = [
+        {name: None if is_gap(value) else _plain(value) for name, value in row.items()}
+        for row in rows.astype(object).to_dict("records")
+    ]
+    written = _as_a_file(policy, table)
+    for place, given in enumerate(table):
         told = reader.answer(policy, given)
+        if reader.answer(policy, next(written)) != told:
+            raise BadInputError(
+                f"row {place + 1} of the table must be answered alike from a file and as values, got two "
+                "answers. The policy is not written; use the model file."
+            )
         found = told["probabilities"] or [np.nan] * len(policy["classes"])
         asked = zip(found, probabilities[place], strict=True)
         off = max(0.0 if np.isnan(a) and np.isnan(b) else abs(a - b) for a, b in asked)
@@ -137,6 +151,15 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
                 f"The policy is not written; use the model file.{open_ties(saved)}"
             )
     return len(rows)
+
+
+def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Return rows as the reader finds them in a file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return reader.text_rows(policy, "the table", text.getvalue())
 
 
 def open_ties(saved: SavedModel) -> str:

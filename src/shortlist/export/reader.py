@@ -2,11 +2,12 @@
 
 The format is described field by field in Shortlist's documentation ("How to put a model into production").
 
-    python reader.py policy.json rows.csv
+    python reader.py policy.json rows.csv [--not-asked MARKER]
 """
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -20,95 +21,157 @@ from typing import Any
 Opinion = list[float] | None
 """The probabilities of the classes; None for an abstention."""
 
+LARGEST = sys.float_info.max
+MOST_CLASSES, DEEPEST = 256, 200
+
+
+class ReaderError(ValueError):
+    """A policy or a row that cannot be used; the sentence says why."""
+
 
 def load(path: str) -> dict[str, Any]:
-    """Read a policy file; refuse what is none, and numbers that JSON does not have."""
+    """Read a policy file; refuse what is none, what is damaged, and numbers that JSON does not have."""
 
     def refuse(word: str) -> None:
-        raise ValueError(f"{path} must hold finite numbers, got {word}.")
+        raise ReaderError(f"{path} must hold finite numbers, got {word}.")
 
     with open(path, encoding="utf-8") as file:
         try:
             policy = json.load(file, parse_constant=refuse)
-        except (json.JSONDecodeError, UnicodeDecodeError):
+        except ReaderError:
+            raise
+        except (
+            ValueError,
+            RecursionError,
+        ):  # no JSON, no UTF-8, thousands of digits, or thousands of brackets
             policy = None
     wanted = ("shortlist-policy", 1)
     if not isinstance(policy, dict) or (policy.get("format"), policy.get("version")) != wanted:
-        raise ValueError(f"{path} must be a policy of Shortlist, version 1.")
+        raise ReaderError(f"{path} must be a policy of Shortlist, version 1.")
+    check(policy)
     return policy
 
 
-def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
-    """Decide one row, a dict of values by feature: label, probabilities, confidence, and what was paid.
+def digest(policy: dict[str, Any]) -> str:
+    """Return the SHA-256 of all other fields of a policy, as JSON with sorted names and without blanks."""
+    others = {name: value for name, value in policy.items() if name != "digest"}
+    text = json.dumps(others, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
-    Stages also say what the row needs next, where it has not all that its next stage buys. `failed` names
-    features that could not be had: stages go on with what stands for a gap.
+
+def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
+    """Decide one row, a dict of values by name: label, probabilities, confidence, and what was paid.
+
+    A name that is not in the row was not asked yet; None, NaN and an empty text are silence; and a word that
+    the policy does not know answers nothing. Where it matters the row is not answered: `needs` says what to
+    ask for, and `unknown` which words were said. `failed` names features that could not be had: stages go on
+    without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
     """
-    if policy["kind"] == "stages":
-        return _staged(policy, row, failed)
-    if policy["kind"] == "judges":
-        return _judged(policy, row)
-    columns = _columns(policy, row, set(range(len(policy["features"]))))
-    return _voted(policy, [_member(policy, member, columns) for member in policy["members"]])
+    _check_row(row)
+    kinds = {"stages": lambda: _staged(policy, row, failed), "judges": lambda: _judged(policy, row)}
+    try:
+        return kinds.get(policy["kind"], lambda: _of_committee(policy, row))()
+    except ReaderError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        check(policy)  # which says what is wrong, if it has not been loaded
+        raise ReaderError("the numbers of the policy and of the row cannot be reckoned with.") from None
 
 
 def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """Name the judge to ask next, where the row has the columns of those asked already; None: nobody."""
-    asked, settled = _asked(policy, row)
-    return None if settled else policy["judges"][policy["order"][len(asked)]]["name"]
+    """Name the judge to ask next, where the row has the columns of those asked already; None: nobody.
+
+    Raises ReaderError as `answer` does, and if the next judge has said a word that is no class.
+    """
+    told = answer(policy, row)
+    for column, word in told["unknown"].items():
+        labels = [_text(label) for label in policy["classes"]]
+        raise ReaderError(f"judge {column!r} must answer one of {labels}, got {word!r}.")
+    return told["needs"][0] if told["needs"] else None
+
+
+def _of_committee(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Return what classifiers decide together of a row that has all features, and a value of one."""
+    found = [(feature, _state(feature, row)) for feature in policy["features"]]
+    needs = [feature["name"] for feature, state in found if state == "not asked"]
+    unknown = {feature["name"]: row[feature["name"]] for feature, state in found if state == "unknown"}
+    if needs:
+        return _told(policy, None, [], None, needs=needs, unknown=unknown)
+    columns = _columns(policy, row, set(range(len(found))))
+    answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
+    label, probabilities = _decided(policy, _summed(policy, answers), len(answers))
+    probabilities = _calibrated(policy.get("calibration"), probabilities)
+    if unknown or label is None or not any(state == "answered" for _, state in found):
+        return _told(policy, None, probabilities, None, unknown=unknown)
+    confident = probabilities[label] >= policy["answer_from"]
+    return _told(policy, label if confident else None, probabilities, probabilities[label])
 
 
 def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    asked, settled = _asked(policy, row)
-    answers: list[Opinion] = []
-    for place, judge in enumerate(policy["judges"]):
-        spared = settled and place not in asked and judge["columns"][0] not in row
-        answers.append(None if spared else _judge(policy, judge, row))
-    names = dict.fromkeys(policy["judges"][place]["name"] for place in asked)  # copies are asked once
-    told = _voted(policy, answers) | {"asked": list(names)}
+    asked, outcomes, waits_for = _asked(policy, row)
+    answers = [_judge(policy, judge, row)[0] for judge in policy["judges"]]
+    label, shares = _decided(policy, _summed(policy, answers), len(answers))
+    probabilities = _calibrated(policy.get("calibration"), shares)
+    likely = None if label is None or waits_for else probabilities[label]
+    told = _told(policy, None if waits_for else outcomes.pop(), probabilities, likely)
+    if waits_for:
+        word = _judge(policy, waits_for, row)[1]
+        told |= {"unknown": {waits_for["columns"][0]: word}} if word else {"needs": [waits_for["name"]]}
+    told["asked"] = list(dict.fromkeys(policy["judges"][place]["name"] for place in asked))  # copies once
     prices = [judge["price"] for judge in policy["judges"]]
     return told if None in prices else told | {"cost": _total([prices[place] for place in asked])}
 
 
-def _asked(policy: dict[str, Any], row: dict[str, Any]) -> tuple[dict[int, Opinion], bool]:
-    """Return what those answer who are asked, by place, in that order; and whether that settles the row."""
+def _asked(policy: dict[str, Any], row: dict[str, Any]) -> tuple[dict[int, Opinion], set[int | None], Any]:
+    """Return what those answer who are asked, by place, in that order; the outcome; and who is missing.
+
+    The outcome is a class or None, for no answer. Whoever is missing was not asked, or said no class.
+    """
     asked: dict[int, Opinion] = {}
     last, known, sums = None, None, _summed(policy, [])
     for place in policy["order"]:
         judge = policy["judges"][place]
         if last is None or judge["columns"] != last["columns"]:  # otherwise a copy, who has answered
-            settled = _settled(policy, asked, sums)
-            if settled or judge["columns"][0] not in row:
-                return asked, settled
-            last, known = judge, _judge(policy, judge, row)
+            outcomes = _outcomes(policy, asked, sums)
+            if len(outcomes) == 1:
+                return asked, outcomes, None
+            last, (known, word) = judge, _judge(policy, judge, row)
+            if word or judge["columns"][0] not in row:
+                return asked, outcomes, judge
         asked[place] = known
         sums = _counted(policy, sums, known)
-    return asked, True
+    return asked, _outcomes(policy, asked, sums), None
 
 
-def _judge(policy: dict[str, Any], judge: Any, row: dict[str, Any]) -> Opinion:
+def _judge(policy: dict[str, Any], judge: Any, row: dict[str, Any]) -> tuple[Opinion, str]:
+    """Return what a judge answers, None where nothing, and the word that he said if it is no class."""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
     values = [value for value in given if not _is_gap(value)]
     gaps = len(given) - len(values)
-    if gaps and (values or not judge["may_abstain"]):
-        raise ValueError(f"judge {judge['name']!r} must answer every row, got an empty cell.")
+    if gaps and (values or (judge["columns"][0] in row and not judge["may_abstain"])):
+        raise ReaderError(f"judge {judge['name']!r} must answer every row, got an empty cell.")
     if gaps:
-        return None
+        return None, ""
     if len(values) == 1:
         labels = [_text(label) for label in policy["classes"]]
         if _text(values[0]) not in labels:
-            raise ValueError(f"judge {judge['name']!r} must answer one of {labels}, got {values[0]!r}.")
-        return [float(label == _text(values[0])) for label in labels]
-    shares = [float(value) for value in values]
+            return None, str(values[0])
+        return [float(label == _text(values[0])) for label in labels], ""
+    shares = [
+        _as_number(f"column {column!r}", value)
+        for column, value in zip(judge["columns"], values, strict=True)
+    ]
     total = _total(shares)
     if not all(0 <= share <= 1 for share in shares) or abs(total - 1) > 0.02:
-        raise ValueError(f"judge {judge['name']!r} must give probabilities that add up to 1, got {shares}.")
-    return [share / total for share in shares]
+        raise ReaderError(f"judge {judge['name']!r} must give probabilities that add up to 1, got {shares}.")
+    return [share / total for share in shares], ""
 
 
 def _text(label: Any) -> str:
     if isinstance(label, bool):
         return str(label)
+    if isinstance(label, str) and label in {"true", "TRUE", "false", "FALSE"}:
+        return label.capitalize()
     try:
         number = float(label)
     except ValueError:
@@ -116,73 +179,97 @@ def _text(label: Any) -> str:
     return str(int(number)) if number.is_integer() else str(label)
 
 
-def _settled(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -> bool:
-    """Whether the outcome is the same for each class of which all who are left may be sure.
+def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -> set[int | None]:
+    """Return the outcomes where all who are left are sure of one class, for each; one: the row is settled.
 
     Nothing makes a class win, and probable, more than that, and nothing makes it less probable than that of
     another one: so no other answers change the outcome either. With a power below 1 nothing is worse than
     that all other classes are equal. Of calibrated means next to the least probability rounding may decide;
-    other means are added up there as they will be. `sums` are of what has been counted, in any order.
+    other means are added up there as they will be. While nobody has answered, nobody may. `sums` are of what
+    has been counted, in any order.
     """
-    n, classes, outcomes = len(policy["judges"]), range(len(policy["classes"])), set()
+    n, classes = len(policy["judges"]), range(len(policy["classes"]))
+    outcomes: set[int | None] = set() if sums[3][0] else {None}
     fitted, least = policy.get("calibration"), policy["answer_from"]
     for k in sorted(classes, key=lambda k: -sums[1][k]):  # the first two mostly tell
         sure = [float(place == k) for place in classes]
         label, shares = _decided(policy, _counted(policy, sums, sure, n - len(asked)), n)
-        if fitted and fitted["power"] < 1 and label != k:
+        if label is None:
+            outcomes.add(None)
+            continue
+        if fitted and fitted["power"] < 1 and label != k and len(asked) < n:
             other = (1 - shares[label]) / (len(classes) - 1)
             shares = [shares[label] if place == label else other for place in classes]
         probability = _calibrated(fitted, shares)[label]
         if policy["probabilities"] == "mean" and least > 0 and abs(probability - least) <= 1e-9:
-            if fitted:
-                return False
+            if fitted and len(asked) < n:
+                return {*classes}
             in_turn = _summed(policy, [asked.get(place, sure) for place in range(n)])
-            probability = _decided(policy, in_turn, n)[1][label]
+            probability = _calibrated(fitted, _decided(policy, in_turn, n)[1])[label]
         outcomes.add(label if probability >= least else None)
         if len(outcomes) > 1:
-            return False
-    return True
-
-
-def _voted(policy: dict[str, Any], answers: list[Opinion]) -> dict[str, Any]:
-    label, shares = _decided(policy, _summed(policy, answers), len(answers))
-    probabilities = _calibrated(policy.get("calibration"), shares)
-    confident = probabilities[label] >= policy["answer_from"]
-    return _told(policy, label if confident else None, probabilities, probabilities[label])
+            break
+    return outcomes
 
 
 def _staged(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     probabilities: list[float] = []
     best, last = None, {"number": 0, "cost": 0.0}
     for stage in policy["stages"]:
-        needs = [name for place in stage["buys"] if (name := _needed(policy["features"][place], row, failed))]
-        if needs:
-            return _told(policy, None, probabilities, best, last) | {"needs": needs}
+        bought = [policy["features"][place] for place in stage["buys"]]
+        states = {feature["name"]: _state(feature, row, failed) for feature in bought}
+        needs = [
+            feature["name"]
+            for feature in bought
+            if states[feature["name"]] == "not asked"
+            or (states[feature["name"]] == "silent" and not feature["may_be_missing"])
+        ]
+        unknown = {name: row[name] for name, state in states.items() if state == "unknown"}
+        if needs or unknown:
+            return _told(policy, None, probabilities, best, last, needs=needs, unknown=unknown)
         columns, last = _columns(policy, row, set(stage["known"]), failed), stage
         probabilities = _score(stage["model"], [columns[i] for i in stage["columns"]])
         label = max(range(len(probabilities)), key=lambda k: (probabilities[k], -k))
         best = probabilities[label]
-        if best >= policy["thresholds"][label] and (stage["least"] is not None and best >= stage["least"]):
+        known = (policy["features"][place] for place in stage["known"])
+        has_value = any(_state(feature, row, failed) == "answered" for feature in known)
+        least = LARGEST if stage["least"] is None else stage["least"]
+        if has_value and best >= max(policy["thresholds"][label], least):
             return _told(policy, label, probabilities, best, stage)
-    return _told(policy, None, probabilities, best, stage)
+    return _told(policy, None, probabilities, best, last)
 
 
-def _needed(feature: Any, row: dict[str, Any], failed: Collection[str]) -> str:
-    """Name a feature that is not there yet; a gap is a value where the model has learned from gaps."""
+def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> str:
+    """Say whether a feature of a row is answered, silent, not asked yet, of an unknown word, or failed."""
     name = feature["name"]
-    there = name in row and (feature["may_be_missing"] or not _is_gap(row[name]))
-    return "" if there or name in failed else str(name)
+    if name in failed or name not in row:
+        return "failed" if name in failed else "not asked"
+    if _is_gap(row[name]):
+        return "silent"
+    return "answered" if feature.get("known") is None or _known(feature, row[name]) else "unknown"
+
+
+def _known(feature: Any, value: Any) -> list[Any]:
+    """Return the value that a policy knows by a word: as it is, or as it is written; empty for none."""
+    same = [one for one in feature["known"] if one == value]
+    return same or [one for one in feature["known"] if _text(one) == _text(value)]
 
 
 def _told(
-    policy: Any, label: int | None, probabilities: list[float], confidence: float | None, stage: Any = None
+    policy: Any,
+    label: int | None,
+    probabilities: list[float],
+    confidence: float | None,
+    stage: Any = None,
+    *,
+    needs: Collection[str] = (),
+    unknown: Any = None,
 ) -> dict[str, Any]:
     answered = label is not None
     told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
     told |= {"probabilities": probabilities, "confidence": confidence}
-    if stage is None:
-        return told
-    return told | {"stage": stage["number"], "cost": stage["cost"], "needs": []}
+    told |= {"needs": list(needs), "unknown": unknown or {}}
+    return told if stage is None else told | {"stage": stage["number"], "cost": stage["cost"]}
 
 
 def _columns(policy: Any, row: dict[str, Any], known: set[int], failed: Collection[str] = ()) -> list[float]:
@@ -199,16 +286,37 @@ def _columns(policy: Any, row: dict[str, Any], known: set[int], failed: Collecti
 def _value(feature: Any, value: Any) -> Any:
     gap = _is_gap(value)
     if gap and not feature["may_be_missing"]:
-        raise ValueError(f"feature {feature['name']!r} must have a value, got none.")
+        raise ReaderError(f"feature {feature['name']!r} must have a value, got none.")
     if gap:
         return None
     if feature["kind"] == "number":
-        value = float(value)
-        if not math.isfinite(value):
-            raise ValueError(f"feature {feature['name']!r} must be finite, got {value}.")
-    elif feature["kind"] == "words":
-        value = str(value)
-    return value
+        return _as_number(f"feature {feature['name']!r}", value)
+    if feature.get("known") is not None:
+        return next(iter(_known(feature, value)), value)
+    return str(value) if feature["kind"] == "words" else value
+
+
+def _as_number(what: str, value: Any) -> float:
+    """Return a number, which may be text, as cells of a table are; true is 1 and false 0."""
+    truth = {"True": 1.0, "False": 0.0}.get(_text(value))
+    try:
+        number = float(value) if truth is None else truth
+    except ValueError:
+        raise ReaderError(f"{what} must be a number, got {value!r}.") from None
+    if not math.isfinite(number):
+        raise ReaderError(f"{what} must be finite, got {value}.")
+    return number
+
+
+def _check_row(row: Any) -> None:
+    """Refuse a row that is no dict, and values that are neither numbers nor text nor nothing."""
+    if not isinstance(row, dict):
+        raise ReaderError(f"a row must be a dict of values by name, got a {type(row).__name__}.")
+    for name, value in row.items():
+        if not (value is None or isinstance(value, bool | int | float | str)):
+            raise ReaderError(f"{name!r} must hold a number, text or nothing, got a {type(value).__name__}.")
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise ReaderError(f"{name!r} must be finite, got a number of {value.bit_length()} bits.")
 
 
 def _is_gap(value: Any) -> bool:
@@ -235,12 +343,14 @@ def _member(policy: Any, member: Any, columns: list[float]) -> list[float]:
     for place, probability in zip(member["classes"], found, strict=True):
         probabilities[place] = min(1.0, max(0.0, probability))
     total = _total(probabilities)
+    if not total > 0:  # nor NaN
+        raise ReaderError(f"the numbers of member {member['name']!r} are too large for this row.")
     return [one / total for one in probabilities]
 
 
 def _summed(policy: Any, answers: list[Opinion]) -> list[list[float]]:
-    """Return by class the votes, the parts that decide, and the probabilities, in the order of answers."""
-    sums = [[0.0] * len(policy["classes"])] * 3
+    """Return by class the votes, the parts that decide, and the probabilities; and how many have answered."""
+    sums = [*[[0.0] * len(policy["classes"])] * 3, [0.0]]
     for one in answers:
         sums = _counted(policy, sums, one)
     return sums
@@ -255,28 +365,38 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
         votes = [int(share > 0.5) for share in one]
     elif one is not None:
         votes[int(one[1] > 0.5) if n_classes == 2 else one.index(max(one))] = 1
-    added: Any = (votes, _parts(policy["decision"], shares) if rule == "mean" else votes, shares)
+    parts = _parts(policy["decision"], shares) if rule == "mean" else votes
+    added: Any = (votes, parts, shares, [int(one is not None)])
     return [[a + times * b for a, b in zip(x, y, strict=True)] for x, y in zip(sums, added, strict=True)]
 
 
-def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int, list[float]]:
-    """Return the class that wins, and what makes it probable, by the sums of what `n` answers add."""
-    decision, (votes, scores, probabilities) = policy["decision"], sums
-    classes = range(len(policy["classes"]))
+def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
+    """Return the class that wins, and what makes it probable, by the sums of what `n` answers add.
+
+    None wins where nobody has answered, or where those who are silent could turn a threshold.
+    """
+    decision, (votes, scores, probabilities, (heard,)) = policy["decision"], sums
+    classes, n_votes, open_ = range(len(policy["classes"])), heard, not heard
     if decision["rule"] == "threshold":
-        k, middle = decision["positive"], decision["threshold"] + 0.5
-        above = 0.5 + (votes[k] - middle) / (2 * max(0.5, n - middle))
-        share = votes[k] / (2 * middle) if votes[k] < middle else above
+        k, n_votes = decision["positive"], n
+        least, most = (_stretched(votes[k] + more, decision["threshold"], n) for more in (0, n - heard))
+        share = max(least, min(0.5, most))
+        open_ = share == 0.5
         scores = shares = [share if place == k else 1 - share for place in classes]
     else:
-        cast = sum(votes)  # where all abstain the first class wins
-        shares = [one / cast for one in votes] if cast else [1.0, *votes[1:]]
+        shares = [one / max(1, heard) for one in votes]
     label = max(classes, key=lambda k: (scores[k], -k))
     if policy["probabilities"] == "mean":
         shares = [one / n for one in probabilities]
     elif policy["probabilities"] == "shares":
-        shares = [(share * n + 1) / (n + len(classes)) for share in shares]
-    return label, shares
+        shares = [(share * n_votes + 1) / (n_votes + len(classes)) for share in shares]
+    return None if open_ else label, shares
+
+
+def _stretched(votes: float, threshold: int, n: int) -> float:
+    """Return votes as a share, stretched so that the threshold and half a vote are one half."""
+    middle = threshold + 0.5
+    return votes / (2 * middle) if votes < middle else 0.5 + (votes - middle) / (2 * max(0.5, n - middle))
 
 
 def _calibrated(fitted: Any, shares: list[float]) -> list[float]:
@@ -411,7 +531,9 @@ def _value_of(symbols: Iterator[Any], x: list[float]) -> float:
 def _leaf(tree: Any, x: list[float], *, single: bool) -> Any:
     x = _in_single(x) if single else x
     node = 0
-    while tree["left"][node] >= 0:
+    for _ in tree["left"]:  # so that a damaged one ends
+        if tree["left"][node] < 0:
+            break
         below = x[tree["feature"][node]] <= tree["threshold"][node]
         node = tree["left"][node] if below else tree["right"][node]
     return tree["value"][node]
@@ -436,15 +558,264 @@ def _powers(away: list[float], power: float) -> float:
     return _dot(away, away) if power == 2 else _total([abs(one) ** power for one in away])
 
 
+def check(policy: Any) -> None:
+    """Refuse a policy that is damaged: a field of another kind, a place that is not there, another size.
+
+    Where there is a `digest`, any other change is one too.
+    """
+    try:
+        if "digest" in policy:
+            _need(policy["digest"] == digest(policy), "its digest is of another one")
+        names = policy["classes"]
+        _need(_is_list(names) and 2 <= len(names) <= MOST_CLASSES, "classes")
+        _need(all(isinstance(one, bool | int | float | str) for one in names), "classes")
+        _need(isinstance(policy["reject_label"], bool | int | float | str | None), "reject_label")
+        {"committee": _check_committee, "judges": _check_judges, "stages": _check_stages}[policy["kind"]](
+            policy
+        )
+    except (AttributeError, LookupError, RecursionError, TypeError) as error:
+        missing = f"has no {error.args[0]!r}" if type(error) is KeyError else "has parts of another kind"
+        raise ReaderError(
+            f"the policy is damaged: it {missing} where it is needed. Export it again."
+        ) from None
+
+
+def _check_committee(policy: Any) -> None:
+    _check_columns(policy)
+    _check_decision(policy, len(policy["members"]))
+    for member in policy["members"]:
+        _need(
+            _is_list(member["classes"]) and len(set(member["classes"])) == len(member["classes"]), "classes"
+        )
+        _need(_are_places(member["classes"], len(policy["classes"])), "classes of a member")
+        _need(_are_places(member["columns"], len(policy["columns"])), "columns of a member")
+        _check_model(member["model"], len(member["columns"]), len(member["classes"]))
+
+
+def _check_judges(policy: Any) -> None:
+    n_classes, judges = len(policy["classes"]), policy["judges"]
+    _check_decision(policy, len(judges))
+    for judge in judges:
+        columns = judge["columns"]
+        _need(isinstance(judge["name"], str) and isinstance(judge["may_abstain"], bool), "judges")
+        _need(_is_list(columns) and len(columns) in {1, n_classes}, "columns of a judge")
+        _need(all(isinstance(column, str) for column in columns), "columns of a judge")
+        _need(judge["price"] is None or _is_number(judge["price"]), "price of a judge")
+    _need(_are_places(policy["order"], len(judges)) and len(set(policy["order"])) == len(judges), "order")
+
+
+def _check_stages(policy: Any) -> None:
+    n_classes, n_features = len(policy["classes"]), len(policy["features"])
+    _check_columns(policy)
+    _need(_are_numbers(policy["thresholds"], n_classes), "thresholds")
+    _need(_is_list(policy["stages"]) and len(policy["stages"]) > 0, "stages")
+    for stage in policy["stages"]:
+        _need(isinstance(stage["number"], int) and _is_number(stage["cost"]), "number and cost of a stage")
+        _need(
+            _are_places(stage["buys"], n_features) and _are_places(stage["known"], n_features), "buys, known"
+        )
+        _need(stage["least"] is None or _is_number(stage["least"]), "least of a stage")
+        _need(_are_places(stage["columns"], len(policy["columns"])), "columns of a stage")
+        _check_model(stage["model"], len(stage["columns"]), n_classes)
+
+
+def _check_columns(policy: Any) -> None:
+    for feature in policy["features"]:
+        _need(isinstance(feature["name"], str) and isinstance(feature["may_be_missing"], bool), "features")
+        _need(feature["kind"] in {"number", "words", "values"}, "kind of a feature")
+        _need(_is_list(feature.get("known") or []), "known of a feature")
+    for one in policy["columns"]:
+        kind = one["kind"]
+        _need(_are_places([one["feature"]], len(policy["features"])), "feature of a column")
+        _need(kind in {"number", "missing", "one_of", "none_of"}, "kind of a column")
+        _need(kind != "number" or policy["features"][one["feature"]]["kind"] == "number", "kind of a column")
+        _need(kind != "number" or _is_number(one["fill"]), "fill of a column")
+        _need(kind in {"number", "missing"} or _is_list(one["values"]), "values of a column")
+        _need(one["clip"] is None or (_is_number(one["clip"]) and one["clip"] >= 0), "clip of a column")
+        _need(_is_list(one["scaling"]), "scaling of a column")
+        _need(all(_are_numbers(pair, 2) and pair[0] != 0 for pair in one["scaling"]), "scaling of a column")
+
+
+def _check_decision(policy: Any, n_members: int) -> None:
+    n_classes, decision, fitted = len(policy["classes"]), policy["decision"], policy.get("calibration")
+    _need(n_members > 0, "members")
+    _need(_is_number(policy["answer_from"]), "answer_from")
+    _need(policy["probabilities"] in {"mean", "shares", "votes"}, "probabilities")
+    _need(decision["rule"] in {"mean", "plurality", "threshold"}, "rule of the decision")
+    if decision["rule"] == "threshold":
+        _need(n_classes == 2 and _are_places([decision["positive"]], 2), "positive of the decision")
+        _need(_are_places([decision["threshold"]], n_members + 1), "threshold of the decision")
+    if decision["rule"] == "mean":
+        _need(_is_number(decision["whole"]), "whole of the decision")
+        _need(_are_numbers(decision["gains"], n_classes) and max(decision["gains"]) > 0, "gains")
+    if fitted is not None:
+        _need(_is_number(fitted["power"]) and fitted["power"] >= 0, "power of the calibration")
+        _need(_are_numbers(fitted["factors"], n_classes) and min(fitted["factors"]) >= 0, "factors")
+
+
+def _check_model(model: Any, width: int, n_classes: int, deep: int = 0) -> None:
+    """Refuse a model of rows of so many columns, and of so many classes."""
+    kind = model["kind"]
+    checks = {
+        "constant": lambda: _need(
+            _are_numbers(model["probabilities"], n_classes), "probabilities of a model"
+        ),
+        "linear": lambda: _check_scores(model, width, n_classes),
+        "network": lambda: _check_scores(model, width, n_classes),
+        "rules": lambda: _check_rules(model, width, n_classes),
+        "normal": lambda: _check_normal(model, width, n_classes),
+        "forest": lambda: _check_trees(model["trees"], width, n_classes),
+        "boosting": lambda: _check_boosting(model, width, n_classes),
+        "neighbours": lambda: _check_neighbours(model, width, n_classes),
+    }
+    if kind == "highest":
+        _need(model["of"]["kind"] in {"linear", "network", "programs"}, "kind of a model")
+        _check_scores(model["of"], width, n_classes)
+    elif kind == "kernel":
+        _need(_is_number(model["gamma"]) and model["gamma"] >= 0 and deep < DEEPEST, "gamma of a model")
+        _check_matrix(model["rows"], width)
+        _check_matrix(model["mixing"], len(model["rows"]))
+        _check_model(model["then"], len(model["mixing"]), n_classes, deep + 1)
+    else:
+        _need(kind in checks, "kind of a model")
+        checks[kind]()
+
+
+def _check_rules(model: Any, width: int, n_classes: int) -> None:
+    _need(model["n_classes"] == n_classes and _are_places([model["otherwise"]], n_classes), "rules")
+    for rule in model["rules"]:
+        _need(_are_places([rule["class"]], n_classes), "class of a rule")
+        for one in rule["conditions"]:
+            _need(_are_places([one["column"]], width) and _is_number(one["number"]), "condition of a rule")
+            _need(isinstance(one["above"], bool), "condition of a rule")
+
+
+def _check_normal(model: Any, width: int, n_classes: int) -> None:
+    _need(len(model["classes"]) == n_classes, "classes of a model")
+    for one in model["classes"]:
+        _need(_is_number(one["constant"]) and _are_numbers(one["mean"], width), "mean of a class")
+        _check_matrix(one.get("axes", []), width)
+        _need(_are_numbers(one["weights"], len(one["axes"]) if "axes" in one else width), "weights")
+
+
+def _check_trees(trees: Any, width: int, n_classes: int) -> None:
+    _need(_is_list(trees) and len(trees) > 0, "trees")
+    for tree in trees:
+        _check_tree(tree, width)
+        _need(all(_are_numbers(leaf, n_classes) for leaf in tree["value"]), "value of a tree")
+
+
+def _check_boosting(model: Any, width: int, n_classes: int) -> None:
+    _need(_are_numbers(model["start"]) and _tells(len(model["start"]), n_classes), "start of a model")
+    for trees in model["rounds"]:
+        _need(_is_list(trees) and len(trees) == len(model["start"]), "rounds of a model")
+        for tree in trees:
+            _check_tree(tree, width)
+            _need(_are_numbers(tree["value"]), "value of a tree")
+
+
+def _check_neighbours(model: Any, width: int, n_classes: int) -> None:
+    _check_matrix(model["rows"], width)
+    n_rows = len(model["rows"])
+    _need(_are_places([model["n"]], n_rows + 1) and model["n"] > 0, "n of a model")
+    _need(model["n_classes"] == n_classes and isinstance(model["by_distance"], bool), "n_classes of a model")
+    _need(_is_number(model["power"]) and model["power"] > 0, "power of a model")
+    _need(_are_places(model["labels"], n_classes) and len(model["labels"]) == n_rows, "labels of a model")
+
+
+def _check_scores(model: Any, width: int, n_classes: int) -> None:
+    if model["kind"] == "programs":
+        _need(_tells(len(model["programs"]), n_classes), "programs")
+        for program in model["programs"]:
+            _check_program(program, width)
+        return
+    layers = [(model["weights"], model["intercepts"])]
+    if model["kind"] == "network":
+        _need(model["activation"] in {"relu", "tanh"} and len(model["weights"]) > 0, "activation")
+        layers = list(zip(model["weights"], model["intercepts"], strict=True))
+    for weights, intercepts in layers:
+        _check_matrix(weights, width)
+        width = len(weights)
+        _need(_are_numbers(intercepts, width), "intercepts of a model")
+    _need(_tells(width, n_classes), "weights of a model")
+
+
+def _check_program(program: Any, width: int) -> None:
+    """Refuse what is no expression in prefix order, or one that is nested too deep."""
+    open_: list[int] = [1]  # how many parts each expression that has begun still needs
+    for symbol in program:
+        _need(0 < len(open_) <= DEEPEST, "length of a program")
+        open_[-1] -= 1
+        if isinstance(symbol, str):
+            _need(symbol in {"+", "-", "*", "/", "min", "max"}, "sign of a program")
+            open_.append(2)
+        elif isinstance(symbol, dict):
+            _need(_are_places([symbol["column"]], width), "column of a program")
+        else:
+            _need(_is_number(symbol), "number of a program")
+        while open_ and not open_[-1]:
+            open_.pop()
+    _need(not open_, "length of a program")
+
+
+def _check_tree(tree: Any, width: int) -> None:
+    n = len(tree["left"])
+    for node, (left, right) in enumerate(zip(tree["left"], tree["right"], strict=True)):
+        is_leaf = _is_number(left) and left < 0
+        _need(is_leaf or (_are_places([left, right], n) and min(left, right) > node), "nodes of a tree")
+        _need(is_leaf or _are_places([tree["feature"][node]], width), "feature of a tree")
+    _need(n > 0 and len(tree["value"]) == n and _are_numbers(tree["threshold"], n), "threshold of a tree")
+
+
+def _check_matrix(rows: Any, width: int) -> None:
+    _need(_is_list(rows) and all(_are_numbers(row, width) for row in rows), "a matrix of numbers")
+
+
+def _tells(n_scores: int, n_classes: int) -> bool:
+    return n_scores == n_classes or (n_scores == 1 and n_classes == 2)
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        raise ReaderError(f"the policy is damaged: {what} cannot be used. Export it again.")
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, list)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def _are_numbers(values: Any, size: int | None = None) -> bool:
+    return (
+        _is_list(values)
+        and len(values) == (len(values) if size is None else size)
+        and all(map(_is_number, values))
+    )
+
+
+def _are_places(values: Any, n: int) -> bool:
+    return _is_list(values) and all(_is_number(one) and one == int(one) and 0 <= one < n for one in values)
+
+
 GAPS = {
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 }  # fmt: skip
 """What stands for an empty cell of a table."""
 
+ABSENT = "\0"
+"""What stands for a cell that a short line of a table has not."""
 
-def table_rows(policy: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
-    """Read the rows of a CSV file, which may be packed by gzip; - is standard input."""
+
+def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) -> Iterator[dict[str, Any]]:
+    """Read the rows of a CSV file, which may be packed by gzip; - is standard input.
+
+    Cells that hold `not_asked` were not asked yet, and are not in the row. Without that a stage was not
+    asked for where all that it buys is empty.
+    """
     if path == "-":
         content = sys.stdin.buffer.read()
     else:
@@ -452,22 +823,44 @@ def table_rows(policy: dict[str, Any], path: str) -> Iterator[dict[str, Any]]:
             content = file.read()
     content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     if content[:4] in {b"PAR1", b"PK\x03\x04"}:
-        raise ValueError(
+        raise ReaderError(
             f"{path} must be a CSV file, got Parquet, a workbook or zip. Turn it into CSV first."
         )
-    text = content.decode("utf-8-sig")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReaderError(f"{path} must be text in UTF-8, got other bytes: {error.reason}.") from None
+    for row in text_rows(policy, path, text, not_asked):
+        yield row if not_asked is not None else _without_empty_stages(policy, row)
+
+
+def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without the features of stages of which it has no value: they were not bought."""
+    for stage in policy.get("stages", ()):
+        names = [policy["features"][place]["name"] for place in stage["buys"]]
+        if all(_is_gap(row.get(name)) for name in names):
+            row = {name: value for name, value in row.items() if name not in names}
+    return row
+
+
+def text_rows(
+    policy: dict[str, Any], path: str, text: str, not_asked: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Read the rows of a table as text, which messages call `path`."""
     header = text.split("\n", 1)[0]
     separator = max(",;\t", key=header.count)
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval=ABSENT)
     missing = [name for name in _names(policy) if name not in (table.fieldnames or [])]
-    if missing and (policy["kind"] != "stages" or len(missing) == len(_names(policy))):
-        raise ValueError(f"{path} must have the columns of the policy; missing: {missing}.")
+    if missing and (policy["kind"] == "committee" or len(missing) == len(_names(policy))):
+        raise ReaderError(f"{path} must have the columns of the policy; missing: {missing}.")
     for row in table:
-        if None in row:
-            raise ValueError(
-                f"{path}, line {table.line_num}, must have as many cells as the header, got more."
+        if None in row or ABSENT in row.values():
+            got = "more" if None in row else "fewer"
+            raise ReaderError(
+                f"{path}, line {table.line_num}, must have as many cells as the header, got {got}."
             )
-        yield {name: None if value in GAPS else value for name, value in row.items()}
+        cells = ((name, value) for name, value in row.items() if value != not_asked)
+        yield {name: None if value in GAPS else value for name, value in cells}
 
 
 def _names(policy: Any) -> list[str]:
@@ -482,17 +875,18 @@ def _names(policy: Any) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Print an answer in JSON for every row of a table; return 2 after a sentence on what is wrong."""
-    if len(arguments) != 2:
-        print("reader: name a policy and a table: python reader.py policy.json rows.csv", file=sys.stderr)
+    if len(arguments) not in {2, 4} or (len(arguments) == 4 and arguments[2] != "--not-asked"):
+        usage = "python reader.py policy.json rows.csv [--not-asked MARKER]"
+        print(f"reader: name a policy and a table: {usage}", file=sys.stderr)
         return 2
     try:
         policy = load(arguments[0])
-        for row in table_rows(policy, arguments[1]):
+        for row in table_rows(policy, arguments[1], arguments[3] if len(arguments) == 4 else None):
             print(json.dumps(answer(policy, row)))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, EOFError, zlib.error) as error:
+    except (OSError, ValueError, EOFError, csv.Error, zlib.error) as error:
         named = isinstance(error, OSError) and error.filename
         unread = f"{error.filename} cannot be read: {error.strerror}." if isinstance(error, OSError) else ""
         print(f"reader: {unread if named else error}", file=sys.stderr)

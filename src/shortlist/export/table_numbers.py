@@ -14,8 +14,13 @@ def pool_numbers(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the features and the columns that :class:`TableEncoder` makes, in its order."""
     features = [
-        {"name": name, "kind": "words" if words else "number", "may_be_missing": True}
-        for name, words in zip(names, encoder.words.tolist(), strict=True)
+        {
+            "name": name,
+            "kind": "words" if words else "number",
+            "may_be_missing": True,
+            "known": None if known is None else sorted(known),
+        }
+        for name, words, known in zip(names, encoder.words.tolist(), encoder.known_words, strict=True)
     ]
     columns: list[dict[str, Any]] = []
     if encoder.numbers is not None:
@@ -49,7 +54,7 @@ def pool_numbers(
 
 def plain_numbers(names: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return features that are columns as they are, of a pool without an encoder."""
-    features = [{"name": name, "kind": "number", "may_be_missing": False} for name in names]
+    features = [{"name": name, "kind": "number", "may_be_missing": False, "known": None} for name in names]
     columns: list[dict[str, Any]] = [
         {"feature": place, "kind": "number", "fill": 0.0, "scaling": [], "clip": None}
         for place in range(len(names))
@@ -64,7 +69,10 @@ def stage_numbers(encoding: Encoding) -> tuple[list[dict[str, Any]], list[dict[s
     for place, code in enumerate(encoding.codes):
         words = code.categories is not None and all(isinstance(value, str) for value in code.categories)
         kind = "number" if code.categories is None else "words" if words else "values"
-        features.append({"name": code.name, "kind": kind, "may_be_missing": code.allows_missing})
+        known = None if code.words is None else [_plain(value) for value in code.words]
+        features.append(
+            {"name": code.name, "kind": kind, "may_be_missing": code.allows_missing, "known": known}
+        )
         plain: dict[str, Any] = {"feature": place, "scaling": [], "clip": None}
         if code.categories is None:
             columns.append(plain | {"kind": "number", "fill": code.fill})

@@ -23,6 +23,18 @@ def reject_label_for(label: Any, classes: Labels) -> Any:
     return "REJECT" if "REJECT" not in classes.tolist() else "REJECTED"
 
 
+def places_of(labels: Labels, classes: Labels) -> NDArray[np.int64]:
+    """Return the place of each label among sorted classes; -1 for whatever is none, as the reject label.
+
+    Examples
+    --------
+    >>> places_of(np.array(["b", "REJECT"]), np.array(["a", "b"])).tolist()
+    [1, -1]
+    """
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    return np.array([known.get(label, -1) for label in np.asarray(labels).tolist()], dtype=np.int64)
+
+
 def labels_of(numbers: NDArray[np.int64], classes: Labels, reject_label: Any) -> Labels:
     """Turn class numbers into labels; a number below 0 becomes the reject label."""
     rejected = numbers < 0

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import UNASKED
 from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
 from shortlist.pickles import saved_from
@@ -22,6 +23,10 @@ from shortlist.tables.table_classifier import TableClassifier
 
 PLANNING_SHARE = 0.25
 """Part of the calibration rows that chooses which thresholds are tested, where no other rows can."""
+
+
+NO_ANSWER = -1.0
+"""How probable the class of a row is that the classifier does not answer."""
 
 
 def _asks_one_after_the_other(selective: "SelectiveClassifier") -> bool:
@@ -178,7 +183,7 @@ class SelectiveClassifier(TableClassifier):
         """
         check_is_fitted(self, "guarantee_")
         found = self.classifier_.predict_early(X, least=self.guarantee_.threshold)
-        codes = np.where(found.answered, np.searchsorted(self.classes_, found.labels), -1)
+        codes = places_of(found.labels, self.classes_)
         return replace(found, labels=labels_of(codes, self.classes_, self.reject_label_))
 
     def _demand(self) -> Demand:
@@ -199,7 +204,7 @@ class SelectiveClassifier(TableClassifier):
         else:
             codes, chose_scores = _scored_as_chosen(fitted, chose[0])
             chose_right = fitted.classes_[codes] == np.asarray(chose[1])
-        thresholds = possible_thresholds(chose_scores)
+        thresholds = possible_thresholds(chose_scores[chose_scores >= 0])
         self.guarantee_: Guarantee = promise(
             thresholds,
             count_answers(chose_scores, chose_right, thresholds),
@@ -212,7 +217,13 @@ class SelectiveClassifier(TableClassifier):
         """Return the place of the class of every row, and whether it is answered."""
         check_is_fitted(self, "guarantee_")
         codes, scores = _scored(self.classifier_, X)  # which checks the rows
-        return codes, np.asarray(scores >= self.guarantee_.threshold)
+        answered = np.asarray((scores >= self.guarantee_.threshold) & (codes >= 0))
+        states = self.classifier_.heard(X).states if hasattr(self.classifier_, "heard") else None
+        waiting = np.flatnonzero([] if states is None else (states >= UNASKED).any(axis=1))
+        if len(waiting):  # answered only if those who were not asked yet cannot change that
+            early = self.predict_early(take_rows(X, waiting))
+            codes[waiting], answered[waiting] = places_of(early.labels, self.classes_), early.answered
+        return codes, answered
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,7 +246,10 @@ def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.floa
 def _of_answers(
     classes: Labels, predicted: Labels, probabilities: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the place of each row's class among the classes, and the probability that it is given."""
-    codes = np.searchsorted(classes, predicted)
+    """Return the place of each row's class among the classes, and the probability that it is given.
+
+    A row without an answer is at -1, and less probable than any threshold.
+    """
+    codes = places_of(predicted, classes)
     given = np.asarray(probabilities)[np.arange(len(codes)), codes]
-    return codes, np.asarray(given, dtype=np.float64)
+    return codes, np.where(codes < 0, NO_ANSWER, np.asarray(given, dtype=np.float64))

@@ -15,10 +15,11 @@ from shortlist.arrays import Longs, Shorts
 Signs: TypeAlias = NDArray[np.int8]
 Int32: TypeAlias = int | np.int32
 
-TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED = range(8)
+TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED, RESTARTS, UNTIL_RESTART = range(10)
 """Places in ``counts``, the numbers that a kernel changes: length of the trail, how much of it is propagated,
 decision level, clauses in store, clauses that are never forgotten, entries in the heap, conflicts so far,
-learned clauses allowed.
+learned clauses allowed, number of the current run between restarts, conflicts until it ends. Propagation
+needs the first three.
 """
 
 

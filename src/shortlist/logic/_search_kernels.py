@@ -17,7 +17,9 @@ from shortlist.logic._propagation_kernels import (
     HEAP,
     LEARNED,
     LEVEL,
+    RESTARTS,
     TRAIL,
+    UNTIL_RESTART,
     Assignment,
     ClauseStore,
     Signs,
@@ -31,8 +33,17 @@ UNSATISFIABLE, SATISFIABLE, NO_ROOM, REFUTED, PAUSED = range(5)
 the assumptions, nothing yet (go on).
 """
 
-RESTARTS_AT_ONCE = 64
-"""Restarts until a search pauses, some thousand conflicts: its caller may want to stop."""
+MOST_RESTARTS = 64
+"""Restarts after which the series of their lengths begins again."""
+
+RUN_LENGTH = 64
+"""Conflicts of the shortest run between two restarts."""
+
+WORK_AT_ONCE = 1 << 16
+"""Literals that are propagated until a search pauses: its caller may want to stop."""
+
+WORK_OF_A_CONFLICT = 32
+"""What learning from a conflict counts for."""
 
 
 class Activity(NamedTuple):
@@ -276,6 +287,13 @@ def luby(index: int) -> int:
         index -= (1 << (power - 1)) - 1
 
 
+@kernel("void(int64[::1])")
+def begin(counts: Longs) -> None:
+    """Begin the series of restarts."""
+    counts[RESTARTS] = 1
+    counts[UNTIL_RESTART] = RUN_LENGTH
+
+
 @kernel(
     "int64(ClauseStore, Assignment, SearchMemory, Activity, int64[::1], int32[::1], int8[::1], int32[::1])"
 )
@@ -291,20 +309,23 @@ def search(
 ) -> int:
     """Look for a model under `assumptions`; write it to `model`, or the assumptions in conflict to `found`.
 
-    Returns one of the answers above and leaves every variable above level 0 unassigned. The length of what is
-    in `found` is written to its last entry.
+    Returns one of the answers above. It leaves every variable above level 0 unassigned, but for a pause:
+    called again with the same arrays it goes on as if there had been none. The length of what is in `found`
+    is written to its last entry.
     """
     arena, starts, values, levels = store.arena, store.starts, assignment.values, assignment.levels
     ranks, limits, learned = memory.ranks, memory.limits, memory.learned
-    n_restarts = 1
-    budget = 64 * luby(n_restarts)
-    while True:
+    work = 0
+    while work < WORK_AT_ONCE:
+        before = counts[HEAD]
         conflict = propagate_clauses(store, assignment, counts)
+        work += counts[HEAD] - before
         if conflict >= 0:
             if counts[LEVEL] == 0:
                 return UNSATISFIABLE
             counts[CONFLICTS] += 1
-            budget -= 1
+            counts[UNTIL_RESTART] -= 1
+            work += WORK_OF_A_CONFLICT
             size = learn(conflict, store, assignment, memory, activity, counts)
             level = levels[learned[1] >> 1] if size > 1 else 0
             backtrack(level, assignment, memory, activity, counts)
@@ -315,6 +336,7 @@ def search(
             start = starts[clause]
             if clause + 1 >= len(starts) or start + size > len(arena):
                 backtrack(0, assignment, memory, activity, counts)
+                begin(counts)
                 return NO_ROOM
             n_levels = 1
             for k in range(size):
@@ -327,12 +349,13 @@ def search(
             watch(store, clause, clause + 1)
             assign(learned[0], np.int32(clause), assignment, counts)
             continue
-        if budget <= 0:
-            n_restarts += 1
-            budget = 64 * luby(n_restarts)
+        if counts[UNTIL_RESTART] <= 0:
             backtrack(0, assignment, memory, activity, counts)
-            if n_restarts > RESTARTS_AT_ONCE:
-                return PAUSED
+            if counts[RESTARTS] == MOST_RESTARTS:
+                begin(counts)
+                continue
+            counts[RESTARTS] += 1
+            counts[UNTIL_RESTART] = RUN_LENGTH * luby(counts[RESTARTS])
             if counts[CLAUSES] - counts[FIXED] > counts[LEARNED]:
                 forget(store, ranks, counts)
                 counts[LEARNED] += counts[LEARNED] // 10
@@ -361,3 +384,4 @@ def search(
         limits[counts[LEVEL]] = counts[TRAIL]
         counts[LEVEL] += 1
         assign(decision, np.int32(-1), assignment, counts)
+    return PAUSED

@@ -10,8 +10,11 @@ from shortlist.arrays import Mask, ShortTable
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.probing import components_of, further_implications, implied_by_pairs, shortened
 from shortlist.logic.propagation import propagate
-from shortlist.logic.sat import backbone
+from shortlist.logic.sat import SearchStoppedError, backbone
 from shortlist.runs.budget import Budget
+
+FIXED_SHARE = 0.5
+"""Part of what is left of a budget that the search for fixed variables may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,14 @@ def presolve(
     literals = np.sign(current.literals) * renumber[np.abs(current.literals)]
     left = Clauses(len(numbers), literals.astype(np.int32), current.offsets)
     return Presolved(without_subsumed(left), places, roots > 0)
+
+
+def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = False) -> Presolved:
+    """Return what :func:`presolve` finds; without its search where that takes too much of the budget."""
+    try:
+        return presolve(clauses, probe=probe, budget=budget and budget.share(FIXED_SHARE))
+    except SearchStoppedError:
+        return presolve(clauses, complete=False, probe=probe, budget=budget)
 
 
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:

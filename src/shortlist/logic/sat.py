@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Mask, Shorts
 from shortlist.errors import BadInputError
 from shortlist.logic import _propagation_kernels as kernels
 from shortlist.logic import _search_kernels as searching
@@ -54,7 +54,7 @@ class SatSolver:
     clauses : Clauses
         What must hold.
     budget : Budget, optional
-        Looked at before each question, and every some thousand conflicts.
+        Looked at before each question, and within it every some ten thousand propagated literals.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class SatSolver:
         )
         every = np.arange(n, dtype=np.int32)
         self._activity = searching.Activity(every, every.copy(), np.zeros(n), np.ones(1))
-        self._counts = np.zeros(8, np.int64)
+        self._counts = np.zeros(10, np.int64)
         self._counts[kernels.CLAUSES] = self._counts[kernels.FIXED] = len(longer)
         self._counts[kernels.HEAP] = n
         self._counts[kernels.LEARNED] = len(longer) // 3 + 1000
@@ -142,23 +142,13 @@ class SatSolver:
         codes = kernels.literal_codes(np.array(listed, dtype=np.int64))
         found = np.zeros(len(listed) + 2, np.int32)
         levels = np.zeros(self._n + len(listed) + 1, np.int32)
-        while True:
-            if self._budget is not None and self._budget.stopped:
-                raise SearchStoppedError
-            answer = searching.search(
-                self._store,
-                self._assignment,
-                self._memory._replace(limits=levels),
-                self._activity,
-                self._counts,
-                codes,
-                self._model,
-                found,
-            )
-            if answer not in {searching.NO_ROOM, searching.PAUSED}:
-                break
-            if answer == searching.NO_ROOM:
-                self._enlarge()
+        searching.begin(self._counts)
+        try:
+            answer = self._searched(codes, levels, found)
+        finally:
+            if self._counts[kernels.LEVEL]:  # stopped in the middle: the next question begins without guesses
+                memory = self._memory._replace(limits=levels)
+                searching.backtrack(0, self._assignment, memory, self._activity, self._counts)
         if answer == searching.SATISFIABLE:
             return SatAnswer(self._model == 1)
         if answer == searching.UNSATISFIABLE:
@@ -166,6 +156,20 @@ class SatSolver:
             return SatAnswer(None)
         codes = found[: found[-1]]
         return SatAnswer(None, tuple(np.where(codes & 1, -(codes >> 1) - 1, (codes >> 1) + 1).tolist()))
+
+    def _searched(self, codes: Shorts, levels: Shorts, found: Shorts) -> int:
+        """Search until there is an answer, looking at the budget on the way."""
+        while True:
+            if self._budget is not None and self._budget.stopped:
+                raise SearchStoppedError
+            memory = self._memory._replace(limits=levels)
+            answer = searching.search(
+                self._store, self._assignment, memory, self._activity, self._counts, codes, self._model, found
+            )
+            if answer == searching.NO_ROOM:
+                self._enlarge()
+            elif answer != searching.PAUSED:
+                return answer
 
     def _enlarge(self) -> None:
         """Double the room for learned clauses."""
@@ -217,7 +221,9 @@ def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] 
     return tuple(literals[fixed].tolist())
 
 
-def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> tuple[int, ...] | None:
+def minimal_conflict(
+    clauses: Clauses, groups: Sequence[int] | None = None, budget: Budget | None = None
+) -> tuple[int, ...] | None:
     """Find constraints that contradict each other, none of which can be left out.
 
     Parameters
@@ -227,6 +233,8 @@ def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> t
     groups : sequence of int, optional
         The constraint that each clause belongs to, at least 0; a negative number marks a clause that always
         holds. Default: every clause is its own constraint.
+    budget : Budget, optional
+        Ends the search by :class:`SearchStoppedError`.
 
     Returns
     -------
@@ -253,7 +261,7 @@ def minimal_conflict(clauses: Clauses, groups: Sequence[int] | None = None) -> t
         clause if owner < 0 else (*clause, -switches[owner])
         for clause, owner in zip(clauses, owners, strict=True)
     ]
-    solver = SatSolver(Clauses.from_clauses(clauses.n_variables + len(names), switched))
+    solver = SatSolver(Clauses.from_clauses(clauses.n_variables + len(names), switched), budget)
     answer = solver.solve(switches.values())
     if answer.satisfiable:
         return None

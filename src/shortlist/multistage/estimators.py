@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
 from shortlist._words import all_of, any_of, did_you_mean
-from shortlist.arrays import Labels, Mask
+from shortlist.arrays import Labels
 from shortlist.errors import (
     AcquisitionError,
     BadInputError,
@@ -20,6 +20,7 @@ from shortlist.errors import (
     RoughSearchWarning,
     UnmetChoiceError,
 )
+from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_in
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
@@ -389,6 +390,7 @@ class MultiStageClassifier(TableClassifier):
                 self.front_.decisions,
                 self._models,
                 self._rule,
+                rows.encoding,
                 judged=judged,
                 calibration=tested,
                 demand=demand,
@@ -434,13 +436,15 @@ class MultiStageClassifier(TableClassifier):
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none.
 
-        A row may lack features: a gap in a column that had none when fitting, or a column that is not in the
-        frame, is a feature that was not bought. Where the row needs it, it gets ``reject_label_`` as well
-        (with `answer_rejected` only where not even the first stage is known), and :meth:`decision_report`
-        says what it waits for.
+        A row may lack features that were not bought: a column that is not in the frame, a cell with
+        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. Where
+        the row needs them, it gets ``reject_label_`` as well (with `answer_rejected` only where not even the
+        first stage is known), and :meth:`decision_report` says what it waits for. So does a row with a word
+        that was in no row that was fitted on. Any other gap was asked for and is silent, as it was when
+        fitting; a row of which nothing but gaps is known is answered by no stage.
         """
-        rows, known = self._known(X)
-        return self._labels(decide_known(self.model_, rows, known, guess=self.answer_rejected))
+        rows, states = self._known(X)
+        return self._labels(decide_known(self.model_, rows, states, guess=self.answer_rejected))
 
     @available_if(_answers_every_row)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -468,8 +472,8 @@ class MultiStageClassifier(TableClassifier):
 
         NaN for rows that lack what the first stage needs.
         """
-        rows, known = self._known(X)
-        reached = decide_known(self.model_, rows, known).stages
+        rows, states = self._known(X)
+        reached = decide_known(self.model_, rows, states).stages
         probabilities = np.full((len(rows), len(self.classes_)), np.nan)
         for number, stage in enumerate(self.model_.stages, start=1):
             here = np.flatnonzero(reached == number)
@@ -510,22 +514,27 @@ class MultiStageClassifier(TableClassifier):
         """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
 
         ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
-        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's.
+        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
+        which words of these the classifier does not know; such a row waits for a correction.
         """
         import pandas as pd
 
-        rows, known = self._known(X)
-        decisions = decide_known(self.model_, rows, known, guess=self.answer_rejected)
+        rows, states = self._known(X)
+        decisions = decide_known(self.model_, rows, states, guess=self.answer_rejected)
         names = self.costs_.names
         bought = np.empty(len(self.model_.stages) + 1, dtype=object)
         bought[0] = ""
         for place, stage in enumerate(self.model_.stages, start=1):
             bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
-        needs = np.full(len(rows), "", dtype=object)
+        needs, unknown = np.full((2, len(rows)), "", dtype=object)
         for row in np.flatnonzero(~decisions.finished):
+            assert states is not None, "a row waits for a feature"
             wanted = self.model_.stages[decisions.stages[row]].bought
-            needs[row] = ", ".join(
-                names[feature] for feature in wanted if known is not None and not known[row, feature]
+            lacking = wanted[self.model_.encoding.lacking(states[[row]], wanted)[0]]
+            odd = [feature for feature in lacking if states[row, feature] == UNKNOWN]
+            needs[row] = ", ".join(names[feature] for feature in lacking if feature not in odd)
+            unknown[row] = words_in(
+                [names[one] for one in odd], [_cell(X, row, names[one], one) for one in odd]
             )
         # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its
         # own
@@ -538,6 +547,7 @@ class MultiStageClassifier(TableClassifier):
                 "features": bought[decisions.stages],
                 "cost": decisions.costs,
                 "needs": needs,
+                "unknown": unknown,
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
@@ -566,19 +576,22 @@ class MultiStageClassifier(TableClassifier):
                 "or with the command shortlist stage use."
             )
 
-    def _known(self, X: Any) -> tuple[NDArray[np.float64], Mask | None]:
-        """Encode rows, and say which features of which rows are known; None: all are."""
+    def _known(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
+        """Encode rows, and say which features of which rows have a value; None: all have."""
         self._check_chosen()
         names = list(getattr(self, "feature_names_in_", []))
         absent: list[int] = []
         if hasattr(X, "columns") and set(X.columns) < set(names):
             absent = [place for place, name in enumerate(names) if name not in X.columns]
             X = X.reindex(columns=names)
-        rows, known = self.model_.encoding.encode_known(checked_rows(self, X))
-        if absent:
-            known = np.ones((len(rows), len(names)), dtype=bool) if known is None else known
-            known[:, absent] = False
-        return rows, known
+        X, unasked = without_unasked(X)
+        rows, states = self.model_.encoding.encode_known(checked_rows(self, X))
+        if absent or unasked is not None:
+            states = np.zeros((len(rows), len(names)), dtype=np.int8) if states is None else states
+            states[:, absent] = UNASKED
+            if unasked is not None:
+                states[unasked] = UNASKED
+        return rows, states
 
     def _labels(self, decisions: Decisions) -> Labels:
         """Turn class numbers into labels."""
@@ -698,3 +711,8 @@ class MultiStageClassifier(TableClassifier):
         for heavy in ("problem_", "result_"):
             state.pop(heavy, None)
         return state
+
+
+def _cell(X: Any, row: Any, name: str, place: Any) -> Any:
+    """Return what a row says in one column, of a frame or of an array."""
+    return X[name].iloc[row] if hasattr(X, "columns") else np.asarray(X)[row, place]

@@ -109,5 +109,5 @@ def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> Labelled
         )
     places = {label: place for place, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.int64)
-    rows, known = encoding.encode_known(X)
-    return LabelledCodes(rows, codes, known)
+    rows, states = encoding.encode_known(X)
+    return LabelledCodes(rows, codes, states)

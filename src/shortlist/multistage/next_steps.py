@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED
 from shortlist.guarantees.reject_labels import labels_of
 from shortlist.multistage.predict.prediction import REJECTED, confidences, decide_known
 from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shortlist.multistage.estimators import MultiStageClassifier
 
 ASK, ANSWER, REJECT = "ask", "answer", "reject"
@@ -68,6 +71,26 @@ class NextStep:
         }  # fmt: skip
 
 
+def without_empty_stages(classifier: "MultiStageClassifier", table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table of a file in which a stage of which a row has no value was not bought.
+
+    An empty cell of a file says that a feature was asked for and is silent, where gaps are values. Where all
+    that a stage buys is empty, nothing says that anybody has asked.
+    """
+    import pandas as pd
+
+    check_is_fitted(classifier, "model_")
+    found, names = table.copy(), classifier.costs_.names
+    for stage in classifier.model_.stages:
+        bought = [names[place] for place in stage.bought if names[place] in table.columns]
+        nothing = table[bought].isna().all(axis=1).to_numpy()
+        for name in bought if nothing.any() else ():
+            cells = table[name].astype(object).to_numpy(copy=True)
+            cells[nothing] = NOT_ASKED
+            found[name] = pd.Series(cells, index=table.index, dtype=object)
+    return found
+
+
 def next_step(
     classifier: "MultiStageClassifier", known: Mapping[str, Any], failed: Collection[str] = ()
 ) -> NextStep:
@@ -87,7 +110,8 @@ def next_step(
     Raises
     ------
     BadInputError
-        If a name is no feature, a feature is both known and failed, or a value cannot be used.
+        If a name is no feature, a feature is both known and failed, or a value cannot be used, as a word that
+        the classifier does not know.
 
     Examples
     --------
@@ -115,11 +139,12 @@ def next_step(
     given = [known.get(name, np.nan) for name in names]
     values = [np.nan if isinstance(value, str) and not value else value for value in given]
     row = pd.DataFrame([values], columns=list(names), dtype=object)
-    rows, gaps = model.encoding.encode_known(row)
-    there = np.ones((1, len(names)), dtype=bool) if gaps is None else gaps
+    model.encoding.refuse_unknown(row, range(len(names)))
+    rows, found = model.encoding.encode_known(row)
+    states = np.zeros((1, len(names)), dtype=np.int8) if found is None else found
     for place, name in enumerate(names):
-        there[0, place] = name in failed or (name in known and there[0, place])
-    decisions = decide_known(model, rows, there, guess=classifier.answer_rejected)
+        states[0, place] = FAILED if name in failed else states[0, place] if name in known else UNASKED
+    decisions = decide_known(model, rows, states, guess=classifier.answer_rejected)
     stage = int(decisions.stages[0])
     prices = [0.0, *(one.price / model.costs.scale for one in model.stages)]
     certain = confidences(model, rows, decisions.stages)[0]
@@ -134,7 +159,8 @@ def next_step(
         else (),
     }
     if not decisions.finished[0]:
-        wanted = tuple(names[i] for i in model.stages[stage].bought if not there[0, i])
+        bought = model.stages[stage].bought
+        wanted = tuple(names[i] for i in bought[model.encoding.lacking(states, bought)[0]])
         return NextStep(ASK, wanted, prices[stage + 1] - prices[stage], None, **facts)
     label = labels_of(decisions.guesses, classifier.classes_, classifier.reject_label_)[0]
     what = REJECT if decisions.labels[0] == REJECTED and not classifier.answer_rejected else ANSWER

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count, as_seed
 from shortlist.arrays import Labels
@@ -172,7 +173,6 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
         ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
     """
     import pandas as pd
-    from scipy.stats import t
 
     rows = []
     for name, part in results.groupby("method", sort=False):
@@ -181,10 +181,25 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
         for measure in COLUMNS[2:]:
             row[measure] = float(part[measure].mean())
             if measure != "seconds":
-                spread = float(part[measure].std(ddof=1)) / np.sqrt(n) if n > 1 else float("nan")
-                row[f"{measure}_margin"] = float(t.ppf(0.975, n - 1)) * spread if n > 1 else spread
+                row[f"{measure}_margin"] = margin(part[measure].to_numpy())
         rows.append(row)
     return pd.DataFrame(rows).sort_values("aggregate", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def margin(values: NDArray[np.float64]) -> float:
+    """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN of one value.
+
+    Examples
+    --------
+    >>> round(margin(np.array([1.0, 2.0, 3.0])), 3)
+    2.484
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return float("nan")
+    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
 
 
 def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:

@@ -64,13 +64,15 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     return float(moocore.hypervolume(doubles, ref=corner))
 
 
-def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
+def spread(
+    points: ArrayLike, *, order: Sequence[int] | None = None, reference: ArrayLike | None = None
+) -> float:
     """Return how unevenly neighbouring points lie: 0 when all distances to the next point are equal.
 
     The spread Δ of Deb, Pratap, Agarwal & Meyarivan (2002), as jMetal computes it for points sorted
-    lexicographically, with both extreme terms zero because the front is its own reference: Σ |d_i − d̄| / ((n
-    − 1) · d̄), where d_i is the Euclidean distance from point i to the next one and d̄ the mean of these n −
-    1 distances.
+    lexicographically: (e + Σ |d_i − d̄|) / (e + (n − 1) · d̄), where d_i is the Euclidean distance from point
+    i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances of the
+    first and of the last point to those of the reference; 0 where the points are their own reference.
 
     Parameters
     ----------
@@ -78,6 +80,8 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
         Objective vectors, usually :func:`scaled`.
     order : sequence of int, optional
         The objectives to sort by, first to last. Default: as they come.
+    reference : array-like of shape (n_reference, n_objectives), optional
+        The front that the ends of the points are compared with. Default: the points.
 
     Returns
     -------
@@ -87,6 +91,8 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
     Examples
     --------
     >>> spread([[0, 4], [1, 3], [4, 0]])
+    0.5
+    >>> spread([[0, 4], [3, 0]], reference=[[0, 4], [3, 0], [6, -4]])
     0.5
     """
     doubles = as_exact_doubles(points, "points")
@@ -98,8 +104,14 @@ def spread(points: ArrayLike, *, order: Sequence[int] | None = None) -> float:
         )
     ranked = doubles[np.lexsort(doubles.T[columns[::-1]])]
     distances = np.linalg.norm(np.diff(ranked, axis=0), axis=1)
-    total = distances.sum()
-    return float(np.abs(distances - distances.mean()).sum() / total) if total > 0 else 0.0
+    extremes = 0.0
+    if reference is not None and len(ranked):
+        others = as_exact_doubles(reference, "reference")
+        others = others[np.lexsort(others.T[columns[::-1]])]
+        extremes = float(np.linalg.norm(ranked[[0, -1]] - others[[0, -1]], axis=1).sum())
+    total = extremes + distances.sum()
+    mean = distances.mean() if len(distances) else 0.0
+    return float((extremes + np.abs(distances - mean).sum()) / total) if total > 0 else 0.0
 
 
 def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:

@@ -67,6 +67,4 @@ from shortlist.products.formats.configurations import write_configuration as wri
 from shortlist.products.formats.program_files import ProgramFile as ProgramFile
 from shortlist.products.formats.program_files import read_program as read_program
 from shortlist.products.sampling.diverse import diverse_products as diverse_products
-from shortlist.products.sampling.t_wise import CoveringSample as CoveringSample
-from shortlist.products.sampling.t_wise import covering_sample as covering_sample
 from shortlist.products.sampling.uniform import uniform_sample as uniform_sample

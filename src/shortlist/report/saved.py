@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.files import read_parquet
+from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.results.front import Front
@@ -98,16 +98,11 @@ def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
 
 def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
     """Read a front, or the results of a comparison."""
-    import pyarrow as pa
-
-    try:
-        table = read_parquet(path)
-    except pa.ArrowException:
-        raise BadFileError(f"{path} must be {KINDS}, got another kind of file. Write one anew.") from None
+    table = read_parquet(path)
     if {"dataset", "method", "fold"} <= set(table.column_names):
         from shortlist.report.comparisons import pruning_comparison_parts
 
-        return "Pruning methods", pruning_comparison_parts(table.to_pandas(use_threads=False))
+        return "Pruning methods", pruning_comparison_parts(parquet_frame(str(path), table))
     front = Front.load(path)
     if front.method in STAGED_METHODS:
         from shortlist.report.fronts import front_parts

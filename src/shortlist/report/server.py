@@ -1,6 +1,9 @@
 """A page that is served to this machine only, read-only, and follows its file."""
 
+import contextlib
 import secrets
+import socket
+import threading
 from collections.abc import Callable
 from hmac import compare_digest
 from http import HTTPStatus
@@ -10,6 +13,9 @@ from pathlib import Path
 from shortlist.errors import ShortlistError
 
 HOST = "127.0.0.1"
+
+PATIENCE_S = 10.0
+"""Seconds that a client may keep a thread waiting."""
 
 
 def state_of(path: Path) -> str:
@@ -36,6 +42,8 @@ class PageServer(ThreadingHTTPServer):
         Returns the page for a state of the file.
     port : int, default=0
         Where to listen on 127.0.0.1; 0 takes a free one.
+    patience_s : float, default=10
+        So many seconds a client may take for its whole request, and for taking the answer.
 
     Notes
     -----
@@ -45,10 +53,13 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, path: Path, make: Callable[[str], str], port: int = 0) -> None:
+    def __init__(
+        self, path: Path, make: Callable[[str], str], port: int = 0, *, patience_s: float = PATIENCE_S
+    ) -> None:
         super().__init__((HOST, port), _Answer)
         self.path = path
         self.make = make
+        self.patience_s = patience_s
         self.token = secrets.token_urlsafe(24)
 
     @property
@@ -69,9 +80,28 @@ class _Answer(BaseHTTPRequestHandler):
     server_version = "shortlist"
     sys_version = ""
 
+    def setup(self) -> None:
+        """Give a client some seconds for its whole request, and as many to take the answer."""
+        self.request.settimeout(self.server.patience_s)
+        super().setup()
+        self._impatience = threading.Timer(self.server.patience_s, self._hang_up)
+        self._impatience.daemon = True
+        self._impatience.start()
+
+    def finish(self) -> None:
+        """End the connection."""
+        self._impatience.cancel()
+        super().finish()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):  # the client has gone
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def do_GET(self) -> None:  # the name that http.server asks for
         """Send the page, or the state of its file."""
-        if self.headers.get("Host", "") not in self.server.hosts:
+        self._impatience.cancel()
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) != 1 or hosts[0] not in self.server.hosts:
             self._send(HTTPStatus.FORBIDDEN, "This server answers its own machine only.")
             return
         token, *rest = self.path.removeprefix("/").split("/")

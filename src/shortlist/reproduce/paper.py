@@ -170,7 +170,8 @@ class Paper:
     make_tables : callable
         Makes the tables and figures, whatever the extent, of the rows of finished units.
     contents : mapping of str to str
-        Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it shows.
+        Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it
+        shows.
     sets : tuple of str
         The names of its data sets or systems.
     takes : frozenset of str

@@ -24,7 +24,7 @@ from shortlist.products import (
     to_clauses,
 )
 from shortlist.products.configuration.checked_front import checked_front
-from shortlist.products.configuration.evolved_front import REPAIR_SHARE
+from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
@@ -48,6 +48,8 @@ class ProductSystem:
     ----------
     model : str
         Its file, in ``feature-models``.
+    n_features : int
+        Features, as Table 2 counts them.
     attributes : tuple of str
         Files with sets of attributes.
     fixed : str
@@ -55,10 +57,11 @@ class ProductSystem:
     n_evaluations : int
         Products that one evolutionary run of the study looks at.
     stored : tuple of str
-        Results of SolRep that the authors stored, one per set of attributes.
+        Results of SolRep that the authors stored, for the first sets of attributes.
     """
 
     model: str
+    n_features: int
     attributes: tuple[str, ...]
     fixed: str
     n_evaluations: int
@@ -67,32 +70,39 @@ class ProductSystem:
 
 SYSTEMS = {
     "jcs": ProductSystem(
-        "splot/jcs.sxfm.xml",
+        "splot/jcs.sxfm.xml", 12,
         ("ChatSystem_PREDEFINE_ONE.csv", *(f"ChatSystem_RAND{i}.csv" for i in (2, 3, 4))),
         "ChatSystem", 25_000,
     ),
     "web-portal": ProductSystem(
-        "splot/web-portal.sxfm.xml",
+        "splot/web-portal.sxfm.xml", 43,
         tuple(f"WebPortal_RAND{i}.csv" for i in (1, 2, 3, 4)), "WebPortal", 25_000
     ),
     "e-shop": ProductSystem(
-        "splot/e-shop-paper-2013.sxfm.xml",
+        "splot/e-shop-paper-2013.sxfm.xml", 290,
         ("EShop_RAND1.csv", "EShop_RAND2.csv"), "EShop", 25_000, ("eshop1", "eshop2"),
     ),
     "ecos": ProductSystem(
-        "lvat/ecos-icse11.dimacs", ("ECos_RAND1.csv", "ECos_RAND2.csv"), "ECos", 100_000, ("ecos1", "ecos2")
+        "lvat/ecos-icse11.dimacs", 1244, tuple(f"ECos_RAND{i}.csv" for i in (1, 2, 3)), "ECos", 100_000,
+        ("ecos1", "ecos2"),
     ),
     "uclinux": ProductSystem(
-        "lvat/uClinux.dimacs", ("UCLinux_RAND1.csv",), "uCLinux", 100_000, ("uclinux1",)
+        "lvat/uClinux.dimacs", 1850, ("UCLinux_RAND1.csv", "UCLinux_RAND2.csv"), "uCLinux",
+        100_000, ("uclinux1",)
     ),
     "compact-linux": ProductSystem(
-        "lvat/2.6.28.6-compact.dimacs.gz", ("LinuxX86_RAND1.csv.gz",), "LinuxX86", 100_000, ("linuxx861",)
+        "lvat/2.6.28.6-compact.dimacs.gz", 6888,
+        ("LinuxX86_RAND1.csv.gz", "LinuxX86_RAND2.csv.gz"), "LinuxX86",
+        100_000, ("linuxx861",),
     ),
 }  # fmt: skip
+SEEDS = ("Seed_LinuxX86", "Seed_LinuxX86_IBDE", "Seed_LinuxX86_IBEA")
+"""Products of Linux that the study's evolution starts from."""
 EVOLUTION: dict[str, Callable[..., Front]] = {
     "ibea": ibea,
     "ibed": ibed,
     "satibea": ibea,
+    "smtibea": ibea,
 }
 
 
@@ -124,9 +134,8 @@ def evolve_once(
     starts : ndarray of bool, shape (n_products, n_features), optional
         Products to start from.
     budget : Budget, optional
-        Stops the run with what it has.
+        How long the run may take, who is told, and the study that keeps its generations.
     """
-    budget = dataclasses.replace(budget or Budget(), seed=seed)
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     costs, offsets = padded_costs(question, clauses.n_variables)
     kinds = [goal.objective for goal in question.objectives]
@@ -134,12 +143,14 @@ def evolve_once(
     evolution = functools.partial(
         EVOLUTION[method], clauses, costs, kinds, names, offsets=offsets, seeds=starts
     )
-    rates = Evolution(valid_first=valid_first, repair=REPAIR_SHARE if method == "satibea" else 0.0)
+    share = REPAIR_SHARE if method in REPAIRED else 0.0
+    rates = Evolution(valid_first=valid_first, repair=share, improve=method == "smtibea")
     compiled = dataclasses.replace(rates, n_evaluations=200)
-    evolution(settings=compiled, budget=budget)  # outside the clock
+    evolution(settings=compiled, budget=Budget(seed=seed))  # outside the clock
     load = os.getloadavg()[0]
     settings = dataclasses.replace(rates, n_evaluations=n_evaluations)
-    found = evolution(settings=settings, budget=budget.begun())
+    own = dataclasses.replace(Budget() if budget is None else budget.begun(), seed=seed)
+    found = evolution(settings=settings, budget=own, study=own.study)
     front = checked_front(question, found, method)
     return dataclasses.replace(front, seconds=found.seconds, extras={**front.extras, "load": load})
 
@@ -164,11 +175,31 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
 
 
 def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
-    """Return the product of Linux that the study's data come with, to start from."""
+    """Return the rich product of Linux that SATIBEA's data come with, to start from."""
     path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
     product = np.zeros((1, question.model.n_features), dtype=bool)
     product[0, list(read_requirements(path, question.model).select)] = True
     return product
+
+
+def seed_products(folder: Path, question: Question) -> NDArray[np.bool_]:
+    """Return the three products of Linux that the study's evolution starts from.
+
+    A feature is in if its line reads ``NAME -> true``.
+    """
+    places = {name: place for place, name in enumerate(question.model.labels)}
+    products = np.zeros((len(SEEDS), question.model.n_features), dtype=bool)
+    for row, stem in enumerate(SEEDS):
+        path = folder / "feature-models" / "paper-instances" / "fixed-features" / f"{stem}.txt.gz"
+        for line in gzip.decompress(path.read_bytes()).decode().strip().splitlines():
+            name, _, value = line.strip().rpartition(" -> ")
+            products[row, places[name]] = value == "true"
+    return products
+
+
+def has_stored(name: str, number: int) -> bool:
+    """Whether the authors stored a run of SolRep on a product line and a set of attributes."""
+    return number < len(SYSTEMS[name].stored)
 
 
 def stored_points(folder: Path, name: str, number: int) -> Points:

@@ -1,26 +1,27 @@
-"""The stage problems of :cite:t:`Hamilton2022`: its sets on one split, and its authors' example."""
+"""The stage problems of :cite:t:`Hamilton2022`: its tables on a split, and its authors' example."""
 
 import dataclasses
+import functools
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.multistage.baselines.budgeted_classifier import aggregate
-from shortlist.multistage.holdout import split_three
-from shortlist.multistage.predict.prediction import REJECTED, FittedStage, StagedModel, decide_known
-from shortlist.multistage.presets import PRESETS
-from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.datasets.shipped import synthetic30
+from shortlist.multistage.holdout import split_three, summarize
+from shortlist.multistage.predict.prediction import FittedStage, StagedModel, decide_known
+from shortlist.multistage.presets import SYNTHETIC30, preset
+from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.runs import Budget
 from shortlist.tables.sets import read_set
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SETS = {"pima": "pima-diabetes", "heart": "heart-failure-clinical-records", "cre
 
 EXAMPLE = "emsco-example"
 """The folder with the authors' example."""
+EXAMPLE_STAGES = 5
 
 PAPER_EXAMPLE = {
     0.55: (0.6617, 0.9932, 32.80), 0.60: (0.7456, 0.9591, 75.85), 0.65: (0.7945, 0.9191, 92.24),
@@ -40,9 +42,56 @@ PAPER_EXAMPLE = {
 """The authors' accuracy, coverage and cost on the test rows of their example, by confidence."""
 
 
+SPLITS = {"pima": 4, "heart": 6, "credit": 75, SYNTHETIC30: 0}
+"""The seed of the first split of every set: of those tried, the one whose fronts are nearest in size to
+Table 6 (see docs/decisions/0051).
+"""
+
+STANDARDISED = False
+"""Whether classifiers of stages take standardised columns, or columns as they are, as in the authors' "
+"example."""
+
+
+@dataclass(frozen=True, eq=False)
+class PaperTable:
+    """One of the paper's tables, with its prices, its confidence and its parameters of evolution."""
+
+    X: "pd.DataFrame"
+    y: Labels
+    costs: dict[str, int]
+    confidence: float
+    options: EmscoOptions
+
+    @property
+    def total(self) -> int:
+        """The price of all features."""
+        return sum(self.costs.values())
+
+
+@functools.cache
+def paper_table(folder: Path | None, name: str) -> PaperTable:
+    """Return one of the paper's tables by name, whose evolution goes by the rules as printed."""
+    table = synthetic30() if name == SYNTHETIC30 else read_set(SETS[name], folder)
+    assert table is not None
+    settings = preset(name)
+    features, y = table.drop(columns="target"), table["target"].to_numpy()
+    options = dataclasses.replace(settings.options, rules="paper")
+    return PaperTable(features, y, settings.costs(), settings.confidence, options)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitProblem:
+    """The problem on the first two parts of a split, and the rows of the third."""
+
+    problem: StageProblem
+    test: NDArray[np.float64]
+    labels: Labels
+
+
+@functools.lru_cache(maxsize=4)
 def paper_problem(
-    folder: Path | None, name: str, *, max_stages: int, split: int = 0, n_jobs: int = 2
-) -> StageProblem:
+    folder: Path | None, name: str, *, max_stages: int, split: int = 0, scaling: str | None = None
+) -> SplitProblem:
     """State the problem of one of the paper's sets, with its settings, on one split.
 
     Parameters
@@ -50,33 +99,36 @@ def paper_problem(
     folder : Path or None
         Where sets are looked for before the cache.
     name : str
-        One of :data:`SETS`.
+        One of :data:`SETS`, or Synthetic30.
     max_stages : int
         k.
     split : int, default=0
-        Seed of the split, 50 : 25 : 25.
-    n_jobs : int, default=2
-        Threads that fit.
+        Number of the split, 50 : 25 : 25; its seed is counted from that of :data:`SPLITS`.
+    scaling : str, optional
+        How classes become costs; default as in the preset.
+
+    Notes
+    -----
+    The last four are kept with all that was fitted, so that the runs of one process share their classifiers.
     """
-    table = read_set(SETS[name], folder)
-    assert table is not None
-    X, y = table.drop(columns="target"), table["target"].to_numpy()
-    fit, judge, _ = split_three(y, seed=split)
+    table = paper_table(folder, name)
+    X, y = table.X, table.y
+    fit, judge, test = split_three(y, seed=SPLITS[name] + split)
     rows = stage_rows(X.iloc[fit], y[fit], X.iloc[judge], y[judge])
-    preset = PRESETS[name]
-    costs: FeatureCosts = feature_costs(preset.costs(), list(X))
-    rule = reject_rule(preset.confidence, np.array([0, 1]))
-    decisions = DecisionBits(LogisticSubclassifiers(rows, n_jobs=n_jobs), rule)
-    return stage_problem(decisions, costs, max_stages=max_stages)
+    costs = feature_costs(preset(name).costs(scaling), list(X))
+    rule = reject_rule(table.confidence, np.unique(y))
+    fits = LogisticSubclassifiers(rows, n_jobs=1, scale=STANDARDISED)
+    problem = stage_problem(DecisionBits(fits, rule), costs, max_stages=max_stages)
+    return SplitProblem(problem, rows.encoding.encode(range(X.shape[1]), X.iloc[test]), y[test])
 
 
 def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> StageRows:
-    """Encode rows that fit and rows that judge, of two classes 0 and 1."""
+    """Encode rows that fit and rows that judge, of classes 0, 1 and so on."""
     encoding = learn_encoding(X, list(X))
     features = range(X.shape[1])
     return StageRows(
         encoding, encoding.encode(features, X), y.astype(np.int64), encoding.encode(features, V),
-        v.astype(np.int64), 2,
+        v.astype(np.int64), int(max(y.max(), v.max())) + 1,
     )  # fmt: skip
 
 
@@ -85,43 +137,37 @@ def example_is_there(folder: Path | None) -> bool:
     return folder is not None and (folder / EXAMPLE / "example_costs.txt").is_file()
 
 
-def measure_example(
-    folder: Path, level: float, *, seeds: int, population: int, generations: int, budget: Budget
-) -> dict[str, Any]:
-    """Return the means of the seeds, on the test rows of the authors' example, at one confidence."""
+@functools.cache
+def _example_rows(folder: Path) -> tuple[LogisticSubclassifiers, NDArray[np.float64], Labels]:
+    """Return the classifiers of the authors' example, which all confidences share, and its test rows."""
     import pandas as pd
 
-    place = folder / EXAMPLE
-    parts = {part: pd.read_csv(place / f"example_{part}.csv") for part in ("train", "val", "test")}
+    parts = {p: pd.read_csv(folder / EXAMPLE / f"example_{p}.csv") for p in ("train", "val", "test")}
     X = {part: table.drop(columns="label") for part, table in parts.items()}
     y = {part: table["label"].to_numpy() for part, table in parts.items()}
-    prices = [float(price) for price in (place / "example_costs.txt").read_text(encoding="utf-8").split(",")]
     rows = stage_rows(X["train"], y["train"], X["val"], y["val"])
-    subclassifiers = LogisticSubclassifiers(rows, scale=False, n_jobs=1)
-    costs = feature_costs(prices, list(X["train"]))
-    test = rows.encoding.encode(range(len(prices)), X["test"])
-    decisions = DecisionBits(subclassifiers, reject_rule(level, np.array([0, 1])))
-    problem = stage_problem(decisions, costs, max_stages=5)
-    options = EmscoOptions(generations=generations, population=population)
-    found = []
-    for seed in range(seeds):
-        result = emsco(problem, options, budget=dataclasses.replace(budget, seed=seed))
-        found.append(measured_on_test(problem, result.assignments[0], test, y["test"]))  # the fittest first
-    accuracy, coverage, cost = np.mean(found, axis=0).tolist()
-    sum_of_all = aggregate(coverage, accuracy, cost / sum(prices))
-    return {
-        "accuracy": accuracy,
-        "coverage": coverage,
-        "cost": cost,
-        "aggregate": sum_of_all,
-        "total": sum(prices),
-    }
+    test = rows.encoding.encode(range(X["test"].shape[1]), X["test"])
+    return LogisticSubclassifiers(rows, scale=STANDARDISED, n_jobs=1), test, y["test"]
 
 
-def measured_on_test(
-    problem: StageProblem, assignment: NDArray[np.int8], rows: NDArray[np.float64], y: Labels
-) -> tuple[float, float, float]:
-    """Return conclusive accuracy, coverage and mean cost of an assignment on encoded rows."""
+@functools.lru_cache(maxsize=1)
+def example_problem(folder: Path, level: float) -> SplitProblem:
+    """State the problem of the authors' example at one confidence, on their split."""
+    fits, test, labels = _example_rows(folder)
+    prices = (folder / EXAMPLE / "example_costs.txt").read_text(encoding="utf-8").split(",")
+    costs = feature_costs(
+        [float(price) for price in prices], [code.name for code in fits.rows.encoding.codes]
+    )
+    decisions = DecisionBits(fits, reject_rule(level, np.array([0, 1])))
+    return SplitProblem(stage_problem(decisions, costs, max_stages=EXAMPLE_STAGES), test, labels)
+
+
+def measured_on_test(split: SplitProblem, assignment: NDArray[np.int8]) -> dict[str, float]:
+    """Return accuracy, coverage and cost of an assignment on the test rows, and their sum.
+
+    The sum is accuracy + coverage + 1 - cost / price of all features, as in Figure 12.
+    """
+    problem = split.problem
     stages, known = [], np.zeros(problem.n_features, dtype=bool)
     for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
         model = problem.decisions.subclassifiers.model(subset)
@@ -130,11 +176,13 @@ def measured_on_test(
         known = subset
     encoding = problem.decisions.subclassifiers.rows.encoding
     model_of_all = StagedModel(encoding, tuple(stages), problem.decisions.rule, problem.costs)
-    decisions = decide_known(model_of_all, rows)
-    conclusive = decisions.labels != REJECTED
-    right = conclusive & (decisions.labels == y)
-    return (
-        float(right.sum() / max(1, conclusive.sum())),
-        float(conclusive.mean()),
-        float(decisions.costs.mean()),
+    found = summarize(
+        decide_known(model_of_all, split.test),
+        np.arange(problem.decisions.subclassifiers.rows.n_classes),
+        split.labels,
+        total_cost=problem.costs.total / problem.costs.scale,
     )
+    return {
+        "accuracy": found.accuracy, "coverage": found.coverage, "cost": found.cost,
+        "aggregate": found.aggregate,
+    }  # fmt: skip

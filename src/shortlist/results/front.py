@@ -228,19 +228,15 @@ class Front:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what :meth:`save` wrote; anything else is a :class:`BadFileError`."""
-        import pyarrow as pa
-
+        table = read_parquet(path)
         try:
-            table = read_parquet(path)
             header = json.loads((table.schema.metadata or {})[b"shortlist"])
             return cls._from_table(table, header)
-        except BadFileError:
-            raise
-        except (pa.ArrowException, KeyError, TypeError, ValueError):
+        except Exception as error:  # what is damaged may raise anything
             raise BadFileError(
                 f"{path} must be a front saved by Shortlist as .parquet, got another kind of file or "
                 "version. Write one anew."
-            ) from None
+            ) from error
 
     @classmethod
     def _from_table(cls, table: Any, header: Mapping[str, Any]) -> Self:

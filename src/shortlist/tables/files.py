@@ -6,16 +6,22 @@ import io
 import lzma
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
-from shortlist.files import parquet_table, read_bytes
-from shortlist.tables.text import decoded, parsed, text_records, told_separator, with_decimal_points
-from shortlist.tables.workbooks import is_workbook, workbook_as_text
+from shortlist.files import parquet_frame, parquet_table, read_bytes
+from shortlist.tables.text import (
+    decoded,
+    first_repeated,
+    parsed,
+    text_records,
+    told_separator,
+    with_decimal_points,
+)
+from shortlist.tables.workbooks import DAMAGED, MOST_UNPACKED, is_workbook, workbook_as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +38,6 @@ UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 """How to undo a compression, by the bytes that it begins with."""
-
-MOST_TABLE_BYTES = 2**31
-"""A compressed table that holds more than this is refused."""
 
 
 def read_table_file(
@@ -82,7 +85,7 @@ def table_of_bytes(
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
     if content.startswith(PARQUET):
         table = _parquet(name, content, notes, words)
-    elif content.startswith(ZIP) and is_workbook(content):
+    elif content.startswith(ZIP) and is_workbook(name, content):
         text = workbook_as_text(name, content, notes)
         table = parsed(name, text, notes, separator=",", words=words, place="row")
     else:
@@ -118,7 +121,7 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
         frame = _parquet(name, content, notes, ())
         rows = frame.astype(object).where(frame.notna(), "").astype(str).to_numpy().tolist()
         return list(enumerate([list(frame.columns), *rows], start=1))
-    if content.startswith(ZIP) and is_workbook(content):
+    if content.startswith(ZIP) and is_workbook(name, content):
         return list(text_records(workbook_as_text(name, content, notes), ","))
     text = decoded(name, content)
     separator = told_separator(name, text, notes)
@@ -143,9 +146,11 @@ def _unpacked(name: str, content: bytes) -> bytes:
             if content.startswith(start):
                 with unpack(io.BytesIO(content)) as stream:
                     return read_up_to(name, stream)
-        if content.startswith(ZIP) and not is_workbook(content):
+        if content.startswith(ZIP) and not is_workbook(name, content):
             return _only_member(name, content)
-    except (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+    except BadFileError:
+        raise
+    except DAMAGED as error:
         raise BadFileError(
             f"{name} is compressed, but unpacking it failed: {error}. Compress the table again."
         ) from None
@@ -167,7 +172,7 @@ def _only_member(name: str, content: bytes) -> bytes:
             return read_up_to(name, stream)
 
 
-def read_up_to(name: str, stream: IO[bytes], most: int = MOST_TABLE_BYTES) -> bytes:
+def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
     """Return what a stream holds, unless it holds more than `most` bytes, as files made to do harm do.
 
     Raises
@@ -188,19 +193,12 @@ def read_up_to(name: str, stream: IO[bytes], most: int = MOST_TABLE_BYTES) -> by
 def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) -> "pd.DataFrame":
     """Read Parquet; a frame's index that is more than the numbers of its rows is left out, and said to be."""
     import pandas as pd
-    import pyarrow as pa
 
-    try:
-        table = parquet_table(content)
-        repeated = sorted({one for one in table.column_names if table.column_names.count(one) > 1})
-        if repeated:
-            raise BadFileError(f"{name} has the column {repeated[0]!r} twice. Rename one of them.")
-        frame = table.to_pandas(use_threads=False)
-    except (pa.ArrowException, ValueError, OSError) as error:
-        if isinstance(error, BadFileError):
-            raise
-        first_line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise BadFileError(f"{name} is a Parquet file, but reading it failed: {first_line}.") from None
+    table = parquet_table(name, content)
+    repeated = first_repeated(table.column_names)
+    if repeated is not None:
+        raise BadFileError(f"{name} has the column {repeated!r} twice. Rename one of them.")
+    frame = parquet_frame(name, table)
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         labels = [str(one) for one in frame.index.names if one is not None]
         which = f"index {all_of(map(repr, labels))}" if labels else "index, which has no name,"

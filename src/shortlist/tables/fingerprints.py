@@ -99,7 +99,7 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     (False, [1, 0])
     """
     if hasattr(X, "columns"):
-        columns = [(str(name), _plain(X.iloc[:, place])) for place, name in enumerate(X.columns)]
+        columns = [(str(name), _plain(column)) for name, column in X.items()]
     else:
         values = np.asarray(X)
         columns = [(str(place), values[:, place]) for place in range(values.shape[1])]

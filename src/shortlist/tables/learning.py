@@ -112,7 +112,7 @@ def split_target(
             f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
         )
     if notes is not None:
-        notes += [note for column in X.columns if (note := _suspicion(X[column]))]
+        notes += _suspicions(X)
     return X, y
 
 
@@ -156,17 +156,18 @@ def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:
     )
 
 
-def _suspicion(column: "pd.Series[Any]") -> str:
-    """Say what is wrong with a feature that tells nothing about new rows; "" if nothing is."""
-    if column.isna().all():
-        return f"column {column.name!r} is empty in every row."
-    is_measured = column.dtype.kind in "fb"
-    if is_measured or len(column) < FEWEST_ROWS or column.nunique(dropna=False) < len(column):
-        return ""
-    return (
-        f"column {column.name!r} is different in every row, as names and numbers of rows are. "
-        f"Leave it out with drop={column.name!r} unless it was measured."
-    )
+def _suspicions(X: "pd.DataFrame") -> list[str]:
+    """Say which features tell nothing about new rows, without a look at each of very many alone."""
+    notes = []
+    for name, dtype, is_empty in zip(X.columns, X.dtypes, X.isna().all(), strict=True):
+        if is_empty:
+            notes.append(f"column {name!r} is empty in every row.")
+        elif dtype.kind not in "fb" and len(X) >= FEWEST_ROWS and X[name].nunique(dropna=False) == len(X):
+            notes.append(
+                f"column {name!r} is different in every row, as names and numbers of rows are. "
+                f"Leave it out with drop={name!r} unless it was measured."
+            )
+    return notes
 
 
 def _example(name: str) -> "pd.DataFrame":

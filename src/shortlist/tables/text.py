@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,7 @@ def parsed(
     try:
         table = pd.read_csv(
             io.BytesIO(text.encode()), sep=separator, index_col=False, low_memory=False,
-            dtype=dict.fromkeys((one for one in words if one in header), str),
+            dtype=dict.fromkeys(set(words).intersection(header), str),
         )  # fmt: skip
     except (ValueError, OverflowError) as error:  # pandas' own errors of parsing are ValueErrors
         first_line = next(iter(str(error).splitlines()), type(error).__name__)
@@ -115,9 +116,7 @@ def _note_words_among_numbers(
     import pandas as pd
 
     wrong: dict[str, tuple[int, int]] = {}
-    for column in table.columns:
-        if column in words or pd.api.types.is_numeric_dtype(table[column]):
-            continue
+    for column in _columns_of_words(table, words):
         known = table[column].dropna()
         numbers = pd.to_numeric(known, errors="coerce").notna()
         if not numbers.all() and 2 * int(numbers.sum()) >= len(known):
@@ -130,6 +129,18 @@ def _note_words_among_numbers(
             f"{name}, {place} {lines[row]}: column {column!r} holds {str(table[column][row])!r} among "
             f"{counted(n_numbers, 'number')}, so all of it is taken for words. Correct the cell, or empty it."
         )
+
+
+def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
+    """Return the columns that were not read as numbers and need not be words, without a look into any."""
+    from pandas.api.types import is_numeric_dtype
+
+    named = set(words)
+    return [
+        name
+        for name, kind in zip(table.columns, table.dtypes, strict=True)
+        if not is_numeric_dtype(kind) and name not in named
+    ]
 
 
 def told_separator(name: str, text: str, notes: list[str]) -> str:
@@ -186,7 +197,9 @@ def _is_even(text: str, separator: str) -> bool:
 
 def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line and the cells of every row that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    # text in bytes, as a StringIO takes four for each character
+    lines = io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", newline="")
+    reader = csv.reader(lines, delimiter=separator)
     while True:
         try:
             cells = next(reader, None)
@@ -204,7 +217,7 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
     """Return the names of the columns, after a look at every row."""
     records = text_records(text, separator)
     _, header = next(records, (0, []))
-    repeated = next((one for at, one in enumerate(header) if one and one in header[:at]), None)
+    repeated = first_repeated(header)
     if repeated is not None:
         places = all_of(at for at, one in enumerate(header, 1) if one == repeated)
         raise BadFileError(
@@ -221,14 +234,18 @@ def _checked_header(name: str, text: str, separator: str, place: str) -> list[st
     return header
 
 
+def first_repeated(names: Sequence[str]) -> str | None:
+    """Return the first of several names that is there again; empty ones do not count."""
+    times = Counter(names)
+    return next((name for name in names if name and times[name] > 1), None)
+
+
 def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], words: Sequence[str]) -> None:
     """Turn columns of decimal commas into numbers, in place, if the file has no decimal points."""
     import pandas as pd
 
     commas = []
-    for column in table.columns:
-        if column in words or pd.api.types.is_numeric_dtype(table[column]):
-            continue
+    for column in _columns_of_words(table, words):
         cells = table[column].dropna()
         grouped = next(
             (cell for cell in cells if isinstance(cell, str) and GROUPED_NUMBER.fullmatch(cell)), None

@@ -3,6 +3,8 @@
 import csv
 import datetime as dt
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 
@@ -14,17 +16,38 @@ PARTS = ("xl/workbook.xml", "xl/workbook.bin")
 """What tells a workbook from another zip archive."""
 
 
-def is_workbook(content: bytes) -> bool:
-    """Whether a zip archive is an Excel workbook."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return any(part in archive.namelist() for part in PARTS)
-    except zipfile.BadZipFile:
-        return False
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xltx", ".xltm")
+"""Of names of workbooks."""
 
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    ValueError, NotImplementedError, RuntimeError, EOFError, OSError,
+)  # fmt: skip
+"""What may come of a compressed file that is damaged."""
 
 MOST_UNPACKED = 2**29
-"""Bytes that the parts of a workbook may unpack to, all together."""
+"""Bytes that a compressed table may unpack to, and all parts of a workbook together."""
+
+
+def is_workbook(name: str, content: bytes) -> bool:
+    """Whether a zip archive is an Excel workbook.
+
+    Raises
+    ------
+    BadFileError
+        If it is none, though it is called one.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = any(part in archive.namelist() for part in PARTS)
+    except DAMAGED:
+        found = False
+    if not found and name.casefold().endswith(ENDINGS):
+        raise BadFileError(
+            f"{name} must be an Excel workbook, but is an archive without one, or damaged. Save it again, or "
+            "as CSV."
+        )
+    return found
 
 
 def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
@@ -56,7 +79,9 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
             for part, binary in sheets if left >= 0 else ():
                 with archive.open(part) as stream:
                     check_extent(name, stream, binary=binary)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except BadFileError:
+        raise
+    except DAMAGED as error:
         raise BadFileError(f"{name} is a damaged workbook: {error}. Save it again, or as CSV.") from None
     if left < 0:
         raise BadFileError(

@@ -571,9 +571,16 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     assert facts["early_exit"]["least_mean_calls"] <= facts["early_exit"]["mean_calls"]
 
     table[facts["selection"][1:]].to_csv(tmp_path / "few.csv", index=False)
-    ran = shortlist("predict", "model.joblib", "few.csv", cwd=tmp_path)
+    ran = shortlist("predict", "model.joblib", "few.csv", "--out", "f.csv", cwd=tmp_path)
+    assert f"the table has no {facts['selection'][0]}: rows that need them wait." in ran.stderr
+    some = pd.read_csv(tmp_path / "f.csv")
+    waits = some["needs"].notna()
+    assert some["needs"][waits].unique().tolist() == facts["selection"][:1]
+    assert (some["target"] == pd.read_csv(tmp_path / "a.csv")["target"].where(~waits, "REJECT")).all()
+    table[["target"]].to_csv(tmp_path / "none.csv", index=False)
+    ran = shortlist("predict", "model.joblib", "none.csv", cwd=tmp_path)
     assert ran.returncode == 2
-    assert f"missing: {facts['selection'][0]!r}" in ran.stderr
+    assert "must have the columns" in ran.stderr
 
 
 @pytest.mark.parametrize(

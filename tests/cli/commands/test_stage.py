@@ -73,8 +73,9 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
     assert predicted.returncode == 0, predicted.stderr
     (folder / "answers.csv").write_text(predicted.stdout)
     answers = pd.read_csv(folder / "answers.csv")
-    assert list(answers) == ["approved", "stage", "confidence", "features", "cost", "needs"]
+    assert list(answers) == ["approved", "stage", "confidence", "features", "cost", "needs", "unknown"]
     assert len(answers) == 60
+    answers = answers[answers["needs"].isna()]  # the others have nothing of what their next stage buys
     assert set(answers["approved"]) <= {"yes", "no", "REJECT"}
     rejected = answers["approved"] == "REJECT"
     assert ((answers["confidence"] < 0.75) == rejected).all()
@@ -98,7 +99,8 @@ def test_predict_without_explain_gives_labels_and_counts_what_was_spent(folder: 
     labels = pd.read_csv(folder / "labels.csv", dtype=str)
     assert list(labels) == ["approved"]
     assert set(labels["approved"]) <= {"0", "1", "REJECT"}
-    assert facts["n_rejected"] == (labels["approved"] == "REJECT").sum() > 0
+    assert facts["n_rejected"] + facts["n_waiting"] == (labels["approved"] == "REJECT").sum() > 0
+    assert facts["n_unknown"] == 0 < facts["n_rejected"]
     assert facts["mean_cost"] * 60 == pytest.approx(facts["total_cost"])
 
 
@@ -307,7 +309,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
         "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
         "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
         "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
-        "--elites vector --method enumerate", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
+        "--rules paper --method enumerate", "--budget 5 --rules paper", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
         "--ensemble-size 3", "--share-fits", "--share-fits --subclassifier forest --recall 2",
         "--subclassifier forest --method single",
         "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
@@ -381,7 +383,7 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
         (["--pick", "9999"], "there is no point 9999"),
         (["--pick", "bes"], "--pick must be the number of a point, from 0, or a rule, one-se, "),
         (["--pick", "-1"], "--pick must be the number of a point"),
-        (["--limit", "cst<1"], "--limit names 'cst'"),
+        (["--limit", "coast<1"], "--limit names 'coast'"),
         (["--out", "s.joblib"], "the same file as MODEL"),
     ):
         run = shortlist("stage", "use", "s.joblib", *arguments, cwd=folder)
@@ -469,12 +471,12 @@ def test_no_threads_are_refused(folder: Path) -> None:
 
 
 def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:
-    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--population", "4", "--confidence", "0.5"]
-    literal = shortlist(*command, "--elites", "chromosome", cwd=folder).stdout
-    facts = json.loads(shortlist(*command, "--elites", "vector", "--json", cwd=folder).stdout)
+    command = ["stage", "credit.csv", *QUICK, "--population", "4", "--confidence", "0.5"]
+    literal = shortlist(*command, "--rules", "paper", cwd=folder).stdout
+    facts = json.loads(shortlist(*command, "--rules", "distinct", "--json", cwd=folder).stdout)
 
     assert "ended by: elite fills the population." in literal
-    assert "Use --elites vector, or a larger --population" in literal
+    assert "Use --rules distinct, or a larger --population" in literal
     assert facts["evolution"]["stopped"] in {"generations", "patience"}
     assert facts["evolution"]["n_evaluations"] >= 4
 

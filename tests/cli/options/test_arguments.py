@@ -44,7 +44,6 @@ from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
-from shortlist.products.sampling.t_wise import covering_sample
 from shortlist.products.sampling.uniform import uniform_sample
 from shortlist.purchases.stage_classifiers import stage_classifier
 from shortlist.report.saved import result_page
@@ -81,7 +80,7 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "model convert": [read_model, convert_model, save_attributes],
     "model check": [read_model, make_requirements, chosen_attributes, read_products, check_products],
     "model slice": [read_model, slice_model, convert_model],
-    "model sample": [read_model, covering_sample, uniform_sample, diverse_products, Front.load],
+    "model sample": [read_model, uniform_sample, diverse_products, Front.load],
     "datasets fetch": [fetch],
     "datasets show": [public_set],
     "datasets list": [],
@@ -109,7 +108,7 @@ ON_THEIR_OWN = {
     "compare": {"units"},
     "model check": {"units"},
     "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale",
-              "tries", "validation_share"},
+              "elitism", "validation_share"},
     "front show": {"order", "weights"},
     "front plot": {"trust"},
     "datasets fetch": {"silence_s"},

@@ -33,6 +33,16 @@ def test_an_objective_is_a_name_or_weights() -> None:
     assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("auto", 3, 2, None)
     weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, 0, 1, [])
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
+    for text, read in (
+        ("double-fault:mean=0.1", {"measure": "double-fault", "mean": 0.1}),
+        ("q:each=-0.5,mean=0", {"measure": "q", "each": -0.5, "mean": 0.0}),
+        ("q-average", "q-average"),
+        ("q:average", "q:average"),
+    ):
+        assert (
+            SelectionOptions(objective="accuracy", diversity=text).exact_pruner(None, 0, 1, []).diversity
+            == read
+        )
 
 
 def test_members_that_a_rule_chose_vote_by_default() -> None:

@@ -19,7 +19,6 @@ MEANINGS = {
     },
     "FIRST": {"front diff": "a front; elsewhere a feature model"},
     "SECOND": {"front diff": "a front; elsewhere a feature model"},
-    "--elites": {"stage": "what is kept; elsewhere how many"},
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},

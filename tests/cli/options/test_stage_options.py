@@ -38,6 +38,14 @@ def test_recall_needs_the_complete_front() -> None:
         stage_method("emsco", 3)
 
 
+def test_rules_of_evolution_make_it_the_method_unless_another_is_named() -> None:
+    assert stage_method("auto", None, "paper") == "emsco"
+    assert stage_method("windows", None, "paper") == "windows"
+    assert stage_method("auto", 3, "paper") == "enumerate"
+    assert StageSearchOptions(rules="paper").evolution(None).rules == "paper"
+    assert StageSearchOptions().evolution(None).rules == "distinct"
+
+
 def test_features_cost_one_each_unless_prices_are_given() -> None:
     costs = read_prices(PriceOptions(), ["a", "b"], dropped=(), notes=[])
     assert costs.total / costs.scale == 2

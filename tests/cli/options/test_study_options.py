@@ -7,7 +7,8 @@ import pytest
 import typer
 
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.errors import BadInputError
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.runs import open_study
 
 
 @pytest.fixture
@@ -37,3 +38,19 @@ def test_a_study_of_the_cache_is_another_one_for_other_data(context: Any, tmp_pa
     assert first != other
     assert first is not None
     assert first.is_relative_to(tmp_path)
+
+
+def test_a_damaged_study_of_the_cache_is_begun_anew_and_a_named_one_is_refused(
+    context: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, named = StudyOptions().place(context, "digest"), StudyOptions(study=tmp_path / "s.db")
+    for place in (kept, named.place(context, "digest")):
+        assert place.path is not None
+        with open_study(place.path) as study:
+            study.note({"command": "evolve"})
+        place.path.write_bytes(place.path.read_bytes()[:5000])
+    with kept.opened(context) as study:
+        assert study.noted("seed") is None
+    assert "had kept is damaged, so it begins anew" in capsys.readouterr().err
+    with pytest.raises(BadFileError, match="is damaged"), named.place(context, "digest").opened(context):
+        pytest.fail("it was opened")

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,37 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
     assert "Members: " + ", ".join(facts["selection"]) in said
+
+
+@pytest.mark.parametrize(
+    ("measure", "title", "wanted", "extreme"),
+    [
+        ("disagreement", "disagreement", "at least", min),
+        ("double-fault", "double fault", "at most", max),
+        ("q", "Q", "at most", max),
+    ],
+)
+def test_limits_on_another_measure_are_told_beside_what_was_reached(
+    measure: str, title: str, wanted: str, extreme: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    pruner = ExactPruner(
+        objective="accuracy", node_limit=50, diversity=f"{measure}-each", min_size=2, random_state=0
+    )
+    pruned = prune_table(X, y, pruner, n_classifiers=6)
+    facts = json.loads(json.dumps(pruned_facts(pruned, MethodOptions(), "auto", None)))
+    told = facts["diversity"][measure]
+    assert list(told["members"]) == facts["selection"]
+    worst = extreme(told["members"].values())
+    better = worst - told["wanted_each"] if wanted == "at least" else told["wanted_each"] - worst
+    assert better >= -1e-6
+    assert (facts["diversity"]["wanted_mean"], facts["diversity"]["wanted_each"]) == (None, None)
+    print_pruned(pruned, facts, None)
+    said = capsys.readouterr().out
+    assert (
+        f"Limits are on {title}: mean {told['mean']:.4f} ({wanted} {told['wanted_mean']:.4f} wanted)" in said
+    )
+    assert f"of a member {worst:.4f} ({wanted} {told['wanted_each']:.4f} wanted)" in said
 
 
 def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:

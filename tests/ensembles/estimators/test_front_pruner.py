@@ -58,11 +58,30 @@ def test_the_best_of_a_complete_front_is_optimal_and_verified() -> None:
     assert checked.value == pytest.approx(fitted.objective_value_)
 
 
-def test_a_smaller_committee_of_the_front_says_how_far_it_may_be_from_the_best() -> None:
+def test_a_smaller_committee_of_a_complete_front_is_proved_to_be_the_best_of_its_size() -> None:
     fitted = FrontPruner(trees(), pick=1).fit(X[90:], NAMES[90:])
 
-    assert fitted.status_ is Status.FEASIBLE
-    assert fitted.bound_ == fitted.front_.values[0, 0] > fitted.objective_value_
+    assert fitted.status_ is Status.OPTIMAL
+    assert fitted.bound_ == fitted.objective_value_ < fitted.front_.values[0, 0]
+    checked = verify(fitted, X[90:], NAMES[90:])
+    assert checked.failures == ()
+    assert checked.evidence is not None
+    assert "no selection that comes to no more in size exceeds" in checked.evidence.sentence()
+    assert checked.evidence.sentence().endswith("then this is the best of those")
+
+
+def test_a_committee_that_another_one_of_its_size_beats_says_how_far_it_may_be_from_the_best() -> None:
+    objectives = ["max recall", "max specificity", "min size"]
+    statuses = []
+    front = FrontPruner(trees(), objectives=objectives, positive="ill", pick=0).fit(X[90:], NAMES[90:]).front_
+    for pick in range(len(front)):
+        fitted = FrontPruner(trees(), objectives=objectives, positive="ill", pick=pick)
+        fitted.fit(X[90:], NAMES[90:])
+        recall, _, size = front.values[pick]
+        best = front.values[front.values[:, 2] <= size, 0].max()
+        statuses.append(fitted.status_)
+        assert (fitted.status_ is Status.OPTIMAL) == (recall == best)
+    assert set(statuses) == {Status.OPTIMAL, Status.FEASIBLE}
 
 
 def test_objectives_may_be_one_text_with_commas() -> None:
@@ -165,7 +184,7 @@ def test_a_loss_among_the_objectives_makes_the_mean_decide() -> None:
         assert fitted.objective_value_ == pytest.approx(loss)
         assert verify(fitted, X[90:], NAMES[90:]).failures == ()
     assert best.status_ is Status.OPTIMAL
-    assert last.status_ is Status.FEASIBLE
+    assert last.status_ is Status.FEASIBLE, "another one of its size has a smaller loss"
     assert last.bound_ == pytest.approx(best.objective_value_)
 
 

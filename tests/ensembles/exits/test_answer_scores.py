@@ -18,10 +18,8 @@ def share_of_winner(
     """The class that all votes decide, and a power of its share with one vote more for each, in plain numbers."""
     n, counts = len(votes), [votes.count(code) for code in range(n_classes)]
     if threshold is None:
-        if not sum(counts):
-            counts[0] = 1
         best = counts.index(max(counts))
-        raised = [((count / sum(counts) * n + 1) / (n + n_classes)) ** power for count in counts]
+        raised = [((count + 1) / (sum(counts) + n_classes)) ** power for count in counts]
         return best, raised[best] / sum(raised)
     middle = threshold + 0.5
     positive = counts[1] / (2 * middle)

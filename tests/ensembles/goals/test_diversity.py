@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.diversity import (
-    CREDIT_UNITS,
     DiversityLimits,
     diversity_limits,
     failure_credit,
     pairwise_failure_crediting,
 )
+from shortlist.ensembles.goals.pair_measures import CREDIT_UNITS
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.errors import BadInputError
 from tests.ensembles import oracles, strategies
@@ -112,9 +112,11 @@ def test_named_limits_are_the_papers() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        pytest.param("F4", "diversity must be none, average or each", id="unknown name"),
+        pytest.param("F4", "diversity must be none, average, each", id="unknown name"),
         pytest.param({"each": 1.5}, "between 0 and 1", id="above 1"),
         pytest.param({"least": 0.5}, "'each' and 'mean'", id="unknown limit"),
+        pytest.param({"measure": "kappa", "mean": 0.5}, "measure of diversity must be", id="unknown measure"),
+        pytest.param({"measure": "double-fault", "mean": -0.1}, "between 0 and 1", id="below 0"),
     ],
 )
 def test_bad_settings_are_refused(setting: object, message: str) -> None:

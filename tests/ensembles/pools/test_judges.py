@@ -141,24 +141,30 @@ def test_a_committee_of_judges_reads_the_columns_of_its_members_and_is_verified(
     assert set(asked) == {name for name, chosen in zip(X, fitted.selection_, strict=True) if chosen}
     assert shares.sum(axis=1) == pytest.approx(np.ones(len(X)))
     voted = X[asked].apply(lambda row: [int((row == label).sum()) for label in fitted.classes_], axis=1)
-    assert (fitted.predict(X) == fitted.classes_[np.array(voted.tolist()).argmax(axis=1)]).all()
+    votes = np.array(voted.tolist())
+    decided = np.where(votes.any(axis=1), fitted.classes_[votes.argmax(axis=1)], "REJECT")
+    assert (fitted.predict(X) == decided).all()
     assert verify(fitted, X, y).valid
     assert verify(fitted, X, y, pool=pool).valid
     with pytest.raises(BadInputError, match=f"must have the column '{asked[0]}'"):
-        fitted.predict(X.drop(columns=asked[0]))
+        fitted.predict(X.drop(columns=asked))
 
 
-def test_without_abstentions_two_classes_have_a_threshold_and_a_later_abstention_is_no_vote() -> None:
+def test_a_threshold_is_met_or_missed_whatever_later_abstentions_would_have_voted() -> None:
     X, y = made(60, 7, 2, absent=0, seed=3)
     fitted = ExactPruner(
         Pool.from_answers(X, y), objective="accuracy", node_limit=500, time_limit_s=None
     ).fit(X, y)
     assert fitted.threshold_ is not None
-    said = X[list(fitted.pool_.names)].to_numpy() == "b"
-    said[:30] = False
-    later = X.copy()
-    later.iloc[:30] = None
-    assert (fitted.predict(later) == np.where(said.sum(axis=1) > fitted.threshold_, "b", "a")).all()
+    later = X[list(fitted.pool_.names)].copy()
+    later.iloc[:30, 0] = None
+    later.iloc[:15, 1] = None
+    later.iloc[:5] = None
+    positive, negative = (later == "b").sum(axis=1), (later == "a").sum(axis=1)
+    assert positive[:30].any()
+    known = np.where(negative >= later.shape[1] - fitted.threshold_, "a", "REJECT")
+    assert (fitted.predict(later) == np.where(positive > fitted.threshold_, "b", known)).all()
+    assert set(fitted.predict(later)[:30]) == {"a", "b", "REJECT"}
 
 
 def test_a_positive_class_is_refused_where_plurality_decides_between_two() -> None:

@@ -153,20 +153,29 @@ def test_a_budget_equals_brute_force(solver: str, pool: Pool, costs: list[int], 
     _check(result, pool, "accuracy", allowed)
 
 
+def _is_diverse(
+    measure: str, pool: Pool, members: tuple[int, ...], limits: tuple[Fraction, Fraction], slack: Fraction
+) -> bool:
+    if measure == "pfc":
+        return oracles.diverse(_failures(pool), members, *limits, slack)
+    return oracles.means_within(measure, _failures(pool), members, limits, slack)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "highs", "cpsat"])
+@pytest.mark.parametrize("measure", ["pfc", "disagreement", "double-fault"])
 @EXAMPLES
 @given(
     pool=class_pools(max_classifiers=5),
-    each=st.integers(0, 10),
-    mean=st.integers(0, 10),
+    tenths=st.tuples(st.integers(0, 10), st.integers(0, 10)),
     least=st.integers(0, 3),
 )
 def test_diversity_limits_equal_brute_force(
-    solver: str, pool: Pool, each: int, mean: int, least: int
+    solver: str, measure: str, pool: Pool, tenths: tuple[int, int], least: int
 ) -> None:
     votes = as_votes(pool, merged=True)
-    explicit = {"each": each / 10, "mean": mean / 10}
+    each, mean = tenths
+    explicit = {"measure": measure, "each": each / 10, "mean": mean / 10}
     limits = selection_limits(pool[1], min_size=least, diversity=class_diversity_limits(explicit, votes))
 
     result = prune_classes(votes, "balanced-accuracy", limits, solver=solver)
@@ -175,7 +184,7 @@ def test_diversity_limits_equal_brute_force(
     allowed = [
         members
         for members in subsets(pool, least, pool[1])
-        if oracles.diverse(_failures(pool), members, Fraction(each, 10), Fraction(mean, 10), slack)
+        if _is_diverse(measure, pool, members, (Fraction(each, 10), Fraction(mean, 10)), slack)
     ]
     _check(result, pool, "balanced-accuracy", allowed)
 

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
+from shortlist.ensembles.goals.pair_measures import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, selections_meant
 from shortlist.ensembles.verification.recheck import verify
@@ -202,6 +203,24 @@ def test_diversity_of_several_classes_is_checked_from_the_answers_on_record(mode
 
     assert model.selection_.sum() == 2
     assert "the members break the diversity limits" in found.failures
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("measure", ["disagreement", "double-fault", "q"])
+def test_limits_on_every_measure_of_diversity_are_rechecked(
+    pools: dict[int, Pool], measure: str, n: int
+) -> None:
+    model = ExactPruner(
+        pools[n], objective="accuracy", diversity=f"{measure}-average", min_size=2, node_limit=50, time_limit_s=None,
+        random_state=0,
+    ).fit(*table(n))  # fmt: skip
+    found = verify(model, *table(n))
+    assert found.failures == ()
+    assert found.certificate is not None
+    assert found.certificate["limits"]["measure"] == measure
+    nothing_keeps_it = {"measure": measure, "mean": MEASURES[measure].at_full}
+    failures = verify(model.set_params(diversity=nothing_keeps_it), *table(n)).failures
+    assert any("limits" in sentence for sentence in failures)
 
 
 @pytest.mark.parametrize(

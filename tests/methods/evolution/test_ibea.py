@@ -13,6 +13,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.ibea import ibea
+from shortlist.methods.evolution.improvement import Improvement
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
@@ -132,13 +133,16 @@ def test_fitness_of_two_points_is_the_closed_form() -> None:
     assert fitness == pytest.approx([-np.exp(-1 / 0.05)] * 2)
 
 
-@pytest.mark.parametrize("repair", [0.0, 0.5], ids=["IBEA", "SATIBEA"])
+@pytest.mark.parametrize(
+    ("repair", "improve"), [(0.0, False), (0.5, False), (0.5, True)], ids=["IBEA", "SATIBEA", "SMTIBEA"]
+)
 @pytest.mark.parametrize("valid_first", [False, True], ids=["as the study", "valid first"])
 def test_a_small_model_is_solved_and_every_member_of_the_front_is_a_product(
-    repair: float, *, valid_first: bool
+    repair: float, *, improve: bool, valid_first: bool
 ) -> None:
     few = Evolution(n_evaluations=3000, population_size=30, mutation=0.05, valid_first=valid_first)
-    front = ibea(SHOP, COSTS, GOALS, NAMES, offsets=[N, 0], settings=dataclasses.replace(few, repair=repair))
+    own = dataclasses.replace(few, repair=repair, improve=improve)
+    front = ibea(SHOP, COSTS, GOALS, NAMES, offsets=[N, 0], settings=own)
     products = [row for row in itertools.product([0, 1], repeat=N) if not oracles.violated(row, list(SHOP))]
     vectors = {tuple(oracles.point(row, [], COSTS)[1:]) for row in products}
     best = {
@@ -182,6 +186,29 @@ def test_repair_gives_a_product_and_leaves_a_product_alone(listed: list[list[int
     assert not oracles.violated(result.tolist(), listed)
     if not oracles.violated(row, listed):
         assert result.tolist() == row
+
+
+@settings(max_examples=40)
+@given(listed=clause_lists, row=selections)
+def test_an_improvement_is_a_product_that_is_no_worse_wherever_there_is_one(
+    listed: list[list[int]], row: list[int]
+) -> None:
+    clauses = Clauses.from_clauses(N, listed)
+    if not SatSolver(clauses).solve().satisfiable:
+        return
+    problem = EvolvedProblem(clauses, np.array(COSTS))
+    if not problem.n_variables:
+        return
+    start = np.array(row[: problem.n_variables], dtype=np.uint8)
+    found = Improvement(problem, Budget())(start)
+    small, costs = problem.presolved.clauses, problem.own_costs
+    every = np.array(list(itertools.product([0, 1], repeat=problem.n_variables)), dtype=np.uint8)
+    products = every[small.satisfied(every.astype(bool))].astype(int)
+    most = start.astype(int) @ costs
+
+    assert small.satisfied(found[None].astype(bool)).all()
+    if (products @ costs <= most).all(axis=1).any():
+        assert (found.astype(int) @ costs <= most).all()
 
 
 def test_progress_has_a_total_and_cancelling_keeps_what_there_is() -> None:

@@ -1,5 +1,6 @@
 """Evolution of products that is killed after a number of kept states, and gone on with."""
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable
@@ -30,7 +31,12 @@ GOALS = [Objective("left out"), Objective("price")]
 NAMES = [f"F{i}" for i in range(N)]
 FEW = Evolution(n_evaluations=407, population_size=20, mutation=0.02)
 REPAIRING = Evolution(n_evaluations=407, population_size=20, mutation=0.02, repair=0.3)
-RUNS = {"ibea": (ibea, FEW), "satibea": (ibea, REPAIRING), "ibed": (ibed, FEW)}
+RUNS = {
+    "ibea": (ibea, FEW),
+    "satibea": (ibea, REPAIRING),
+    "smtibea": (ibea, dataclasses.replace(REPAIRING, improve=True)),
+    "ibed": (ibed, FEW),
+}
 
 
 class _KilledError(Exception):

@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
+from shortlist.methods.solrep.anchor_points import STAGE
 from shortlist.methods.solrep.limited_solves import LimitedSolves
+from shortlist.methods.solrep.reference_points import WALK
 from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
-from shortlist.methods.solrep.solrep import SolRepSettings, solrep
+from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.pareto.indicators import hypervolume, scaled
@@ -106,7 +109,7 @@ def test_anchors_are_in_the_answer_and_the_counts_add_up() -> None:
     assert front.points.min(axis=0).tolist() == search_zones(program).points.min(axis=0).tolist()
     assert extras["n_reference_points"] == 30
     assert extras["n_programs"] == 6 + 30 - extras["n_without_program"]
-    assert extras["hull_dimension"] == 2
+    assert extras["plane_dimension"] == 2
     assert extras["gaps"] == [0.0] * len(front)
 
 
@@ -150,7 +153,7 @@ def test_a_run_that_stops_loses_no_finished_program_and_ends_as_if_undisturbed(
     whole = solrep(program, asked)
 
     def stop(event: Progress) -> None:
-        if event.done >= n_done:
+        if event.stage == STAGE and event.done >= n_done:
             raise StopHereError
 
     with open_study(tmp_path / "run.db") as study:
@@ -166,6 +169,164 @@ def test_a_run_that_stops_loses_no_finished_program_and_ends_as_if_undisturbed(
         assert before.items() <= study.results().items()
         with pytest.raises(BadInputError, match="another question: n_points was 15 there and is 16 now"):
             solrep(program, SolRepSettings(16, rule=rule), study=study)
+
+
+@pytest.mark.parametrize("n_done", [1, 7, 14])
+def test_a_walk_that_is_stopped_keeps_the_anchors_and_is_walked_again(n_done: int, tmp_path: Path) -> None:
+    program, asked = knapsack(n=20), SolRepSettings(15)
+    whole = solrep(program, asked)
+    cancellation = Cancellation()
+
+    def stop(event: Progress) -> None:
+        if event.stage == WALK and event.done >= n_done:
+            cancellation.cancel()
+
+    with open_study(tmp_path / "run.db") as study:
+        front = solrep(program, asked, study=study, budget=Budget(report=stop, cancellation=cancellation))
+        assert as_tuples(front.points) == as_tuples(np.array(whole.extras["anchors"]))
+        assert (front.proof.limit, front.proof.n_unresolved) == ("interrupted", 15)
+        assert len(study.results()) == 6
+        again = solrep(program, asked, study=study)
+    assert np.array_equal(again.decisions, whole.decisions)
+    assert (again.extras, again.proof) == (whole.extras, whole.proof)
+
+
+def test_a_time_limit_ends_the_walk() -> None:
+    now = [0.0]
+
+    def tick(event: Progress) -> None:
+        now[0] = 10.0 * event.done if event.stage == WALK else now[0]
+
+    budget = Budget(50, clock=lambda: now[0], start=0.0, report=tick)
+    front = solrep(knapsack(), SolRepSettings(15), budget=budget)
+    assert (front.proof.limit, front.proof.n_unresolved) == ("50 s", 15)
+    assert front.proof.kind is ProofKind.NONDOMINATED
+
+
+def test_a_study_of_another_walk_does_not_fit(tmp_path: Path) -> None:
+    with open_study(tmp_path / "run.db") as study:
+        study.bind({"thinning": 10})
+        with pytest.raises(BadInputError, match="thinning was 10 there and is 1 now"):
+            solrep(knapsack(), SolRepSettings(3), study=study)
+        solrep(knapsack(), SolRepSettings(3, rule="adaptive"), study=study)
+
+
+def options_program(rows: list[list[int]]) -> Program:
+    """Exactly one of some options; column by column what each adds to the objectives."""
+    vectors = np.array(rows, dtype=float)
+    n = len(vectors)
+    return make_program(
+        np.ones((1, n)),
+        row_lower=1,
+        row_upper=1,
+        column_lower=0,
+        column_upper=1,
+        integer=True,
+        objectives=[LinearObjective(Objective(f"f{i}"), costs) for i, costs in enumerate(vectors.T)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "anchors"),
+    [
+        pytest.param(
+            [[0, 9, 9], [9, 0, 0], [5, 0, 4], [7, 3, 1]],
+            [[0, 9, 9], [5, 0, 4], [9, 0, 0]],
+            id="the first of two has another optimum",
+        ),
+        pytest.param(
+            [[0, 9, 9], [9, 0, 0], [5, 4, 0], [7, 1, 3]],
+            [[0, 9, 9], [9, 0, 0], [5, 4, 0]],
+            id="the second of two has another optimum",
+        ),
+        pytest.param(
+            [[0, 9, 9], [9, 0, 0], [5, 4, 0], [6, 0, 5]],
+            [[0, 9, 9], [6, 0, 5], [9, 0, 0]],
+            id="both have another optimum",
+        ),
+        pytest.param(
+            [[0, 9, 9], [9, 0, 0], [5, 1, 2]], [[0, 9, 9], [9, 0, 0], [9, 0, 0]], id="neither has another"
+        ),
+        pytest.param(
+            [[0, 8, 8], [8, 0, 0], [9, 0, 0]], [[0, 8, 8], [8, 0, 0], [8, 0, 0]], id="the other is dominated"
+        ),
+        pytest.param(
+            [[0, 8, 8, 8], [8, 0, 0, 8], [8, 8, 8, 0], [4, 0, 4, 6]],
+            [[0, 8, 8, 8], [4, 0, 4, 6], [8, 0, 0, 8], [8, 8, 8, 0]],
+            id="the plane gets its dimension back",
+        ),
+    ],
+)
+def test_an_anchor_that_repeats_another_gives_way_to_another_optimum(
+    rows: list[list[int]], anchors: list[list[int]]
+) -> None:
+    program = options_program(rows)
+    front = solrep(program, SolRepSettings(6))
+
+    assert front.extras["anchors"] == anchors
+    assert front.extras["plane_dimension"] == np.linalg.matrix_rank(np.array(anchors) - anchors[0])
+    assert as_tuples(np.array(anchors)) <= as_tuples(front.points) <= as_tuples(search_zones(program).points)
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=6))
+@settings(max_examples=25)
+def test_anchors_are_optima_of_their_objectives_and_repeat_only_where_no_other_adds_a_dimension(
+    rows: list[list[int]],
+) -> None:
+    program = options_program(rows)
+    complete = search_zones(program).points
+    front = solrep(program, SolRepSettings(2))
+    anchors = np.array(front.extras["anchors"])
+
+    assert as_tuples(anchors) <= as_tuples(complete)
+    assert (np.diag(anchors) == complete.min(axis=0)).all()
+    dimension = front.extras["plane_dimension"]
+    assert dimension == np.linalg.matrix_rank(anchors - anchors[0])
+    for index, anchor in enumerate(anchors):
+        if (anchors == anchor).all(axis=1).sum() > 1:
+            others = complete[complete[:, index] == anchor[index]]
+            best = {tuple(others[np.lexsort((others.sum(axis=1), others[:, j]))[0]]) for j in range(4)}
+            for other in best:
+                replaced = anchors.copy()
+                replaced[index] = other
+                assert np.linalg.matrix_rank(replaced - replaced[0]) <= dimension
+
+
+def test_reference_points_lie_within_the_relaxation_and_not_only_in_the_hull_of_the_anchors() -> None:
+    program = knapsack(n=20)
+    integers = integer_objectives(program)
+    anchors = (
+        np.array(solrep(program, SolRepSettings(0)).extras["anchors"]) - integers.offsets
+    ) // integers.steps
+    points = _reference_points(program, anchors, 60, Budget(seed=1))
+
+    shares = np.linalg.solve(anchors.T.astype(float), points.T.astype(float)).T
+    assert (shares < -0.05).any()
+    costs = integers.costs.astype(float)
+    for point in points:  # rounded down by less than a step in each objective
+        found = linprog(
+            np.zeros(program.n_columns),
+            A_ub=np.vstack([program.rows.toarray(), costs, -costs]),
+            b_ub=np.concatenate([program.row_upper, point + 1, -point]),
+            bounds=(0, 1),
+        )
+        assert found.success
+
+
+def test_the_objective_of_the_widest_range_is_minimised_unless_another_one_is_named() -> None:
+    program = knapsack(n=20)
+
+    def found(objective: str | None) -> Any:
+        return solrep(program, SolRepSettings(15, objective=objective))
+
+    plain = found(None)
+    names = [linear.objective.name for linear in program.objectives]
+    widest = int(np.argmax(np.ptp(np.array(plain.extras["anchors"]), axis=0)))
+    fronts = {name: found(name).points for name in names}
+    assert np.array_equal(plain.points, fronts[names[widest]])
+    assert len({tuple(map(tuple, points.tolist())) for points in fronts.values()}) == len(names)
+    with pytest.raises(BadInputError, match="objective must be one of"):
+        found("weight")
 
 
 def test_a_finished_run_solves_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +346,7 @@ def test_one_best_solution_is_a_complete_front() -> None:
 
     assert front.values.tolist() == [[1, 1]]
     assert front.proof.kind is ProofKind.COMPLETE
-    assert front.extras["hull_dimension"] == 0
+    assert front.extras["plane_dimension"] == 0
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -217,7 +378,7 @@ def test_a_limit_of_a_part_of_the_time_is_told_as_the_users(rule: str) -> None:
     now = [0.0]
 
     def tick(progress: Progress) -> None:
-        now[0] = 10.0 * progress.done
+        now[0] = 10.0 * progress.done if progress.stage == STAGE else 0.0
 
     whole = Budget(200, clock=lambda: now[0], start=0.0, report=tick)
     front = solrep(knapsack(n=20), SolRepSettings(15, rule=rule), budget=whole.until(0.2))

@@ -18,8 +18,10 @@ from shortlist.multistage.problem.stages import compress, has_gaps
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search._variation import Mutation, mutate_row, normalized_stage
 from shortlist.multistage.search.emsco import (
+    RULES,
     EmscoGeneration,
     EmscoOptions,
+    Scores,
     beta_binomial,
     elite,
     emsco,
@@ -133,14 +135,15 @@ def test_selection_prefers_rank_then_norm(known: oracles.Facts, k: int) -> None:
 
 
 @settings(max_examples=30)
-@given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["vector", "chromosome"]))
+@given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["distinct", "paper"]))
 def test_what_is_globally_non_dominated_is_never_lost(
-    known: oracles.Facts, k: int, seed: int, elites: str
+    known: oracles.Facts, k: int, seed: int, rules: str
 ) -> None:
     k = min(k, known.n_features)
     problem = problem_of(known, k)
     truth = {row.tobytes() for row in problem.vectors(enumerate_front(problem).measures)}
     seen: set[bytes] = set()
+    chromosomes: set[bytes] = set()
     generations: list[EmscoGeneration] = []
 
     def note(generation: EmscoGeneration) -> None:
@@ -148,10 +151,15 @@ def test_what_is_globally_non_dominated_is_never_lost(
         now = {row.tobytes() for row in generation.vectors} & truth
         assert seen <= now
         seen.update(now)
+        if rules == "paper":  # Property 1: of the chromosomes on the front none is lost either
+            rows = zip(generation.assignments, generation.vectors, strict=True)
+            held = {row.tobytes() for row, vector in rows if vector.tobytes() in truth}
+            assert chromosomes <= held
+            chromosomes.update(held)
 
     result = emsco(
         problem,
-        EmscoOptions(population=12, generations=6, patience=None, elites=elites),
+        EmscoOptions(population=12, generations=6, patience=None, rules=rules),
         observe=note,
         budget=Budget(seed=seed),
     )
@@ -176,15 +184,15 @@ def test_the_fittest_is_non_dominated_and_returned_first(known: oracles.Facts, k
     assert result.front().proof.kind is ProofKind.APPROXIMATE
 
 
-@given(facts(), st.integers(1, 3), st.sampled_from(["vector", "chromosome"]))
-def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, elites: str) -> None:
+@given(facts(), st.integers(1, 3), st.sampled_from(["distinct", "paper"]))
+def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, rules: str) -> None:
     k = min(k, known.n_features)
     problem = problem_of(known, k)
-    options = EmscoOptions(population=20, generations=0, elitism=0.3, elites=elites)
+    options = EmscoOptions(population=20, generations=0, elitism=0.3, rules=rules)
     seen: list[EmscoGeneration] = []
     emsco(problem, options, observe=seen.append)
     generation = seen[0]
-    rows = generation.assignments if elites == "chromosome" else generation.vectors
+    rows = generation.assignments if rules == "paper" else generation.vectors
     top = generation.scores.ranks == generation.scores.ranks.max()
     unique = len({row.tobytes() for row in rows})
     unique_top = len({row.tobytes() for row in rows[top]})
@@ -192,6 +200,17 @@ def test_the_elite_is_as_large_as_the_paper_says(known: oracles.Facts, k: int, e
 
     assert len(chosen) == max(math.ceil(0.3 * unique), unique_top)
     assert len({rows[i].tobytes() for i in chosen}) == len(chosen)
+
+
+def test_the_number_of_elites_is_that_of_the_decimal_share() -> None:
+    vectors = np.arange(100)[:, None]
+    scores = Scores(np.zeros(100, dtype=np.int64), np.ones(100), np.zeros(100))
+    scores.ranks[0] = 1
+    generation = EmscoGeneration(
+        0, np.zeros((100, 6), np.int8), np.zeros((100, 7), np.int64), vectors, scores
+    )
+    assert math.ceil(0.07 * 100) == 8
+    assert len(elite(generation, EmscoOptions(elitism=0.07))) == 7
 
 
 def tied_problem() -> oracles.Facts:
@@ -205,7 +224,7 @@ def tied_problem() -> oracles.Facts:
 
 def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors_do_not() -> None:
     problem = problem_of(tied_problem(), 4)
-    options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, elites="chromosome")
+    options = EmscoOptions(population=10, generations=300, patience=None, mutation=0.3, rules="paper")
     literal = emsco(problem, options, budget=Budget(seed=1))
     vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), budget=Budget(seed=1))
 
@@ -215,10 +234,10 @@ def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors
     assert vector.n_generations == 50
 
 
-@pytest.mark.parametrize("tries", [0, 6])
-def test_children_that_were_measured_before_are_mutated_again(tries: int) -> None:
+@pytest.mark.parametrize("rules", RULES)
+def test_children_that_were_measured_before_are_mutated_again_but_for_the_papers_rules(rules: str) -> None:
     generations: list[EmscoGeneration] = []
-    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, tries=tries)
+    options = EmscoOptions(population=12, generations=15, patience=None, mutation=0.3, rules=rules)
 
     emsco(problem_of(tied_problem(), 3), options, observe=generations.append, budget=Budget(seed=3))
 
@@ -229,7 +248,7 @@ def test_children_that_were_measured_before_are_mutated_again(tries: int) -> Non
         repeats += sum(row in before for row in rows)
         before.update(rows)
     n_distinct = len(before)
-    if tries:
+    if rules == "distinct":
         assert n_distinct > 0.7 * 12 * 15
     else:
         assert n_distinct < 0.7 * 12 * 15
@@ -255,7 +274,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [OPTIONS, EmscoOptions(population=12, generations=30, patience=4, tries=0)]
+    "options", [OPTIONS, EmscoOptions(population=12, generations=30, patience=4, rules="paper")]
 )
 def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
     options: EmscoOptions, tmp_path: Path
@@ -333,6 +352,26 @@ def test_recall_compares_with_the_complete_front() -> None:
     assert (measured.assignments[:, -1] <= 1).all()
 
 
+def test_no_curve_of_the_papers_rules_falls_and_those_of_the_other_rules_do() -> None:
+    X, y = make_classification(120, 6, n_informative=4, n_redundant=0, random_state=2)
+    names = [f"f{i}" for i in range(6)]
+    X = np.round(X / 2)  # so that chromosomes tie
+    rows = StageRows(learn_encoding(X, names), X[:80], y[:80], X[80:], y[80:], 2)
+    rule = reject_rule(0.6, rows.fit_labels)
+    problem = stage_problem(
+        DecisionBits(LogisticSubclassifiers(rows), rule), feature_costs(None, names), max_stages=3
+    )
+    truth = enumerate_front(problem)
+    falls = {}
+    for rules in RULES:
+        options = EmscoOptions(population=40, generations=40, patience=None, rules=rules)
+        curves = recall(truth, options, seeds=range(8)).assignments
+        falls[rules] = int((np.diff(curves, axis=1) < 0).any(axis=1).sum())
+        assert curves[:, -1].max() > 0
+    assert falls["paper"] == 0
+    assert falls["distinct"] > 0
+
+
 def test_seeds_that_a_study_has_are_not_run_again(tmp_path: Path) -> None:
     truth = enumerate_front(problem_of(tied_problem(), 3))
     options = EmscoOptions(population=30, generations=20, patience=None)
@@ -352,7 +391,7 @@ def test_seeds_that_a_study_has_are_not_run_again(tmp_path: Path) -> None:
         ({"mutation": 1.5}, r"mutation must be in \[0, 1\]"),
         ({"beta": 0.5}, "beta must be at least 1"),
         ({"epsilon": 0.0}, "epsilon must be above 0"),
-        ({"elites": "all"}, "elites must be one of"),
+        ({"rules": "all"}, "rules must be one of"),
         ({"patience": 0}, "patience must be at least 1"),
     ],
 )

@@ -256,7 +256,7 @@ def test_no_finished_run_gives_no_tables() -> None:
         pytest.param(
             ["solrep"],
             {"n_evaluations": 5},
-            "n_evaluations belongs to ibea, satibea, ibed or nsga2",
+            "n_evaluations belongs to ibea, satibea, smtibea, ibed or nsga2",
             id="evolution only",
         ),
         pytest.param(["ibea"], {"seed": 5}, "must be those of its methods, got 'seed'", id="own option"),

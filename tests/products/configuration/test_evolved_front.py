@@ -33,7 +33,7 @@ GOALS = "min deselected, min cost"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["solrep", "ibea", "satibea", "ibed", "nsga2"])
+@pytest.mark.parametrize("method", ["solrep", "ibea", "satibea", "smtibea", "ibed", "nsga2"])
 @given(question=questions(), data=st.data())
 @settings(max_examples=12)
 def test_every_product_is_valid_and_what_is_proved_is_on_the_front(

@@ -118,5 +118,5 @@ def test_a_name_that_a_spreadsheet_would_run_is_guarded_and_read_back(tmp_path: 
     model = make_model(["=cmd()", "-Xmx", "'=quoted", "plain"])
     write_configuration(tmp_path / "p.csv", model, [1, 0, 1, 0])
 
-    assert (tmp_path / "p.csv").read_text() == "feature,selected\n'=cmd(),1\n'-Xmx,0\n'=quoted,1\nplain,0\n"
+    assert (tmp_path / "p.csv").read_text() == "feature,selected\n'=cmd(),1\n'-Xmx,0\n''=quoted,1\nplain,0\n"
     assert read_requirements(tmp_path / "p.csv", model).literals == (1, 3, -2, -4)

@@ -16,6 +16,7 @@ VALUES: dict[str, Any] = {
     "seed": 3,
     "n_points": 5,
     "rule": "hit-and-run",
+    "objective": "cost",
     "solve_limit_s": 0.5,
     "study": "file",
     "workers": 2,

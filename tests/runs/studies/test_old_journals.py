@@ -10,8 +10,7 @@ import pytest
 
 from shortlist.ensembles.studies import method_comparison
 from shortlist.ensembles.studies.method_comparison import compare_methods
-from shortlist.errors import BadFileError
-from shortlist.methods.solrep.limited_solves import LimitedSolves
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.solrep.solrep import SolRepSettings, solrep
 from shortlist.products.comparison import product_comparison
 from shortlist.runs import Study, Work, open_study
@@ -28,13 +27,12 @@ def _taken(name: str, study: Study) -> int:
     return take_over(OLD / name, study)
 
 
-def test_programs_of_solrep_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh = solrep(knapsack(), SolRepSettings(5))
+def test_programs_of_solrep_are_taken_over_and_those_of_another_walk_do_not_fit(tmp_path: Path) -> None:
     with open_study(tmp_path / "s.db") as study:
         assert _taken("programs.jsonl", study) == 11
-        monkeypatch.setattr(LimitedSolves, "attempt", None)  # nothing is solved again
-        front = solrep(knapsack(), SolRepSettings(5), study=study)
-    assert front.points.tolist() == fresh.points.tolist()
+        assert len(study.results()) == 11
+        with pytest.raises(BadInputError, match="thinning was 10 there and is 1 now"):
+            solrep(knapsack(), SolRepSettings(5), study=study)
 
 
 def test_runs_of_a_comparison_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,9 +51,8 @@ def test_programs_that_a_comparison_kept_beside_are_taken_over(tmp_path: Path) -
         assert _taken("half.jsonl", study) == 0
         before = study.part("solrep 0").results()
         assert len(before) == 9
-        again = compared(**methods, work=Work(study=study))
-        assert before.items() <= study.part("solrep 0").results().items()
-    assert content(again) == content(compared(**methods))
+        with pytest.raises(BadInputError, match="thinning was 10 there and is 1 now"):
+            compared(**methods, work=Work(study=study))
 
 
 def test_folds_of_pruning_methods_are_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,3 +45,38 @@ def test_a_file_that_is_not_there_or_of_others_is_told(tmp_path: Path) -> None:
         other.execute("CREATE TABLE t (a)")
     with pytest.raises(BadFileError, match="got something else"):
         summary(tmp_path / "o.db")
+
+
+@pytest.mark.parametrize("value", [b"\xff\x9f", "no JSON", '{"half": '])
+def test_a_value_that_is_no_json_any_more_is_damage(tmp_path: Path, value: str | bytes) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.note({"command": "stage"})
+        study.bind({"seed": 1})
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE asked SET value = ?", (value,))
+        connection.execute("UPDATE settings SET value = ?", (value,))
+        connection.commit()
+    with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
+        summary(path)
+    with open_study(path) as study:
+        with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
+            study.settings()
+        with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
+            study.noted("command")
+
+
+def test_an_empty_study_is_told_and_a_damaged_one_is_let_go(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.touch()
+    with pytest.raises(BadFileError, match=r"s\.db is empty"):
+        summary(path)
+    with open_study(path) as study:
+        study.note({"command": "stage"})
+    content = path.read_bytes()
+    path.write_bytes(content[:100])
+    with pytest.raises(BadFileError), open_study(path):
+        pytest.fail("it was opened")
+    path.write_bytes(content)
+    with open_study(path) as study:  # nothing holds it
+        assert study.noted("command") == "stage"

@@ -179,7 +179,11 @@ def test_a_scheduler_that_is_not_there_is_named() -> None:
     [
         pytest.param(0, "workers must be a number of workers", id="none"),
         pytest.param("localhost", "such as tcp://host:8786, got 'localhost'", id="no scheme"),
-        pytest.param("carrier://pigeon:1", "an address that Dask knows", id="no such scheme"),
+        pytest.param("carrier://pigeon:1", "such as tcp://host:8786, got 'carrier", id="no such scheme"),
+        pytest.param("http://host:80", "such as tcp://host:8786, got 'http", id="a page"),
+        pytest.param("tcp://127.0.0.1", "such as tcp://host:8786, got 'tcp", id="no port"),
+        pytest.param("tcp://127.0.0.1:8786x", "such as tcp://host:8786, got 'tcp", id="no number of a port"),
+        pytest.param(-2, "workers must be a number of workers, -1 for every core", id="below -1"),
     ],
 )
 def test_what_is_no_place_for_work_is_refused(where: int | str, message: str) -> None:

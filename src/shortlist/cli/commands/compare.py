@@ -37,7 +37,7 @@ COMPARE_USES = (
         ("seeds",),
         _any_is_evolutionary,
         "evolutionary methods, which run once per seed",
-        "compare ibed, ibea, satibea or nsga2",
+        "compare ibed, ibea, satibea, smtibea or nsga2",
     ),
 )
 """When each option is used; those of single methods are checked by the library."""
@@ -52,8 +52,8 @@ def compare(
     methods: Annotated[
         str,
         typer.Option(
-            help="Methods to compare: solrep, ibed, ibea, satibea, nsga2, diagram, exact, cwmoip, "
-            "epsilon-constraint."
+            help="Methods to compare: solrep, ibed, ibea, satibea, smtibea, nsga2, diagram, exact, "
+            "cwmoip, epsilon-constraint."
         ),
     ] = "solrep,ibed,ibea,satibea",
     seeds: Annotated[

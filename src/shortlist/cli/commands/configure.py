@@ -65,8 +65,8 @@ def configure(
     method: Annotated[
         str,
         typer.Option(
-            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, ibed or "
-            "nsga2."
+            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, "
+            "smtibea, ibed or nsga2."
         ),
     ] = "auto",
     search: ProductSearchOptions,
@@ -91,8 +91,8 @@ def configure(
     With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
     min cost are answered, and help lists them.
 
-    Only solrep, ibea, satibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C stops the
-    search and keeps what was found.
+    Only solrep, ibea, satibea, smtibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C
+    stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
@@ -107,7 +107,7 @@ def configure(
     from shortlist.cli.text.configured import configured_facts, print_configured
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
-    from shortlist.cli.work import check_found, long_work
+    from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.products.configuration.product_front import configure as find_front
     from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
     from shortlist.runs import NO_STUDY
@@ -130,7 +130,11 @@ def configure(
     place = StudyPlace()
     if takes(method, "study"):
         place = kept.place(context, digest_of(question.inputs(model).values()))
-    with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
+    with (
+        place.opened(context) as opened,
+        long_work(place.path) as (cancellation, tell),
+        last_resort(time_limit),
+    ):
         if takes(method, "study"):
             options["study"] = opened
         answer = find_front(

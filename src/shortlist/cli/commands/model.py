@@ -29,6 +29,7 @@ def info(
         int | None,
         typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size."),
     ] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
     """Print features, constraints, core and dead features, and the number of products."""
@@ -36,21 +37,30 @@ def info(
     from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"MODEL": model}, outputs={})
-    from shortlist._validation import as_count
+    from shortlist._validation import as_count, as_positive_seconds
+    from shortlist.cli.work import last_resort
     from shortlist.exact import digits_of
     from shortlist.products.configuration.model_summary import summarise
     from shortlist.products.formats import read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.cancellation import cancel_on_interrupt
 
     if max_nodes is not None and max_nodes != 0:
         as_count(max_nodes, "--max-nodes", at_least=16)
+    as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     line = read_model(model)
     read_s = seconds_now() - started
-    summary = summarise(line, max_nodes=max_nodes)
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
+        summary = summarise(line, max_nodes=max_nodes, budget=budget)
+    statuses = {True: "feasible", False: "infeasible", None: "unknown"}
     facts: dict[str, Any] = {
         "command": "model info",
         "method": "diagram" if summary.n_products is not None else "satisfiability",
-        "status": "feasible" if summary.satisfiable else "infeasible",
+        "status": statuses[summary.satisfiable],
+        "limit": budget.limit_text,
         "seconds": seconds_now() - started,
         "seconds_reading": read_s,
         "name": line.name,
@@ -100,6 +110,7 @@ def analyse(
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
+    from shortlist.cli.work import last_resort
     from shortlist.products.analysis.analysis import analyse as find
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
@@ -111,8 +122,9 @@ def analyse(
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     line = read_model(model)
-    with cancel_on_interrupt() as cancellation:
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
         found = find(line, n_explained=explained, max_nodes=max_nodes, budget=budget)
     facts = analysis_facts(line, found)
     facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
@@ -143,6 +155,7 @@ def diff(
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.models.model_analysis import difference_facts, print_difference
+    from shortlist.cli.work import last_resort
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
@@ -151,10 +164,16 @@ def diff(
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     before, after = read_model(first), read_model(second)
-    with cancel_on_interrupt() as cancellation:
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation)
-        facts = difference_facts(difference(before, after, budget=budget))
-    facts |= {"limit": budget.limit_text, "seconds": seconds_now() - started, **run_facts(context)}
+    limit_s = 60 if time_limit is None else time_limit
+    with cancel_on_interrupt() as cancellation, last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation)
+        found = difference(before, after, budget=budget)
+    limit = budget.limit_text or (budget.time_text if found.unsure else "")  # of its two halves one ended
+    facts = difference_facts(found) | {
+        "limit": limit,
+        "seconds": seconds_now() - started,
+        **run_facts(context),
+    }
     if json:
         print_json(facts)
     else:
@@ -177,7 +196,7 @@ def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
         for sentence in facts["conflict"]:
             print(f"  {sentence}")
         return
-    for kind in ("core", "dead"):
+    for kind in () if facts["status"] == "unknown" else ("core", "dead"):
         names = facts[kind]
         print(f"{kind:<14}{len(names):,}" + (f": {some(names, range(len(names)))}" if names else ""))
     count = facts["n_products"]

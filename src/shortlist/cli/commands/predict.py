@@ -1,12 +1,12 @@
 """`shortlist predict`: answers for new rows from a saved model."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from shortlist._words import all_of, counted
 from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
@@ -40,6 +40,16 @@ def predict(
             "same.",
         ),
     ] = False,
+    not_asked: Annotated[
+        str | None,
+        typer.Option(
+            "--not-asked",
+            help="For judges and stages: cells with this marker were not asked or bought yet; '' for empty "
+            "ones. Without it an empty cell was asked and is silent, but for stages of which a row has no "
+            "value.",
+            metavar="MARKER",
+        ),
+    ] = None,
     out: Annotated[Path | None, output("CSV with the answers; default: stdout.")] = None,
     trust: Trust = False,
     json: Json = False,
@@ -53,9 +63,10 @@ def predict(
     )
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
-    from shortlist.files import whole_file
+    from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
-    from shortlist.tables.learning import read_table, select_columns
+    from shortlist.tables.csv_cells import guarded_csv
+    from shortlist.tables.learning import read_table
 
     if json and out is None:
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
@@ -67,10 +78,7 @@ def predict(
     columns = facts["ask"]["columns"] if facts else saved.features
     buys_features = hasattr(estimator, "decision_report")
     read = read_table(table, notes)
-    if hasattr(estimator, "predict_on_demand"):  # a feature that is not bought yet may be absent
-        columns, absent = _bought_columns(read, columns)
-        notes += absent
-    rows = select_columns(read, columns)
+    rows = _asked_rows(read, saved, columns, not_asked, notes, judges=bool(facts))
     if explain and not buys_features:
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {made_by(estimator)}. Leave it out."
@@ -82,11 +90,11 @@ def predict(
     print_notes(notes)  # before anything can fail because of what they say
     with working("answering"):
         if buys_features:
-            answers, facts = _bought(saved, rows, explain=explain)
+            answers, facts, found = _bought(saved, rows, explain=explain, marked=not_asked is not None)
         else:
-            answers, others = _early(saved, rows) if early_exit else _voted(saved, rows)
+            answers, others, found = _early(saved, rows) if early_exit else _voted(saved, rows)
             facts |= others
-    found = [
+    found += [
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
@@ -95,14 +103,10 @@ def predict(
     print_notes(found)
     notes += found
     if out is None:
-        answers.to_csv(sys.stdout, index=False)
+        print(guarded_csv(answers), end="")
         return
 
-    def write(path: Path) -> None:
-        with whole_file(path) as temporary:
-            answers.to_csv(temporary, index=False)
-
-    out = save(out, write)
+    out = save(out, lambda path: write_text(path, guarded_csv(answers)))
     if json:
         print_json(
             {
@@ -120,16 +124,59 @@ def predict(
         print(f"Answered {len(answers)} rows in {out}.")
 
 
-def _bought_columns(table: "pd.DataFrame", columns: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the columns that a table has, and say which it has not; all of them where it has none."""
-    from shortlist._words import all_of
+def _asked_rows(
+    table: "pd.DataFrame",
+    saved: "SavedModel",
+    columns: Sequence[str],
+    marker: str | None,
+    notes: list[str],
+    *,
+    judges: bool,
+) -> "pd.DataFrame":
+    """Return the columns that a model reads; what was not asked for yet may be absent, or marked."""
+    from shortlist.tables.learning import select_columns
 
+    one_by_one = judges or hasattr(saved.estimator, "predict_on_demand")
+    if one_by_one:
+        columns, absent = _asked_columns(table, columns, "" if judges else ", and --explain says for what")
+        notes += absent
+    rows = select_columns(table, columns)
+    if marker is not None:
+        return _marked(rows, marker, one_by_one=one_by_one)
+    if judges or not one_by_one:
+        return rows
+    from shortlist.multistage.next_steps import without_empty_stages
+
+    return without_empty_stages(saved.estimator, rows)
+
+
+def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataFrame":
+    """Return rows whose cells with a marker were not asked yet."""
+    from shortlist.errors import BadInputError
+    from shortlist.export.reader import GAPS
+    from shortlist.guarantees.cells import with_unasked
+
+    if not one_by_one:
+        raise BadInputError(
+            "--not-asked needs a model of shortlist stage, or of shortlist prune --answers, got another one, "
+            "which needs all features of a row. Leave it out."
+        )
+    if marker in GAPS:
+        raise BadInputError(
+            f"--not-asked must be a marker of its own, got {marker!r}, which is read as an empty cell. Take "
+            "another one, or '' for all empty cells."
+        )
+    return with_unasked(rows, marker)
+
+
+def _asked_columns(table: "pd.DataFrame", columns: Sequence[str], where: str) -> tuple[list[str], list[str]]:
+    """Return the columns that a table has, and say which it has not; all of them where it has none."""
     there = [name for name in columns if name in table.columns]
     absent = [name for name in columns if name not in table.columns]
     if not there or not absent:
         return list(columns), []
     names = all_of(absent, most=8)
-    return there, [f"the table has no {names}: rows that need them wait, and --explain says for what."]
+    return there, [f"the table has no {names}: rows that need them wait{where}."]
 
 
 def _waiting(facts: dict[str, Any], n_rows: int) -> list[str]:
@@ -158,25 +205,32 @@ def _called(facts: dict[str, Any]) -> list[str]:
     return [f"{found['mean_calls']:.2f} of {len(found['order'])} members were asked on average{cost}."]
 
 
-def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[str, Any]]":
+Answered: TypeAlias = "tuple[pd.DataFrame, dict[str, Any], list[str]]"
+"""A line for each row, facts about all of them, and what to say about rows without an answer."""
+
+
+def _early(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     """Return the answers of members that are asked one after the other, and how many each row asked."""
     import pandas as pd
 
+    from shortlist.ensembles.estimators.unanswered import unanswered_rows
     from shortlist.ensembles.exits.asked_members import prices_of_members
 
     estimator = saved.estimator
     found = estimator.predict_early(rows)
     prices = prices_of_members(getattr(estimator, "classifier_", estimator))
     answers = pd.DataFrame({saved.target: found.labels, "calls": found.calls})
+    if any(found.needs):
+        answers["needs"] = list(found.needs)
+    open_ = unanswered_rows(getattr(estimator, "classifier_", estimator), rows)
     facts = {
         "order": list(found.order),
         "mean_calls": float(found.calls.mean()),
         "mean_cost": None if found.costs is None else float(found.costs.mean()),
         "cost_of_all": None if prices is None else float(prices.sum()),
     }
-    if found.answered is None:
-        return answers, {"early_exit": facts}
-    return answers, {"early_exit": facts} | _rejected(estimator, int((~found.answered).sum()))
+    rejected = _rejected(estimator, int((~found.answered).sum()))
+    return answers, {"early_exit": facts} | rejected, open_.sentences()
 
 
 def _asked(estimator: Any) -> dict[str, Any]:
@@ -201,35 +255,38 @@ def _one_answer(answers: "pd.Series[Any]") -> list[str]:
     return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
-def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, dict[str, Any]]":
+def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     """Return the answers of a vote, and a score per class.
 
     The score is the mean probability, or the vote share, stretched so that one half decides, with one vote
     more for each class: whichever the model was asked to give, and that which decides by default. Of a model
-    that promises something, the facts say what.
+    that promises something, the facts say what. A row that cannot be answered has no scores.
     """
     import pandas as pd
 
+    from shortlist.ensembles.estimators.unanswered import unanswered_rows
+
     estimator = saved.estimator
     voter = getattr(estimator, "classifier_", estimator)
-    probabilities = voter.predict_proba(rows)
+    probabilities, open_ = voter.predict_proba(rows), unanswered_rows(voter, rows)
     answers = pd.DataFrame({saved.target: estimator.predict(rows)})
     for column, label in enumerate(voter.classes_):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
-    if estimator is voter:
-        return answers, {}
+        answers.loc[open_.rows, f"score_{label}"] = float("nan")
+    if any(open_.needs):
+        answers["needs"] = list(open_.needs)
     rejected = (answers[saved.target] == estimator.reject_label_).sum()
-    return answers, _rejected(estimator, int(rejected))
+    return answers, _rejected(estimator, int(rejected)), open_.sentences()
 
 
 def _rejected(estimator: Any, n_rejected: int) -> dict[str, Any]:
-    """Return how many rows are not answered, and what is promised about the others."""
-    return {"n_rejected": n_rejected, "guarantee": estimator.guarantee_.as_dict()}
+    """Return how many rows are not answered, and what is promised about the others, if anything is."""
+    promised = getattr(estimator, "guarantee_", None)
+    told = {} if promised is None else {"guarantee": promised.as_dict()}
+    return {"n_rejected": n_rejected} | told
 
 
-def _bought(
-    saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool
-) -> "tuple[pd.DataFrame, dict[str, Any]]":
+def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked: bool) -> Answered:
     """Return the answers of a multi-stage classifier, with what each row bought where that was asked for."""
     decisions = saved.estimator.decision_report(rows).reset_index(drop=True)
     facts: dict[str, Any] = {
@@ -237,11 +294,33 @@ def _bought(
         "total_cost": float(decisions["cost"].sum()),
         "mean_cost": float(decisions["cost"].mean()),
     }
+    found: list[str] = []
     if hasattr(saved.estimator, "predict_on_demand"):
         facts["n_waiting"] = int((decisions["needs"] != "").sum())
+        facts["n_unknown"] = int((decisions["unknown"] != "").sum())
+        if facts["n_unknown"]:
+            words = all_of(dict.fromkeys(word for word in decisions["unknown"] if word), most=5)
+            found.append(
+                f"{counted(facts['n_unknown'], 'row')} of {len(rows):,} cannot be answered: words that the "
+                f"model does not know, {words}."
+            )
+        if not marked and (n_silent := _rows_with_paid_gaps(decisions, rows)):
+            found.append(
+                f"{counted(n_silent, 'row')} of {len(rows):,} paid for a feature whose cell is empty, as "
+                "asked and silent. Pass --not-asked '' if empty cells were not asked for."
+            )
     guarantee = getattr(saved.estimator, "guarantee_", None)
     if guarantee is not None:
         facts["guarantee"] = guarantee.as_dict()
     answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
     answers["confidence"] = answers["confidence"].round(6)
-    return answers if explain else answers[[saved.target]], facts
+    return answers if explain else answers[[saved.target]], facts, found
+
+
+def _rows_with_paid_gaps(decisions: "pd.DataFrame", rows: "pd.DataFrame") -> int:
+    """Count the rows of which an empty cell was paid for."""
+    empty, count = rows.isna(), 0
+    for features, here in decisions.groupby("features", sort=False):
+        names = [name for name in str(features).split(", ") if name in empty.columns]
+        count += int(empty.loc[empty.index[here.index], names].any(axis=1).sum()) if names else 0
+    return count

@@ -17,7 +17,7 @@ from shortlist.cli.dialogue.decision_words import (
 from shortlist.cli.dialogue.lines import typed_lines
 from shortlist.cli.failures import NothingKeptError
 from shortlist.cli.options.arguments import as_typed
-from shortlist.cli.text.delivery import deliver_now
+from shortlist.cli.text.delivery import deliver_now, written_out
 from shortlist.errors import BadInputError, ContradictionError, ShortlistError
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, 
 
 def _say(text: str, *, json: bool) -> None:
     """Show an answer at once."""
-    print(text, end="", file=sys.stderr if json else sys.stdout)
     if json:
-        sys.stderr.flush()
+        print(written_out(text), end="", file=sys.stderr, flush=True)
     else:
+        print(text, end="")
         deliver_now()

@@ -50,7 +50,6 @@ OWN: dict[str, dict[str, str]] = {
     "prune": {"rule": "--method"},
     "stage": {
         "dataset": "--costs-dataset",
-        "elitism": "--elites",
         "first_prices": "--costs",
         "groups": "--costs",
         "needs": "--costs",

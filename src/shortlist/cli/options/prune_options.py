@@ -212,7 +212,8 @@ class SelectionOptions:
     diversity: Annotated[
         str,
         typer.Option(
-            help="none, average, each (F1, F2, F3 of the paper), or limits such as each=0.2,mean=0.4."
+            help="none, average, each (F1, F2, F3 of the paper), or limits such as each=0.2,mean=0.4. Other "
+            "measures: disagreement-average, double-fault-each, q-average, or double-fault:mean=0.1."
         ),
     ] = "none"
     min_size: Annotated[int, typer.Option(help="Least number of members.")] = 1
@@ -260,7 +261,7 @@ class SelectionOptions:
             pool,
             objective=_numbers_or_name(self.objective, "objective"),
             positive=self.positive,
-            diversity=_numbers_or_name(self.diversity, "diversity"),
+            diversity=_read_diversity(self.diversity),
             min_size=self.min_size,
             max_size=self.max_size,
             max_copies=self.max_copies,
@@ -499,6 +500,19 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
 def _numbers_or_name(text: str, option: str) -> Any:
     """Read ``a=1,b=2`` as a dict of numbers; anything else is a name."""
     return read_numbers(text, option) if "=" in text else text
+
+
+def _read_diversity(text: str) -> Any:
+    """Read ``MEASURE:each=1,mean=2``, the same without a measure, or a name."""
+    measure, colon, limits = text.rpartition(":")
+    read = _numbers_or_name(limits, "diversity")
+    return (
+        {"measure": measure.strip(), **read}
+        if colon and isinstance(read, dict)
+        else read
+        if not colon
+        else text
+    )
 
 
 def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], list[str]]:

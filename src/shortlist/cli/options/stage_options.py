@@ -49,8 +49,8 @@ class PriceOptions:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="heart, pima or credit: the paper's costs, confidence and evolution for that table; "
-            "explicit options come first."
+            help="heart, pima, credit or synthetic30: EMSCO's paper's costs, confidence and parameters of "
+            "evolution for that table; explicit options come first."
         ),
     ] = None
     scaling: Annotated[
@@ -189,9 +189,12 @@ class StageSearchOptions:
     budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000
     population: Annotated[int | None, typer.Option(help="Individuals of a generation, of emsco.")] = None
     generations: Annotated[int | None, typer.Option(help="Generations at most, of emsco.")] = None
-    elites: Annotated[
+    rules: Annotated[
         str | None,
-        typer.Option(help="What emsco keeps one of: vector (of objectives) or chromosome (the paper)."),
+        typer.Option(
+            help="How emsco breeds: distinct (one elite for each trade-off, no child twice) or paper (as "
+            "printed, exactly), which makes emsco the method. Default: distinct."
+        ),
     ] = None
     recall: Annotated[
         int | None,
@@ -217,7 +220,7 @@ class StageSearchOptions:
         given: dict[str, Any] = {
             "population": self.population,
             "generations": self.generations,
-            "elites": self.elites,
+            "rules": self.rules,
         }
         start = EmscoOptions() if paper is None else paper.options
         return replace(start, **{name: value for name, value in given.items() if value is not None})
@@ -242,7 +245,7 @@ class StageSearchOptions:
             "max_stages": self.max_stages,
             "removal": self.removal,
             "accuracy_risk": self.accuracy_risk,
-            "method": stage_method(self.method, self.recall),
+            "method": stage_method(self.method, self.recall, self.rules),
             "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),
             "time_limit_s": self.time_limit,
@@ -273,7 +276,8 @@ def _evolves(given: Mapping[str, Any]) -> bool:
     """Whether evolution runs: by the method, beside the enumeration, or in a comparison."""
     if given["methods"] is not None:
         return "emsco" in compared_names(given["methods"])
-    return given["method"] == "emsco" or given["recall"] is not None
+    found = stage_method(given["method"], None, given["rules"])
+    return found == "emsco" or given["recall"] is not None
 
 
 def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -344,11 +348,15 @@ STAGE_USES = (
     ),
     Use(
         ("budget",),
-        lambda given: given["method"] == "auto" and given["recall"] is None and given["methods"] is None,
-        "--method auto without --recall",
+        lambda given: (
+            stage_method(given["method"], None, given["rules"]) == "auto"
+            and given["recall"] is None
+            and given["methods"] is None
+        ),
+        "--method auto without --recall or --rules",
     ),
     Use(
-        ("population", "generations", "elites"),
+        ("population", "generations", "rules"),
         _evolves,
         "the method emsco",
         "add --method emsco",
@@ -429,12 +437,12 @@ def stage_objective_names(text: str) -> list[str]:
     return [name.replace("-", "_") for name in read_names(text)]
 
 
-def stage_method(method: str, recall: int | None) -> str:
-    """Return the method that finds the front; recall needs the complete one."""
+def stage_method(method: str, recall: int | None, rules: str | None = None) -> str:
+    """Return the method that finds the front; recall needs the complete one, and rules are evolution's."""
     from shortlist.errors import BadInputError
 
     if recall is None:
-        return method
+        return "emsco" if method == "auto" and rules is not None else method
     if method in {"emsco", "windows"}:
         raise BadInputError(f"--recall compares with the complete front. Leave out --method {method}.")
     return "enumerate"

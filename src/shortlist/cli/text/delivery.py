@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import TextIO
 
 from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that steer a terminal, turn the direction of writing, or stand for bytes that are no text."""
 
 unwritten: list[str] = []
 """What this run of the command could not write where it should, a sentence each."""
@@ -82,7 +86,7 @@ def deliver(text: str) -> None:
     if sys.stdout is None:  # closed by the caller
         return
     try:
-        sys.stdout.write(wrapped(text, sys.stdout))
+        sys.stdout.write(wrapped(written_out(text), sys.stdout))
         sys.stdout.flush()
     except OSError as error:
         _forget_stdout()
@@ -95,7 +99,20 @@ def complain(sentence: str) -> None:
     """Print a sentence, or a whole page of help, on stderr, wherever that can be written."""
     text = sentence if "\n" in sentence else f"shortlist: {sentence}"
     with contextlib.suppress(OSError, AttributeError):  # full, closed or None
-        print(wrapped(text, sys.stderr), file=sys.stderr, flush=True)
+        print(wrapped(written_out(text), sys.stderr), file=sys.stderr, flush=True)
+
+
+def written_out(text: str) -> str:
+    r"""Write out the characters by which a name from a file could steer the terminal; see :data:`STEERING`.
+
+    Everything that the command prints goes through here. Files get names as they are.
+
+    Examples
+    --------
+    >>> print(written_out("\x1b]0;gotcha\x07 plain"))
+    \x1b]0;gotcha\x07 plain
+    """
+    return STEERING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def wrapped(text: str, stream: TextIO) -> str:

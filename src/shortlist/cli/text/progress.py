@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from shortlist.cli.text.delivery import written_out
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr
@@ -72,7 +73,7 @@ def shown_progress(*, announce: bool = True) -> Iterator[Display]:
 def _print_line(line: str) -> None:
     """Print a line on stderr; work goes on where nobody can read it."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        print(line, file=sys.stderr, flush=True)
+        print(written_out(line), file=sys.stderr, flush=True)
 
 
 @dataclass
@@ -215,7 +216,9 @@ class Bars:
     def report(self, event: Progress) -> None:
         """Draw an event, and hide the stages that are over."""
         if self._stages.update(event):
-            self._tasks[event.stage] = self._bars.add_task(event.stage, total=event.total, state="")
+            self._tasks[event.stage] = self._bars.add_task(
+                written_out(event.stage), total=event.total, state=""
+            )
         done = event.done if event.total is None else min(event.done, event.total)
         now = self._stages.clock()
         text = self._stages.known[event.stage].text(now).removeprefix(event.stage).removeprefix(": ")

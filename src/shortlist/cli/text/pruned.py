@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.pruning.objective_choice import Choice
     from shortlist.ensembles.studies.holdout import PrunedTable
-    from shortlist.ensembles.studies.reached import Reached
+    from shortlist.ensembles.studies.reached import OtherDiversity, Reached
 
 
 def pruned_facts(
@@ -282,3 +282,18 @@ def _print_reached(reached: "Reached") -> None:
         )
         lowest = float(reached.each_pfc.min())
         print(f"Diversity: mean PFC {reached.mean_pfc:.4f}{mean}, lowest of a member {lowest:.4f}{each}.")
+        if reached.other is not None:
+            _print_other(reached.other)
+
+
+def _print_other(other: "OtherDiversity") -> None:
+    """Print how diverse the members are by another measure than PFC."""
+    from shortlist.ensembles.goals.pair_measures import MEASURES
+
+    measure = MEASURES[other.measure]
+    wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")
+    print(
+        f"Limits are on {measure.title}: mean {other.each.mean():.4f} "
+        f"({wanted} {other.wanted_mean:.4f} wanted), "
+        f"{name} of a member {extreme(other.each):.4f} ({wanted} {other.wanted_each:.4f} wanted)."
+    )

@@ -157,7 +157,7 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
         print(f"{looked} of features looked through, {rounds} finished.")
     if front.extras.get("stopped") == ELITE_FILLS:
         print(
-            "As many elites as there are places: nothing new can be bred. Use --elites vector, or a larger "
+            "As many elites as there are places: nothing new can be bred. Use --rules distinct, or a larger "
             "--population."
         )
     print("\n".join(range_lines(front)))

@@ -142,7 +142,7 @@ def _is_diverse(table: ClassTable, members: list[int], limits: Mapping[str, Any]
     if "each" not in limits:
         return True
     flags = [(tuple(int(vote == label) for vote in votes), count, 0) for label, votes, count in table]
-    return is_diverse(flags, members, limits["each"], limits["mean"])
+    return is_diverse(flags, members, limits)
 
 
 def _best(

@@ -167,7 +167,7 @@ def _value(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int,
     members = checked_members(certificate, n_classifiers, failures)
     threshold = whole(certificate["threshold"], "threshold", -n_classifiers, n_classifiers)
     limits, weights = certificate["limits"], certificate["weights"]
-    if "each" in limits and not is_diverse(table, members, limits["each"], limits["mean"]):
+    if "each" in limits and not is_diverse(table, members, limits):
         failures.append("the members break the diversity limits")
     if not 0 <= threshold <= len(members):
         failures.append(f"the threshold {threshold} is not between 0 and the number of members")
@@ -197,24 +197,47 @@ def checked_members(certificate: Mapping[str, Any], n_classifiers: int, failures
     return members
 
 
-def is_diverse(table: VoteTable, members: list[int], each: int, mean: int) -> bool:
-    """Whether failure credit is at least `each` for every member and `mean` over pairs, in billionths."""
+def is_diverse(table: VoteTable, members: list[int], limits: Mapping[str, Any]) -> bool:
+    """Whether credit is at least ``each`` for every member and ``mean`` over pairs, in billionths."""
     size = len(members)
     if size < 2:
         return True
+    measure = limits.get("measure", "pfc")
     fails = {k: [negatives if row[k] else positives for row, positives, negatives in table] for k in members}
+    n = sum(positives + negatives for _, positives, negatives in table)
     credit = dict.fromkeys(members, 0)
     for a in members:
         for b in members:
             if a == b:
                 continue
             in_both = sum(fails[a][i] if table[i][0][a] == table[i][0][b] else 0 for i in range(len(table)))
-            failures = sum(fails[a]) + sum(fails[b])
-            distance = failures - 2 * in_both
-            credit[a] += (2 * UNITS * distance + failures) // max(2 * failures, 1)
-    if min(credit.values()) < each * (size - 1) - SLACK:
+            credit[a] += _pair_credit(measure, in_both, sum(fails[a]), sum(fails[b]), n)
+    if min(credit.values()) < limits["each"] * (size - 1) - SLACK:
         return False
-    return sum(credit.values()) // 2 >= mean * (size * (size - 1) // 2) - SLACK
+    return bool(sum(credit.values()) // 2 >= limits["mean"] * (size * (size - 1) // 2) - SLACK)
+
+
+def _pair_credit(measure: str, in_both: int, ours: int, theirs: int, n: int) -> int:
+    """Return the credit of a pair in billionths, from the rows on which both fail, one fails, and all rows.
+
+    ValueError if the measure is not known.
+    """
+    only_ours, only_theirs = ours - in_both, theirs - in_both
+    differing = only_ours + only_theirs
+    if measure == "pfc":
+        over, under = differing, ours + theirs
+    elif measure == "disagreement":
+        over, under = differing, n
+    elif measure == "double-fault":
+        over, under = n - in_both, n
+    elif measure == "q":
+        over = only_ours * only_theirs
+        under = over + in_both * (n - in_both - differing)
+        if under == 0 and differing > 0:  # Q is 0 then
+            over, under = 1, 2
+    else:
+        raise ValueError(f"the measure of diversity is not known: {measure!r}")
+    return (2 * UNITS * over + under) // max(2 * under, 1)
 
 
 def _bound(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, failures: list[str]) -> int:
@@ -257,7 +280,7 @@ def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, 
     floor = sum(weights["fn"] * positives + weights["tn"] * negatives for _, positives, negatives in table)
 
     def is_allowed(members: list[int]) -> bool:
-        return "each" not in limits or is_diverse(table, members, limits["each"], limits["mean"])
+        return "each" not in limits or is_diverse(table, members, limits)
 
     best = best_with_threshold([row for row, _, _ in table], gains, limits, is_allowed)
     if best is None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice, as_count, as_workers
 from shortlist._words import all_of
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.estimators.probability_sources import (
     CALIBRATED_MEAN,
     CALIBRATED_SHARES,
@@ -31,8 +31,9 @@ from shortlist.ensembles.pools.class_probabilities import (
     class_probabilities,
     gives_probabilities,
 )
-from shortlist.ensembles.pools.judges import asks_judges
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.judges import asks_judges, hear, who_may_abstain
+from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, matched_columns
 from shortlist.ensembles.pools.refit import (
     IN_NO_FOLD,
     CrossFittedPool,
@@ -45,6 +46,8 @@ from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
 from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
+from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
 from shortlist.runs import Cancellation, Report
 from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.table_classifier import TableClassifier
@@ -74,10 +77,50 @@ class EnsembleClassifier(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how far the members vote for each class, ``(n_samples, n_classes)``."""
 
+    def unknown_words(self, X: Any) -> Mask:
+        """Mark the cells of checked rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+        pool = getattr(self, "pool_", None)
+        encoder = getattr(self, "encoder_", None) if pool is None else pool.preprocessor
+        if not isinstance(encoder, TableEncoder):
+            return np.zeros((len(X), 1), dtype=bool)
+        return encoder.unknown_words(X if pool is None else matched_columns(pool, X))
+
+    @property
+    def reject_label_(self) -> Any:
+        """What :meth:`predict` gives a row on which nobody has answered: -1, or ``"REJECT"`` for words."""
+        check_is_fitted(self, "classes_")
+        return reject_label_for(None, self.classes_)
+
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones."""
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones.
+
+        A row without a single value has none, nor has one with a word that was not fitted on: they get
+        ``reject_label_``.
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        cannot = empty_rows(X) | self.unknown_words(checked_rows(self, X)).any(axis=1)
+        return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
+
+
+class Heard(NamedTuple):
+    """What rows say before a committee is asked about them.
+
+    Attributes
+    ----------
+    committee : PoolPruner
+        The same, whose judges may leave out what they were not asked.
+    rows : DataFrame or array
+        The rows; cells that are no answer are empty.
+    states : ndarray of int8, shape (n_rows, n_members), or None
+        Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it; None for classifiers.
+    cannot : ndarray of bool, shape (n_rows,)
+        Rows of features without a single value, or with a word that was not fitted on.
+    """
+
+    committee: "PoolPruner"
+    rows: Any
+    states: NDArray[np.int8] | None
+    cannot: Mask
 
 
 class PruningRows(NamedTuple):
@@ -191,11 +234,33 @@ class PoolPruner(EnsembleClassifier):
         By votes the class with the largest score, the first of equals. By the mean of probabilities the
         class of the largest mean, in parts of 2^15 - 1 and times what being right on it gains, the first of
         equals.
+
+        A row gets ``reject_label_`` where no member has answered, or too few for a threshold; where a judge
+        who matters was not asked yet, or said a word that is no class; and where it has not a single value.
+        :func:`~shortlist.ensembles.estimators.unanswered.unanswered_rows` tells these apart.
         """
-        if not self.averages:
-            scores = self._vote_scores(X)
-            return np.asarray(self.classes_[scores.argmax(axis=1)])
-        return np.asarray(self.classes_[decided_by_mean(whole_shares(self._asked(X)), self.decision_gains)])
+        return labels_of(self._decided(X), self.classes_, self.reject_label_)
+
+    def _decided(self, X: Any) -> NDArray[np.int64]:
+        """Return the place of the class of every row, -1 where there is none."""
+        committee, rows, states, cannot = self.heard(X)
+        if committee.averages:
+            shares = whole_shares(committee._asked(rows))  # noqa: SLF001  # a copy of this one
+            codes, open_ = decided_by_mean(shares, committee.decision_gains), cannot
+        else:
+            scores = committee._vote_scores(rows)  # noqa: SLF001  # likewise
+            codes = scores.argmax(axis=1)
+            by_threshold = getattr(committee, "threshold_", None) is not None
+            open_ = cannot | (by_threshold & (scores[:, 0] == 0.5))  # which no number of votes is
+        found = np.where(open_, -1, codes.astype(np.int64))
+        if states is None:
+            return found
+        found[~(states == ANSWERED).any(axis=1)] = -1
+        waiting = np.flatnonzero((states >= UNASKED).any(axis=1))
+        if len(waiting):  # whoever is missing does not matter to a row that is settled
+            early = answer_early(self, take_rows(X, waiting))
+            found[waiting] = places_of(early.labels, self.classes_)
+        return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
@@ -291,9 +356,13 @@ class PoolPruner(EnsembleClassifier):
 
     def scores_by(self, X: Any, source: str) -> NDArray[np.float64]:
         """Return what probabilities are made of, ``(n_samples, n_classes)``: ``"mean"`` or ``"shares"``."""
+        committee, rows, states, _ = self.heard(X)
         if source == MEAN:
-            return np.asarray(self._asked(X).mean(axis=1))
-        return smoothed_shares(self._vote_scores(X), len(self.pool_))
+            return np.asarray(committee._asked(rows).mean(axis=1))  # noqa: SLF001  # a copy of this one
+        n_votes: int | NDArray[np.int64] = len(self.pool_)
+        if states is not None and getattr(self, "threshold_", None) is None:
+            n_votes = np.count_nonzero(states == ANSWERED, axis=1)
+        return smoothed_shares(committee._vote_scores(rows), n_votes)  # noqa: SLF001  # likewise
 
     def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other.
@@ -320,7 +389,8 @@ class PoolPruner(EnsembleClassifier):
         Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
         the rows.
         """
-        return answer_early(self, self._rows(X), least=least)
+        check_is_fitted(self, "selection_")
+        return answer_early(self, X, least=least)
 
     @abstractmethod
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
@@ -328,12 +398,21 @@ class PoolPruner(EnsembleClassifier):
 
     def _asked(self, X: Any) -> NDArray[np.float64]:
         """Return how probable each member finds each class, ``(n_samples, n_members, n_classes)``."""
-        return class_probabilities(self.pool_, self._rows(X))
+        return class_probabilities(self.pool_, X)
 
-    def _rows(self, X: Any) -> Any:
-        """Return checked rows to answer; of judges' answers the columns of the members are enough."""
+    def heard(self, X: Any) -> Heard:
+        """Return rows as the members can be asked about them, and which of them cannot be answered.
+
+        Of judges the columns of the members are enough; one whose column is absent was not asked yet.
+        """
         check_is_fitted(self, "selection_")
-        return X if asks_judges(self) else checked_rows(self, X)
+        if not asks_judges(self):
+            rows = checked_rows(self, X)
+            return Heard(self, rows, None, empty_rows(rows) | self.unknown_words(rows).any(axis=1))
+        rows, states = hear(self.pool_.classifiers, X)
+        committee = copy.copy(self)
+        committee.pool_ = who_may_abstain(self.pool_)
+        return Heard(committee, rows, states, np.zeros(len(rows), dtype=bool))
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

@@ -25,7 +25,12 @@ from shortlist.ensembles.estimators.probability_sources import MEANS
 from shortlist.ensembles.estimators.recorded_rows import record_rows
 from shortlist.ensembles.exits.early_exit import EarlyAnswers
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
-from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
+from shortlist.ensembles.goals.diversity import (
+    DiversityLimits,
+    Setting,
+    class_diversity_limits,
+    diversity_limits,
+)
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.pools.class_answers import class_answers
@@ -35,7 +40,7 @@ from shortlist.ensembles.pools.class_probabilities import (
     gives_probabilities,
 )
 from shortlist.ensembles.pools.copies import with_copies
-from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
+from shortlist.ensembles.pools.judges import abstain_somewhere, abstentions, pass_costs
 from shortlist.ensembles.pools.pool import Pool, positive_votes
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
@@ -51,7 +56,7 @@ from shortlist.ensembles.pruning.soft_pruning import (
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions, soft_votes
-from shortlist.ensembles.votes.vote_probabilities import stretched, vote_shares
+from shortlist.ensembles.votes.vote_probabilities import undecided_about, vote_shares
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -59,7 +64,7 @@ from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, sile
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 
-NOT_ASKED = {
+NO_QUESTION = {
     "pool", "pruning_rows", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs",
     "random_state",
 }  # fmt: skip
@@ -121,7 +126,10 @@ class ExactPruner(PoolPruner):
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
-        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``.
+        ``"none"``, ``"average"``, ``"each"`` (F1, F2, F3 of the paper), or ``{"each": τ, "mean": γ}``; of
+        other measures ``"disagreement-average"``, ``"double-fault-each"``, ``"q-average"`` and the like, or
+        ``{"measure": "double-fault", "mean": 0.1}``. See
+        :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
     min_size, max_size : int, default=1 and None
         Least and most members.
     max_copies : int, default=1
@@ -229,7 +237,7 @@ class ExactPruner(PoolPruner):
         voting: str = AUTO,
         probabilities: str = AUTO,
         positive: Any = None,
-        diversity: str | Mapping[str, float] = "none",
+        diversity: Setting = "none",
         min_size: int = 1,
         max_size: int | None = None,
         max_copies: int = 1,
@@ -520,11 +528,10 @@ class ExactPruner(PoolPruner):
         """Return vote shares, ``(n_samples, n_classes)``.
 
         Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always
-        the class predicted. More: the share of members that vote for each class; the first of the largest is
-        predicted.
+        the class predicted; equal where members who are silent could have turned it. More: the share of
+        members that vote for each class; the first of the largest is predicted.
         """
         self._refuse_nobody()
-        X = self._rows(X)
         if self.threshold_ is None:
             return vote_shares(class_answers(self.pool_, X), len(self.classes_))
         votes = np.zeros(
@@ -532,7 +539,8 @@ class ExactPruner(PoolPruner):
         )  # with no member, which min_size=0 allows, every row is negative
         if len(self.pool_):
             votes = positive_votes(self.pool_, X, self.positive_).sum(axis=1, dtype=np.int64)
-        positive = stretched(votes, self.threshold_, len(self.pool_))
+        silent = abstentions(self.pool_.classifiers, X)
+        positive = undecided_about(votes, silent, self.threshold_, len(self.pool_))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
 
@@ -631,7 +639,9 @@ class ExactPruner(PoolPruner):
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_ASKED}
+        given = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in NO_QUESTION
+        }
         if isinstance(votes, SoftVotes):
             answers: list[NDArray[Any]] = [votes.shares, votes.labels]
         else:

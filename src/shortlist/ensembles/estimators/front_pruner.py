@@ -20,6 +20,7 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     read_objectives,
 )
+from shortlist.ensembles.fronts.front_claims import is_best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
@@ -31,7 +32,7 @@ from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.pruning.evidence import AUTO, bound_of_front
+from shortlist.ensembles.pruning.evidence import AUTO, CHEAPER_WALK, bound_of_front
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -100,7 +101,9 @@ class FrontPruner(ExactPruner):
         What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are objectives.
     selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
         Of the committee that predicts, as of :class:`ExactPruner`. Its value is that of the first objective
-        of values, accuracy without one, and its bound what no committee can exceed, whatever its size.
+        of values, accuracy without one. Its bound is what no committee can exceed, whatever its size; or,
+        where the front is complete and that is its own value, what none can that comes to no more in any
+        objective of members, of which it is the best.
 
     Examples
     --------
@@ -270,8 +273,7 @@ class FrontPruner(ExactPruner):
             soft = mean_front_problem(votes, self._texts(), **given)
             self.front_ = mean_front(soft, budget.begun(), names=pool.names)
             self.point_ = self._chosen_point()
-            mask = self.front_.decisions[self.point_].astype(bool)
-            self._take(rows, mean_selection(soft, self.front_, mask), None)
+            self._take(rows, mean_selection(soft, self.front_, self.point_), None)
             return record
         problem = committee_problem(votes, self._texts(), **given)
         self.front_ = committee_front(problem, budget.begun(), names=pool.names)
@@ -341,6 +343,8 @@ class FrontPruner(ExactPruner):
         share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
         bound = max(value, weights.value(everything) * share)
         optimal = bound - value < SAME_QUOTIENT
+        if not optimal and is_best_at_its_price(front, self.point_):
+            optimal, by = True, CHEAPER_WALK
         bound = value if optimal else bound
         found: PrunedSelection = make(
             mask=mask,
@@ -354,7 +358,7 @@ class FrontPruner(ExactPruner):
                 limit="" if optimal else front.proof.limit,
             ),
             seconds=front.seconds,
-            proved_by=bound_of_front(by),
+            proved_by=by if by == CHEAPER_WALK else bound_of_front(by),
         )
         return found
 

@@ -14,13 +14,21 @@ from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_cla
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
-from shortlist.ensembles.votes.class_votes import ClassVotes, Members, class_votes, merge_class_rows, n_right
+from shortlist.ensembles.votes.class_votes import (
+    ClassVotes,
+    Members,
+    class_tally,
+    class_votes,
+    merge_class_rows,
+    plurality,
+)
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.ensembles.votes.vote_probabilities import vote_shares
 from shortlist.errors import BadInputError
@@ -84,13 +92,14 @@ class RulePruner(PoolPruner):
         self._take_calibration(rows, seed)
         if self.averages:
             decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.decision_gains)
-            self.accuracy_ = float(np.mean(decided == truth))
+            answered = abstentions(self.pool_.classifiers, X_pruning) < len(self.pool_)
+            self.accuracy_ = float(np.mean(answered & (decided == truth)))
         return self
 
     def _vote_scores(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
         check_is_fitted(self, "members_")
-        return vote_shares(class_answers(self.pool_, self._rows(X)), len(self.classes_))
+        return vote_shares(class_answers(self.pool_, X), len(self.classes_))
 
 
 class PluralityPruner(RulePruner):
@@ -102,10 +111,12 @@ class PluralityPruner(RulePruner):
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
         """Choose members by their votes."""
-        votes = merge_class_rows(class_votes(class_answers(pool, X), truth, n_classes=len(self.classes_)))
+        codes = class_answers(pool, X)
+        votes = merge_class_rows(class_votes(codes, truth, n_classes=len(self.classes_)))
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
         self.selection_ = np.isin(np.arange(len(pool)), self.members_)
-        self.accuracy_ = n_right(votes, self.members_) / votes.n_samples
+        tally = class_tally(codes[:, self.members_], len(self.classes_))
+        self.accuracy_ = float(np.mean(tally.any(axis=1) & (plurality(tally) == truth)))
         self.pool_ = pool.subset(self.members_)
         self.voting_ = self.voting
 

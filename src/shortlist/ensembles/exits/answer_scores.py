@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.ensembles.votes.calibration import Calibration
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretched, tally_shares
+from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, undecided_about
 
 MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are added up again as
@@ -60,7 +60,9 @@ class AnswerScores:
     threshold: int | None = None
     calibration: Calibration | None = None
 
-    def range_of(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
+    def range_of(
+        self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int = 0
+    ) -> ScoreRange:
         """Return how probable the classes may become when `n_left` more members have answered.
 
         Parameters
@@ -68,6 +70,8 @@ class AnswerScores:
         counted : ndarray of int or float, shape (n_rows, n_classes)
             The votes for each class so far, or the sums of its probabilities.
         n_left : int
+        n_silent : ndarray of int, shape (n_rows,)
+            How many of those who were asked have not answered; it matters to a threshold alone.
 
         Examples
         --------
@@ -75,7 +79,7 @@ class AnswerScores:
         >>> votes.range_of(np.array([[2, 0]]), 1)
         ScoreRange(least=array([[0.6, 0.2]]), most=array([[0.8, 0.4]]))
         """
-        return calibrated_range(self._scores(counted, n_left), self.calibration, is_open=n_left > 0)
+        return calibrated_range(self._scores(counted, n_left, n_silent), self.calibration, is_open=n_left > 0)
 
     def margin(self, least: float, n_left: int) -> float:
         """Return how far both ends must be from the least probability to be told apart from it.
@@ -85,26 +89,21 @@ class AnswerScores:
         rounds = self.by_mean and self.calibration is not None
         return MEAN_ROUNDING if rounds and n_left and least > 0 else 0.0
 
-    def _scores(self, counted: NDArray[Any], n_left: int) -> ScoreRange:
+    def _scores(self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int) -> ScoreRange:
         """Return the same of the mean or the shares, before these are calibrated."""
         if self.by_mean:
             return ScoreRange(counted / self.n_members, (counted + n_left) / self.n_members)
         if self.threshold is not None:
             fewest, most = (
-                stretched(counted[:, 1] + more, self.threshold, self.n_members) for more in (0, n_left)
+                undecided_about(counted[:, 1] + more, n_silent, self.threshold, self.n_members)
+                for more in (0, n_left)
             )
             return ScoreRange(
                 smoothed_shares(np.stack([1 - most, fewest], axis=1), self.n_members),
                 smoothed_shares(np.stack([1 - fewest, most], axis=1), self.n_members),
             )
-        if not n_left:
-            shares = smoothed_shares(tally_shares(counted), self.n_members)
-            return ScoreRange(shares, shares)
-        cast = counted.sum(axis=1, keepdims=True) + n_left
-        return ScoreRange(
-            smoothed_shares(counted / cast, self.n_members),
-            smoothed_shares((counted + n_left) / cast, self.n_members),
-        )
+        every = counted.sum(axis=1, keepdims=True) + n_left + counted.shape[1]  # one vote more for each class
+        return ScoreRange((counted + 1) / every, (counted + n_left + 1) / every)
 
 
 def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_open: bool) -> ScoreRange:

@@ -44,6 +44,42 @@ class Tallying:
         assert self.gains is not None, "probabilities are averaged"
         return weighed(shares, self.gains).astype(np.int64)
 
+    def outlook(
+        self,
+        totals: NDArray[np.int64],
+        n_left: int,
+        n_heard: NDArray[np.int64],
+        n_silent: NDArray[np.int64],
+    ) -> tuple[Mask, Mask]:
+        """Mark the classes that may still win, and the rows whose winner nothing can change.
+
+        Nobody wins a row on which nobody answers. Against a threshold the silent might have voted either way:
+        a class wins where it does so whatever they would have said.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+            How many are still to be asked.
+        n_heard, n_silent : ndarray of int64, shape (n_rows,)
+            How many have answered, and how many were asked and have not.
+
+        Returns
+        -------
+        may_win : ndarray of bool, shape (n_rows, n_classes)
+        sure : ndarray of bool, shape (n_rows,)
+            Whether one class wins whatever is still answered, or not answered.
+        """
+        is_threshold = self.gains is None and not self.most.all()
+        if not is_threshold or not n_silent.any():
+            may_win = self.may_win(totals, n_left)
+            if not n_left:
+                may_win &= n_heard[:, None] > 0
+            return may_win, np.asarray((may_win.sum(axis=1) == 1) & (n_heard > 0))
+        lead = totals[:, 1] - totals[:, 0]
+        may_win = np.stack([lead + n_silent <= 0, lead + n_left > 0], axis=1)
+        return may_win, np.asarray((lead > 0) | (lead + n_left + n_silent <= 0))
+
     def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
         """Mark the classes that win where all who are left answer for them; no other answers help them more.
 

@@ -20,6 +20,8 @@ from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
 from shortlist.ensembles.votes.soft_votes import whole_shares
+from shortlist.guarantees.cells import ANSWERED, UNASKED
+from shortlist.guarantees.reject_labels import labels_of
 from shortlist.tables.fit_inputs import take_rows
 
 
@@ -30,23 +32,25 @@ class EarlyAnswers:
     Attributes
     ----------
     labels : ndarray, shape (n_rows,)
-        The class of every row, as all members together decide it.
+        The class of every row, as all members together decide it; the reject label where none is answered.
     calls : ndarray of int64, shape (n_rows,)
         How many members were asked.
     costs : ndarray of float, shape (n_rows,), or None
         What that cost; None where members have no prices.
     order : tuple of str
         The members in the order in which they are asked, each once.
-    answered : ndarray of bool, shape (n_rows,), or None
-        Whether the answer is as probable as was asked for; None where nothing was. The class of a row that is
-        not answered may be another than that of all members.
+    answered : ndarray of bool, shape (n_rows,)
+        Whether somebody has answered, and the answer is as probable as was asked for.
+    needs : tuple of str
+        Who has to be asked next about each row, as nobody has asked them yet; empty where nobody has to.
     """
 
     labels: Labels
     calls: NDArray[np.int64]
     costs: Floats | None
     order: tuple[str, ...]
-    answered: Mask | None = None
+    answered: Mask
+    needs: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ class Added(NamedTuple):
     """
 
     decisions: NDArray[np.int64]
-    scores: NDArray[Any] | None
+    scores: NDArray[Any] | None = None
 
 
 AskMember: TypeAlias = Callable[[int, NDArray[np.intp]], Added]
@@ -111,15 +115,20 @@ class SettledRows(NamedTuple):
     calls : ndarray of int64, shape (n_rows,)
         How many members were asked.
     answered : ndarray of bool, shape (n_rows,)
-        Whether the answer is as probable as it has to be.
+        Whether there is an answer, as probable as it has to be.
+    waits_for : ndarray of int64, shape (n_rows,)
+        The place of the member who has to be asked next and was not asked yet; -1: nobody.
     """
 
     winner: NDArray[np.int64]
     calls: NDArray[np.int64]
     answered: Mask
+    waits_for: NDArray[np.int64]
 
 
-def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
+def ask_in_order(
+    asking: Asking, n_rows: int, ask: AskMember, states: NDArray[np.int8] | None = None
+) -> SettledRows:
     """Ask one member after the other about those rows alone whose outcome is still open.
 
     The outcome is the class that wins, or that none is probable enough. It is settled where it is the same
@@ -127,6 +136,9 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
     that, and nothing makes the winner less probable than that of another class. As these answers are
     possible, no exit that is never wrong asks fewer. Only what is calibrated may wait for more: means next to
     the least probability, and shares of votes of several classes with a power below 1.
+
+    `states` says whether each member answers each row, ``(n_rows, n_members)``, as
+    :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
     """
     tallying, scores, copies = asking.tallying, asking.scores, asking.copies
     by_mean = scores is not None and scores.by_mean
@@ -134,25 +146,36 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
     sums = np.zeros((n_rows, tallying.n_classes))
     known = np.zeros((n_rows, len(copies) if by_mean else 0, tallying.n_classes))
     calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
+    n_silent, waits_for = calls.copy(), np.full(n_rows, -1)
+    n_heard = calls + (states is None)  # then everybody answers, and nothing depends on how many did
     is_open, is_left = np.arange(n_rows), np.ones(len(copies), dtype=bool)
     for place, n_left in enumerate(answers_to_come(copies[asking.order]).tolist()):
-        may_win = tallying.may_win(totals[is_open], n_left)
-        leaves = reaches = may_win.sum(axis=1) == 1
+        may_win, reaches = tallying.outlook(totals[is_open], n_left, n_heard[is_open], n_silent[is_open])
+        leaves = reaches | ~may_win.any(axis=1)
         if scores is not None:
-            lowest, highest = scores.range_of(sums[is_open], n_left).of_answer(may_win)
+            found = scores.range_of(sums[is_open], n_left, n_silent[is_open])
+            lowest, highest = found.of_answer(may_win)
             if by_mean:  # as predict_proba adds up
                 apart = np.minimum(np.abs(lowest - asking.least), np.abs(highest - asking.least))
                 near = np.flatnonzero(apart <= MEAN_ROUNDING)
                 exact = range_of_means(known[is_open[near]], copies, is_left, scores.calibration)
                 lowest[near], highest[near] = exact.of_answer(may_win[near])
             margin = scores.margin(asking.least, n_left)
-            reaches = leaves & (lowest >= asking.least + margin)
+            reaches = reaches & (lowest >= asking.least + margin)
             leaves = reaches | (highest < asking.least - margin)
         answered[is_open[reaches]] = True
         is_open = is_open[~leaves]
         if not len(is_open):
             break
+        if place == len(asking.order):
+            break  # nobody is left who could settle these
         member = int(asking.order[place])
+        if states is not None:
+            here = states[is_open, member]
+            waits_for[is_open[here == UNASKED]] = member
+            is_open, here = is_open[here < UNASKED], here[here < UNASKED]  # an unknown word ends it too
+            n_silent[is_open[here != ANSWERED]] += copies[member]
+            n_heard[is_open[here == ANSWERED]] += copies[member]
         added = ask(member, is_open)
         totals[is_open] += added.decisions
         if added.scores is not None:
@@ -161,7 +184,7 @@ def ask_in_order(asking: Asking, n_rows: int, ask: AskMember) -> SettledRows:
             known[is_open, member] = added.scores
         calls[is_open] += 1
         is_left[member] = False
-    return SettledRows(totals.argmax(axis=1), calls, answered)
+    return SettledRows(totals.argmax(axis=1), calls, answered, waits_for)
 
 
 def answer_early(committee: Any, X: Any, *, least: float | None = None) -> EarlyAnswers:
@@ -172,7 +195,7 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
     committee : ExactPruner or RulePruner
         Fitted, with a selection.
     X : DataFrame or array of shape (n_rows, n_features)
-        Checked. Members see the rows alone that are not settled when their turn comes.
+        Members see the rows alone that are not settled when their turn comes.
     least : float, optional
         Answer those rows alone to whose class ``predict_proba`` gives at least this. A row then leaves when
         neither its class can change nor whether it is answered, or when it cannot be answered any more.
@@ -182,6 +205,7 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
     A classifier whose numbers depend, in the last digit, on how many rows it sees at a time may round another
     way than in a full vote.
     """
+    committee, X, states, cannot = committee.heard(X)
     pool, tallying, taken = committee.pool_, tallying_of(committee), asked_members(committee)
     scores = None if least is None else scores_of(committee)
     order = asking_order(committee).members
@@ -189,22 +213,30 @@ def answer_early(committee: Any, X: Any, *, least: float | None = None) -> Early
     rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
     members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
 
-    def ask(member: int, open_rows: NDArray[np.intp]) -> Added:
+    def ask(member: int, among: NDArray[np.intp]) -> Added:
+        open_rows = asked_rows[among]
         asked = members.subset([int(taken.places[member])])
         added = _added(committee, tallying, scores, asked, take_rows(rows, open_rows))
         return added._replace(decisions=taken.copies[member] * added.decisions)
 
-    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     asking = Asking(tallying, order, taken.copies, scores, 0.0 if least is None else least)
-    found = ask_in_order(asking, n_rows, ask)
+    asked_rows = np.flatnonzero(~cannot)
+    known = None if states is None else states[np.ix_(asked_rows, taken.places)]
+    found = ask_in_order(asking, len(asked_rows), ask, known)
+    codes, calls = np.full(len(cannot), -1), np.zeros(len(cannot), dtype=np.int64)
+    answered, waits_for = np.zeros(len(cannot), dtype=bool), codes.copy()
+    codes[asked_rows] = np.where(found.answered, found.winner, -1)
+    calls[asked_rows], answered[asked_rows] = found.calls, found.answered
+    waits_for[asked_rows] = found.waits_for
     prices = taken.prices
-    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order])])[found.calls]
+    names = [pool.names[place] for place in taken.places]
     return EarlyAnswers(
-        np.asarray(_classes_of(committee)[found.winner]),
-        found.calls,
-        spent,
-        tuple(pool.names[place] for place in taken.places[order]),
-        None if least is None else found.answered,
+        labels_of(codes, _classes_of(committee), committee.reject_label_),
+        calls,
+        None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order])])[calls],
+        tuple(names[place] for place in order),
+        answered,
+        tuple("" if place < 0 else names[place] for place in waits_for.tolist()),
     )
 
 

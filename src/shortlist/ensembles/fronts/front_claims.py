@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
+from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES
 from shortlist.ensembles.fronts.front_walk import Caps, Committee
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
 from shortlist.results.front import Front
@@ -16,6 +17,21 @@ from shortlist.results.front_table import COMMITTEES
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
+
+
+def is_best_at_its_price(front: Front, index: int) -> bool:
+    """Whether no committee that comes to no more in each objective of members has a better first value.
+
+    A complete front tells that of each of its points: whatever beats it there would be dominated by a point,
+    or be one, that is as cheap and beats it too.
+    """
+    prices = [place for place, one in enumerate(front.objectives) if one.name in MEMBER_OBJECTIVES]
+    values = [place for place in range(len(front.objectives)) if place not in prices]
+    if front.proof.kind is not ProofKind.COMPLETE or not values or not prices:
+        return False
+    within = (front.values[:, prices] <= front.values[index, prices]).all(axis=1)
+    firsts = -front.objectives[values[0]].sign * front.values[:, values[0]]
+    return bool(firsts[index] == firsts[within].max())
 
 
 class FrontProblem(Protocol):

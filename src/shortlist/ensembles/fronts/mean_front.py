@@ -11,14 +11,14 @@ from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
 from shortlist.ensembles.averaging.mean_terms import scale_of
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, is_best_at_its_price
 from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.mean_walk import walk_means
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
-from shortlist.ensembles.pruning.evidence import bound_of_front
+from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
@@ -88,13 +88,15 @@ def mean_front(
     return looked.front(known, budget, numbers if names is None else list(names))
 
 
-def mean_selection(problem: MeanFrontProblem, front: Front, mask: Mask) -> PrunedSelection:
+def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
     """Return a committee of a front as a selection, with its first value and what none can exceed."""
-    value = problem.values[0]
+    value, mask = problem.values[0], front.decisions[index].astype(bool)
     total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
     shown = value.value(total)
     bound = float(known.get("at_most", known.get("at_least")))
-    optimal = abs(bound - shown) <= max(value.tolerance, 1e-9)
+    optimal, by = abs(bound - shown) <= max(value.tolerance, 1e-9), bound_of_front(known["proved_by"])
+    if not optimal and is_best_at_its_price(front, index):
+        optimal, by = True, CHEAPER_WALK
     bound = shown if optimal else bound
     return value.result(mask, 0)(
         objective=value.objective,
@@ -108,7 +110,7 @@ def mean_selection(problem: MeanFrontProblem, front: Front, mask: Mask) -> Prune
             limit="" if optimal else front.proof.limit,
         ),
         seconds=front.seconds,
-        proved_by=bound_of_front(known["proved_by"]),
+        proved_by=by,
     )
 
 

@@ -1,22 +1,23 @@
-"""Pairwise failure crediting: how differently classifiers fail."""
+"""Limits on how differently the members of a selection fail, pair by pair."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import CreditMatrix, Mask
+from shortlist.ensembles.goals.pair_measures import CREDIT_UNITS, MEASURES, pair_credit
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.errors import BadInputError
 
-CREDIT_UNITS = 10**9
-"""Failure credit is kept in billionths, so that limits are decided on integers."""
-
 CREDIT_SLACK = 1000
 """A limit may be missed by this many billionths in the sum that it bounds, as solvers' rows may by 1e-6."""
+
+PFC = "pfc"
 
 SETTINGS = {
     "none": "no limit (F1)",
@@ -25,26 +26,35 @@ SETTINGS = {
 }
 """The settings of Section 5.4 of :cite:t:`Bastos2022` by name."""
 
-_CHUNK = 4096
+KINDS = ("average", "each")
+"""The limits that names ask for; a name such as ``q-average`` asks for those of another measure."""
+
+NAMES = (*SETTINGS, *(f"{measure}-{kind}" for measure in MEASURES if measure != PFC for kind in KINDS))
+
+Setting: TypeAlias = str | Mapping[str, Any]
+"""A name in :data:`NAMES`, or ``{"measure": name, "each": limit, "mean": limit}``."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiversityLimits:
-    """Failure credit of all pairs, and the least that a selection must have, in billionths.
+    """Credit of all pairs, and the least that a selection must have, in billionths.
 
     Attributes
     ----------
     credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        FC of every pair.
+        Credit of every pair, such as FC.
     each : int
-        τ: least PFC of every member (Eq. 18).
+        τ: least mean credit of every member with the others (Eq. 18).
     mean : int
-        γ: least mean PFC (Eq. 20).
+        γ: least mean credit over pairs (Eq. 20).
+    measure : str
+        What the credit is of: a name in :data:`shortlist.ensembles.goals.pair_measures.MEASURES`.
     """
 
     credit: CreditMatrix
     each: int
     mean: int
+    measure: str = PFC
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps the limits; fewer than two members always do."""
@@ -61,34 +71,10 @@ class DiversityLimits:
 def failure_credit(votes: Votes) -> CreditMatrix:
     """Return the failure credit (FC) of every pair of classifiers in billionths.
 
-    FC is the Hamming distance of two failure patterns over the number of failures in both (Section 4 of
-    :cite:t:`Bastos2022`, after :cite:t:`Chandra2006`). Two classifiers that never fail have FC 0, where the
-    paper's quotient is 0/0. Merged rows count as often as they stand for.
-
-    Returns
-    -------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        Symmetric, between 0 and 10^9, 0 on the diagonal.
-
-    Notes
-    -----
-    One matrix product by blocks of rows: O(n_rows · n_classifiers²) time, O(n_classifiers²) memory.
+    See :func:`shortlist.ensembles.goals.pair_measures.pair_credit`, whose first measure it is (after
+    :cite:t:`Chandra2006`).
     """
-    n_classifiers = votes.n_classifiers
-    common = np.zeros((n_classifiers, n_classifiers))
-    for start in range(0, len(votes.labels), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        fails = (votes.votes[rows] != votes.labels[rows, None]).astype(np.float32)
-        counts = votes.counts[rows]
-        # single precision counts exactly below 2^24
-        exact = np.float32 if counts.sum() < 2**24 else np.float64
-        common += fails.T.astype(exact) @ (fails * counts[:, None].astype(exact))
-    both = np.rint(common).astype(np.int64)
-    failures = np.diag(both)
-    total = failures[:, None] + failures[None, :]
-    distance = total - 2 * both
-    credit = (2 * CREDIT_UNITS * distance + total) // np.maximum(2 * total, 1)
-    return np.asarray(credit, dtype=np.int64)
+    return pair_credit(votes, PFC)
 
 
 def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
@@ -110,42 +96,47 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
     return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
 
 
-def diversity_limits(setting: str | Mapping[str, float], votes: Votes) -> DiversityLimits | None:
+def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     """Return the limits of a named setting, or explicit ones; None when there is no limit.
 
     Parameters
     ----------
     setting : str or mapping
-        A name in :data:`SETTINGS`, or ``{"each": τ, "mean": γ}`` with numbers in [0, 1], either left out
-        counts 0.
+        A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
+        ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
+        ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
+        "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in
+        [0, 1], and on Q, in [-1, 1], are upper ones.
     votes : Votes
         The validation rows.
 
     Raises
     ------
     BadInputError
-        If the name is unknown or a number lies outside [0, 1].
+        If a name is unknown or a number is out of its range.
     """
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)
-    if setting not in SETTINGS:
+    if setting not in NAMES:
         raise BadInputError(
-            f"diversity must be {any_of(SETTINGS)}, or limits such as each=0.2, got "
-            f"{setting!r}.{did_you_mean(str(setting), SETTINGS)}"
+            f"diversity must be {any_of(NAMES)}, or limits such as each=0.2, got "
+            f"{setting!r}.{did_you_mean(str(setting), NAMES)}"
         )
     if setting == "none" or votes.n_classifiers < 2:
         return None
-    credit = failure_credit(votes)
+    measure, _, kind = setting.rpartition("-")
+    credit = pair_credit(votes, measure or PFC)
     others = votes.n_classifiers - 1
     sums = [int(row) for row in credit.sum(axis=1)]
     lowest, mean = min(sums) // others, sum(sums) // (others * len(sums))
-    return DiversityLimits(credit, each=lowest if setting == "each" else 0, mean=(lowest + mean) // 2)
+    each = lowest if kind == "each" else 0
+    return DiversityLimits(credit, each=each, mean=(lowest + mean) // 2, measure=measure or PFC)
 
 
-def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes) -> DiversityLimits | None:
+def class_diversity_limits(setting: Setting, votes: ClassVotes) -> DiversityLimits | None:
     """Return the diversity limits for several classes, by the same settings.
 
-    Failure credit asks only who is right and who fails, so it is that of votes "right" on rows that are all
+    All measures ask only who is right and who fails, so they are those of votes "right" on rows that are all
     positive.
 
     Examples
@@ -158,12 +149,22 @@ def class_diversity_limits(setting: str | Mapping[str, float], votes: ClassVotes
     return diversity_limits(setting, Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts))
 
 
-def _explicit(limits: Mapping[str, float], votes: Votes) -> DiversityLimits:
+def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:
     """Check explicit limits."""
-    for name, value in limits.items():
-        if name not in {"each", "mean"}:
-            raise BadInputError(f"diversity limits must be named 'each' and 'mean', got {name!r}.")
-        if isinstance(value, str) or not 0 <= value <= 1:
-            raise BadInputError(f"diversity limit {name} must be between 0 and 1, got {value!r}.")
-    each, mean = (int(np.floor(limits.get(name, 0.0) * CREDIT_UNITS + 0.5)) for name in ("each", "mean"))
-    return DiversityLimits(failure_credit(votes), each=each, mean=mean)
+    name = limits.get("measure", PFC)
+    if name not in MEASURES:
+        raise BadInputError(
+            f"the measure of diversity must be {any_of(MEASURES)}, got "
+            f"{name!r}.{did_you_mean(str(name), MEASURES)}"
+        )
+    measure = MEASURES[name]
+    least, most = sorted((measure.at_none, measure.at_full))
+    for limit, value in limits.items():
+        if limit not in {"each", "mean", "measure"}:
+            raise BadInputError(f"diversity limits must be named 'each' and 'mean', got {limit!r}.")
+        if limit != "measure" and (isinstance(value, str) or not least <= value <= most):
+            raise BadInputError(
+                f"diversity limit {limit} of {name} must be between {least} and {most}, got {value!r}."
+            )
+    each, mean = (measure.in_units(limits.get(limit, measure.at_none)) for limit in ("each", "mean"))
+    return DiversityLimits(pair_credit(votes, name), each=each, mean=mean, measure=name)

@@ -47,10 +47,39 @@ class TableEncoder:
     numbers: Pipeline | None
     categories: OneHotEncoder | None
 
+    @property
+    def known_words(self) -> list[set[str] | None]:
+        """The words of each column that were fitted on; None for numbers, and where rare words are one."""
+        known: list[set[str] | None] = [None] * len(self.words)
+        if self.categories is not None:
+            rare = self.categories.infrequent_categories_
+            for place, seen, few in zip(
+                np.flatnonzero(self.words), self.categories.categories_, rare, strict=True
+            ):
+                known[place] = set(seen.tolist()) if few is None else None
+        return known
+
+    def unknown_words(self, X: Any) -> Mask:
+        """Mark the cells with a word that was not fitted on, ``(n_rows, n_features)``.
+
+        Where the rarest words share a column, an unknown one is one of these.
+        """
+        frame, known = as_frame(X), self.known_words
+        unknown = np.zeros(frame.shape, dtype=bool)
+        for place, seen in enumerate(known):
+            if seen is not None:
+                column = frame.iloc[:, place].astype(object)
+                places, different = pd.factorize(column)
+                unknown[:, place] = np.isin(
+                    places, [at for at, word in enumerate(different) if _text(word) not in seen]
+                )
+        return unknown
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
-        Unknown words count as rare ones, or as none of the known where there were no rare ones.
+        Unknown words count as rare ones, or as none of the known where there were no rare ones: then
+        :meth:`unknown_words` names them, and a committee does not answer the row.
 
         Raises
         ------

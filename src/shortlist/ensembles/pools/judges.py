@@ -1,7 +1,7 @@
 """Judges: who has answered already, so that a table of their answers takes the place of classifiers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.exact import as_fraction
+from shortlist.guarantees.cells import SILENT, label_text, states_of, without_unasked
 from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
@@ -90,16 +91,27 @@ class Judge:
         """Mark the rows without an answer."""
         return np.asarray(_column(X, self, self.columns[0]).isna())
 
-    def _codes(self, column: "pd.Series[Any]") -> NDArray[np.uint8]:
-        """Return answered classes as indices."""
+    def no_class(self, X: Any) -> Mask:
+        """Mark the rows where the answer is a word that is none of the classes."""
+        if _gives_probabilities(self):
+            return np.zeros(len(X), dtype=bool)
+        places, _, codes = self._codes_of_answers(_column(X, self, self.columns[0]))
+        return np.asarray(np.isin(places, [place for place, code in enumerate(codes) if code is None]))
+
+    def _codes_of_answers(self, column: "pd.Series[Any]") -> tuple[NDArray[np.intp], Any, list[int | None]]:
+        """Return which different answer each row has, -1 for none, and the code of each, if it has one."""
         import pandas as pd
 
         places, answers = pd.factorize(column)
         by_label = {label: code for code, label in enumerate(self.classes_.tolist())}
-        by_text = {_text(label): code for label, code in by_label.items()}
+        by_text = {label_text(label): code for label, code in by_label.items()}
+        return places, answers, [by_label.get(one, by_text.get(label_text(one))) for one in answers]
+
+    def _codes(self, column: "pd.Series[Any]") -> NDArray[np.uint8]:
+        """Return answered classes as indices."""
+        places, answers, known = self._codes_of_answers(column)
         codes = np.full(len(answers) + 1, len(self.classes_), dtype=np.uint8)  # the last one: no answer
-        for place, answer in enumerate(answers):
-            code = by_label.get(answer, by_text.get(_text(answer)))
+        for place, (answer, code) in enumerate(zip(answers, known, strict=True)):
             if code is None:
                 raise BadInputError(
                     f"judge {self.name!r} must answer {any_of(self.classes_)}, got {str(answer)!r} in row "
@@ -108,7 +120,7 @@ class Judge:
                 )
             codes[place] = code
         found = codes[places]
-        self._refuse_abstentions(places < 0)
+        self.refuse_abstentions(places < 0)
         return np.asarray(found)
 
     def probabilities(self, X: Any) -> NDArray[np.float64]:
@@ -127,7 +139,7 @@ class Judge:
                 f"judge {self.name!r} must give the probability of every class or of none, got some in row "
                 f"{int(partly.argmax()) + 1}. Fill in the others, or empty all."
             )
-        self._refuse_abstentions(absent[:, 0])
+        self.refuse_abstentions(absent[:, 0])
         off = np.abs(np.where(np.isnan(sums), 1.0, sums) - 1)[:, 0]
         if off.size and off.max() > SUM_TOLERANCE:
             row = int(off.argmax())
@@ -154,7 +166,7 @@ class Judge:
             )
         return np.asarray(numbers)
 
-    def _refuse_abstentions(self, absent: Mask) -> None:
+    def refuse_abstentions(self, absent: Mask) -> None:
         """Refuse empty cells where everybody has to answer."""
         if not self.may_abstain and absent.any():
             raise BadInputError(
@@ -193,7 +205,7 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
         raise BadInputError(
             f"judges may tell at most {MOST_JUDGED_CLASSES} classes apart, got {len(classes)}."
         )
-    by_text = {_text(label): place for place, label in enumerate(classes.tolist())}
+    by_text = {label_text(label): place for place, label in enumerate(classes.tolist())}
     found: dict[str, dict[int, str]] = {}
     for name in names:
         judge, _, label = name.rpartition(":")
@@ -312,6 +324,71 @@ def abstain_somewhere(classifiers: Sequence[Any], X: Any) -> bool:
     return any(isinstance(one, Judge) and one.abstains(X).any() for one in classifiers)
 
 
+def abstentions(classifiers: Sequence[Any], X: Any) -> NDArray[np.int64]:
+    """Count the judges who have not answered, ``(n_rows,)``."""
+    n_silent = np.zeros(len(X), dtype=np.int64)
+    for one in classifiers:
+        if isinstance(one, Judge):
+            n_silent += one.abstains(X)
+    return n_silent
+
+
+def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
+    """Return the table with only answers in it, and which judge has answered which row.
+
+    Parameters
+    ----------
+    judges : sequence of Judge
+        Whoever is among them several times is one judge with one state.
+    X : DataFrame
+        A judge without columns was not asked about any row, and one with
+        :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a row was not asked about that one.
+
+    Returns
+    -------
+    rows : DataFrame
+        The columns of the judges. What was not asked yet, and words that are no class, are empty.
+    states : ndarray of int8, shape (n_rows, n_judges)
+        As :mod:`shortlist.guarantees.cells` has them.
+
+    Raises
+    ------
+    BadInputError
+        If `X` is no table or has no column of any judge, or one is silent who has to answer.
+    """
+    columns = list(columns_asked(judges))
+    there = [name for name in columns if name in getattr(X, "columns", ())]
+    if not there:
+        _column(X, judges[0], columns[0])  # which says so
+    rows, unasked = without_unasked(X[there])
+    rows = rows if len(there) == len(columns) else rows.reindex(columns=columns)
+    states = np.empty((len(rows), len(judges)), dtype=np.int8)
+    known: dict[int, NDArray[np.int8]] = {}
+    emptied: dict[str, Any] = {}
+    for place, judge in enumerate(judges):
+        if id(judge) not in known:
+            first = judge.columns[0]
+            not_yet = np.full(len(rows), first not in there)
+            if unasked is not None and first in there:
+                not_yet |= unasked[:, there.index(first)]
+            unknown = judge.no_class(rows)
+            silent = judge.abstains(rows)
+            known[id(judge)] = states_of(silent, not_yet, unknown)
+            judge.refuse_abstentions(known[id(judge)] == SILENT)
+            if unknown.any():
+                emptied[first] = rows[first].mask(unknown)
+        states[:, place] = known[id(judge)]
+    return rows.assign(**emptied) if emptied else rows, states
+
+
+def who_may_abstain(pool: Any) -> Any:
+    """Return a pool of judges who all may, as what they were not asked is empty; each stays one judge."""
+    if all(judge.may_abstain for judge in pool.classifiers):
+        return pool
+    free = {id(judge): replace(judge, may_abstain=True) for judge in pool.classifiers}
+    return replace(pool, classifiers=tuple(free[id(judge)] for judge in pool.classifiers))
+
+
 def votes_may_be_missing(classifiers: Sequence[Any]) -> bool:
     """Whether any of them is a judge who need not answer every row."""
     return any(isinstance(one, Judge) and one.may_abstain for one in classifiers)
@@ -349,9 +426,3 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
 def _kind(given: Any) -> str:
     """Say what was given."""
     return f"a {type(given).__name__}"
-
-
-def _text(label: Any) -> str:
-    """Return a label as one types it: 1 and 1.0 are one number."""
-    whole = isinstance(label, float | np.floating) and float(label).is_integer()
-    return str(int(label)) if whole else str(label)

@@ -9,6 +9,7 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights
+from shortlist.ensembles.goals.diversity import PFC
 from shortlist.ensembles.goals.margin_worth import MarginUtility
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
@@ -212,4 +213,6 @@ def plain_limits(limits: SelectionLimits) -> dict[str, Any]:
         plain |= {"costs": limits.costs.tolist(), "budget": limits.budget}
     if limits.diversity is not None:
         plain |= {"each": limits.diversity.each, "mean": limits.diversity.mean}
+        if limits.diversity.measure != PFC:  # as certificates had it when there was one measure
+            plain["measure"] = limits.diversity.measure
     return plain

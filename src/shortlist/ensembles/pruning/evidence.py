@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist._words import all_of, counted
+from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.milp import Solver
 from shortlist.results.objective import Sense
@@ -17,6 +18,9 @@ from shortlist.results.proof import Status, shortfall
 
 COMMITTEE_WALK = "a walk over all committees"
 """Whose a bound is where a front is complete."""
+
+CHEAPER_WALK = "a walk over the committees that come to no more"
+"""Whose a bound is of a point of a front that is not the best at any price, but proved to be at its own."""
 
 BEFORE_WALK = "exact pruning before the walk"
 """Whose a bound is where a front is not complete."""
@@ -181,7 +185,12 @@ def selections_meant(pruner: Any) -> str:
     limits = ["cost"] if pruner.max_cost is not None else []
     limits += ["diversity"] if pruner.diversity != "none" else []
     within = f"within the limits on {all_of(limits)}" if limits else ""
-    return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within]))
+    cheaper = ""
+    if pruner.result_.proved_by == CHEAPER_WALK:
+        objectives = pruner.front_.objectives
+        prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
+        cheaper = f"that comes to no more in {all_of(prices)}"
+    return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within, cheaper]))
 
 
 def evidence_of(
@@ -204,7 +213,7 @@ def evidence_of(
     parts, why = "", ""
     if certified is None:
         why = _why_none(solver) if result.counted_from == "votes" else "its tangents are too many to recheck"
-        if result.proved_by in {COMMITTEE_WALK, BEFORE_WALK}:
+        if result.proved_by in {COMMITTEE_WALK, CHEAPER_WALK, BEFORE_WALK}:
             why = "a walk over committees leaves no certificate"
     else:
         parts = certified_by(result.certificate or {})

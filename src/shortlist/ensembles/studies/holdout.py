@@ -19,6 +19,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool, make_pool, positive_votes
 from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
@@ -28,6 +29,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.errors import BadInputError
+from shortlist.guarantees.reject_labels import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.clock import seconds_now
@@ -43,8 +45,11 @@ TEST_SHARE = 0.10
 PRUNING_SHARE = 0.27
 """Shares of all rows (Section 5.1 of the paper); the remaining 63 % fit the classifiers."""
 
-Ask = Callable[[Any], ClassCodes]
-"""Gives the index of the class that a rule decides for every row."""
+Ask = Callable[[Any], NDArray[Any]]
+"""Gives the index of the class that a rule decides for every row, or :data:`NO_CLASS`."""
+
+NO_CLASS = -1
+"""Stands for the class of a row that nobody answers."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ def prune_table(
             max_cost=getattr(pruner, "max_cost", None),
             diversity=getattr(pruner, "diversity", "none"),
         )
-        decided = np.bincount(rules["pruned"][1](rows.X), minlength=len(pruner.classes_))
+        decided = _n_decided(rules["pruned"][1](rows.X), pruner.classes_)
         only, positive = only_answer(decided, pruner.classes_), _positive_place(pruner)
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
@@ -228,10 +233,13 @@ def evolve_table(
     def ask_best(rows: Any) -> ClassCodes:
         return classifier.space_.predict(best, classifier.encoder_.transform(rows))[:, 0]
 
-    def ask_ensemble(rows: Any) -> ClassCodes:
-        return np.searchsorted(classifier.classes_, classifier.predict(rows)).astype(np.uint8)
+    def ask_ensemble(rows: Any) -> NDArray[np.int64]:
+        return places_of(classifier.predict(rows), classifier.classes_)
 
-    rules = {"evolved": (len(classifier.members_), ask_ensemble), "best_single": (1, ask_best)}
+    rules: dict[str, tuple[int, Ask]] = {
+        "evolved": (len(classifier.members_), ask_ensemble),
+        "best_single": (1, ask_best),
+    }
     measured = {
         name: _measure(
             ask,
@@ -244,7 +252,7 @@ def evolve_table(
         )
         for name, (size, ask) in rules.items()
     }
-    decided = np.bincount(ask_ensemble(X_train), minlength=len(classifier.classes_))
+    decided = _n_decided(ask_ensemble(X_train), classifier.classes_)
     only = only_answer(decided, classifier.classes_)
     return EvolvedTable(classifier, {"train": len(train), "test": len(test)}, measured, seconds, only)
 
@@ -343,22 +351,34 @@ def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, i
 
 def _by_plurality(members: Pool) -> Ask:
     """Let the members vote, ties to the lowest class."""
-    return lambda X: plurality(class_tally(class_answers(members, X), len(members.classes)))
+
+    def ask(X: Any) -> NDArray[np.int64]:
+        tally = class_tally(class_answers(members, X), len(members.classes))
+        return np.where(tally.any(axis=1), plurality(tally).astype(np.int64), NO_CLASS)
+
+    return ask
 
 
 def _by_mean(members: Pool, gains: NDArray[np.int64]) -> Ask:
     """Let the mean of the members' probabilities decide."""
-    return lambda X: decided_by_mean(class_shares(members, X), gains)
+
+    def ask(X: Any) -> NDArray[np.int64]:
+        heard = abstentions(members.classifiers, X) < len(members)
+        decided = decided_by_mean(class_shares(members, X), gains).astype(np.int64)
+        return np.where(heard | (not len(members)), decided, NO_CLASS)
+
+    return ask
 
 
 def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
     """Let the members vote on the positive class against a threshold."""
     index = list(members.classes).index(positive)
 
-    def ask(X: Any) -> ClassCodes:
-        votes = positive_votes(members, X, positive)
-        decided = votes.sum(axis=1, dtype=np.int64) > threshold
-        return np.where(decided, index, 1 - index).astype(np.uint8)
+    def ask(X: Any) -> NDArray[np.int64]:
+        votes = positive_votes(members, X, positive).sum(axis=1, dtype=np.int64)
+        decided = np.where(votes > threshold, index, 1 - index)
+        may_turn = (votes <= threshold) & (votes + abstentions(members.classifiers, X) > threshold)
+        return np.where(may_turn, NO_CLASS, decided)
 
     return ask
 
@@ -368,6 +388,11 @@ def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
     weights = named_weights(parse_objective(objective)[0], votes)
     members = np.eye(votes.n_classifiers, dtype=bool)
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
+
+
+def _n_decided(codes: NDArray[Any], classes: Labels) -> NDArray[np.int64]:
+    """Count the rows that are decided for each class."""
+    return np.bincount(codes[codes != NO_CLASS], minlength=len(classes))
 
 
 def _measure(
@@ -380,12 +405,14 @@ def _measure(
     positive: int,
     cancellation: Cancellation | None,
 ) -> Measured:
-    """Count the decisions on the test rows.
+    """Count the decisions on the test rows; a row without an answer is wrong.
 
     Time them, three times on at least 1,000 rows unless somebody waits for the end.
     """
     start = seconds_now()
-    truth, decided = np.searchsorted(classes, y), ask(X)
+    truth = np.searchsorted(classes, y)
+    decided = np.asarray(ask(X), dtype=np.int64)
+    decided = np.where(decided == NO_CLASS, (truth + 1) % len(classes), decided)
     times = [(seconds_now() - start) / len(y)]
     decisions = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(decisions, (truth, decided), 1)

@@ -1,6 +1,5 @@
 """What a selection came to beside its value: cost, diversity, and whether it tells classes apart."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import (
-    CREDIT_UNITS,
+    PFC,
+    Setting,
     diversity_limits,
     failure_credit,
     pairwise_failure_crediting,
 )
+from shortlist.ensembles.goals.pair_measures import CREDIT_UNITS, MEASURES, pair_credit
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.exact import seen
 
@@ -31,7 +32,9 @@ class Reached:
     each_pfc : ndarray of float, shape (n_members,)
         Pairwise failure credit of every member, in [0, 1]; 0 for a single one, which has no pair.
     least_mean, least_each : float or None
-        The limits on the mean and on every member's; None without limits.
+        The limits on the mean and on every member's; None without limits on PFC.
+    other : OtherDiversity or None
+        The same of another measure, where limits are on that.
     """
 
     cost: float | None
@@ -39,6 +42,7 @@ class Reached:
     each_pfc: NDArray[np.float64]
     least_mean: float | None
     least_each: float | None
+    other: "OtherDiversity | None" = None
 
     @property
     def mean_pfc(self) -> float | None:
@@ -57,7 +61,34 @@ class Reached:
                 "wanted_each": self.least_each,
                 "pfc": dict(zip(names, self.each_pfc.tolist(), strict=True)),
             }
+            if self.other is not None:
+                diversity[self.other.measure] = {
+                    "mean": float(self.other.each.mean()),
+                    "wanted_mean": self.other.wanted_mean,
+                    "wanted_each": self.other.wanted_each,
+                    "members": dict(zip(names, self.other.each.tolist(), strict=True)),
+                }
         return {"cost": cost, "diversity": diversity}
+
+
+@dataclass(frozen=True, eq=False)
+class OtherDiversity:
+    """What a selection has of a measure other than PFC.
+
+    Attributes
+    ----------
+    measure : str
+        A name in :data:`shortlist.ensembles.goals.pair_measures.MEASURES`.
+    each : ndarray of float, shape (n_members,)
+        Mean of every member with the others.
+    wanted_mean, wanted_each : float
+        The limits on the mean over pairs and on every member's.
+    """
+
+    measure: str
+    each: NDArray[np.float64]
+    wanted_mean: float
+    wanted_each: float
 
 
 def what_was_reached(
@@ -66,7 +97,7 @@ def what_was_reached(
     *,
     costs: ArrayLike | None = None,
     max_cost: float | None = None,
-    diversity: str | Mapping[str, float] = "none",
+    diversity: Setting = "none",
 ) -> Reached:
     """Return the cost and the diversity of a selection.
 
@@ -94,14 +125,21 @@ def what_was_reached(
     n_rows = len(right)
     votes = Votes(right.astype(np.uint8), np.ones(n_rows, dtype=np.uint8), np.ones(n_rows, dtype=np.int64))
     limits = diversity_limits(diversity, votes)
-    credit = failure_credit(Votes(votes.votes[:, selection], votes.labels, votes.counts))
+    members = Votes(votes.votes[:, selection], votes.labels, votes.counts)
     cost = None
     if costs is not None:  # as decimals, as the limits are, so that 0.1 and 0.2 are 0.3
         cost = float(sum(map(seen, np.asarray(costs)[selection])))
-    return Reached(
-        cost,
-        max_cost,
-        pairwise_failure_crediting(credit),
-        None if limits is None else limits.mean / CREDIT_UNITS,
-        None if limits is None else limits.each / CREDIT_UNITS,
-    )
+    pfc = pairwise_failure_crediting(failure_credit(members))
+    if limits is not None and limits.measure == PFC:
+        return Reached(cost, max_cost, pfc, limits.mean / CREDIT_UNITS, limits.each / CREDIT_UNITS)
+    other = None
+    if limits is not None:
+        measure = MEASURES[limits.measure]
+        shares = pairwise_failure_crediting(pair_credit(members, limits.measure))
+        other = OtherDiversity(
+            limits.measure,
+            np.array([measure.of_credit(float(share)) for share in shares]),
+            measure.of_credit(limits.mean / CREDIT_UNITS),
+            measure.of_credit(limits.each / CREDIT_UNITS),
+        )
+    return Reached(cost, max_cost, pfc, None, None, other)

@@ -1,6 +1,8 @@
-"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA)."""
+"""Indicator-based evolution (IBEA, Zitzler & Künzli 2004), "f+p" and with repair (SATIBEA, SMTIBEA)."""
 
-from collections.abc import Sequence
+import contextlib
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_seed
 from shortlist.arrays import Mask, Points
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.methods.evolution.variation import (
     DEFAULT_EVOLUTION,
@@ -45,6 +47,8 @@ def ibea(
     core and dead features and joins equivalent ones; feedback-directed mutation draws the features of
     violated clauses anew (Tan et al. 2015). With ``settings.repair`` some offspring are replaced by the model
     that a satisfiability solver finds when it tries their values first, as in SATIBEA (Henard et al. 2015).
+    With ``settings.improve`` it is a product that is no worse than the child in any objective, as in SMTIBEA
+    (Guo et al. 2019).
 
     Parameters
     ----------
@@ -90,11 +94,11 @@ def ibea(
     (400, 'approximate')
     """
     budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets)
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
-    method = "satibea" if settings.repair else "ibea"
+    method = ("smtibea" if settings.improve else "satibea") if settings.repair else "ibea"
     rng = np.random.default_rng(as_seed(budget.seed))
-    solver = SatSolver(problem.presolved.clauses) if settings.repair else None
+    repair = _repair(problem, settings, budget)
     size = settings.population_size
     population = problem.first_population(size, seeds, rng)
     state = random_state(rng)
@@ -108,15 +112,16 @@ def ibea(
         population, asked = (problem.unpacked(known.arrays[name]) for name in ("population", "asked"))
         points, fitness, state = (known.arrays[name] for name in ("points", "fitness", "state"))
         problem.n_evaluated, rng.bit_generator.state = known.facts["n_evaluated"], known.facts["random"]
-        if solver is not None:
-            for bits in asked:
-                repaired(solver, bits)
+        if repair is not None:
+            with contextlib.suppress(SearchStoppedError):
+                for bits in asked:
+                    repair(bits)
 
     def step(left: int) -> bool:
         nonlocal population, points, fitness, asked
         children = offspring(problem, population, fitness, settings, n_children=min(size, left), state=state)
-        if solver is not None:
-            asked = np.vstack([asked, repair_some(solver, children, settings.repair, rng)])
+        if repair is not None:
+            asked = np.vstack([asked, repair_some(repair, children, settings.repair, rng)])
         population, points, fitness = survivors(
             np.vstack([population, children]), np.vstack([points, problem.evaluate(children)]), settings
         )
@@ -171,14 +176,30 @@ def offspring(
     return children
 
 
+def _repair(
+    problem: EvolvedProblem, settings: Evolution, budget: Budget
+) -> Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None:
+    """Return what makes a product of a child; None without repair."""
+    if not settings.repair:
+        return None
+    if settings.improve and problem.n_variables:
+        from shortlist.methods.evolution.improvement import Improvement
+
+        return Improvement(problem, budget)
+    return functools.partial(repaired, SatSolver(problem.presolved.clauses, budget))
+
+
 def repair_some(
-    solver: SatSolver, children: NDArray[np.uint8], share: float, rng: np.random.Generator
+    repair: Callable[[NDArray[np.uint8]], NDArray[np.uint8]],
+    children: NDArray[np.uint8],
+    share: float,
+    rng: np.random.Generator,
 ) -> NDArray[np.uint8]:
     """Repair each child with probability `share`, in place; return what they were before."""
     rows = np.flatnonzero(rng.random(len(children)) < share)
     before = children[rows]
     for row in rows.tolist():
-        children[row] = repaired(solver, children[row])
+        children[row] = repair(children[row])
     return before
 
 

@@ -69,7 +69,7 @@ def ibed(
     (400, 'ibed')
     """
     budget = budget or Budget()
-    problem = EvolvedProblem(clauses, costs, offsets)
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
     rng = np.random.default_rng(as_seed(budget.seed))
     size = settings.population_size

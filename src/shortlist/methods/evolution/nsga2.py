@@ -78,7 +78,7 @@ def nsga2(
     budget = budget or Budget()
     if not 0 <= crossover <= 1:
         raise BadInputError(f"crossover must be a probability, got {crossover}.")
-    problem = EvolvedProblem(clauses, costs, offsets)
+    problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
     rng = np.random.default_rng(as_seed(budget.seed))
     population = problem.first_population(settings.population_size, seeds, rng)

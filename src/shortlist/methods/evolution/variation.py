@@ -12,8 +12,8 @@ from shortlist._validation import as_count
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import Presolved, presolve
-from shortlist.logic.sat import SatSolver
+from shortlist.logic.presolve import Presolved, presolve_in_time
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
 from shortlist.pareto.dominance import nondominated
 from shortlist.results.front import Front
@@ -54,6 +54,9 @@ class Evolution:
         Probability of one-point crossover per pair.
     repair : float, default=0
         Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
+    improve : bool, default=False
+        Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; see
+        :class:`shortlist.methods.evolution.improvement.Improvement`.
     differential_weight : float, default=0.5
         For ``ibed``: probability that a bit where two members differ is flipped in a third.
     differential_crossover : float, default=0.1
@@ -72,6 +75,7 @@ class Evolution:
     mutation: float = 1e-7
     crossover: float = 0.1
     repair: float = 0.0
+    improve: bool = False
     differential_weight: float = 0.5
     differential_crossover: float = 0.1
     valid_first: bool = True
@@ -102,16 +106,26 @@ class EvolvedProblem:
         To minimise, scaled to integers.
     offsets : array-like of int, shape (n_objectives,), optional
         Constant parts.
+    budget : Budget, optional
+        Of which a part may be taken to make the clauses smaller.
 
     Attributes
     ----------
     presolved : Presolved
         The smaller clauses: core and dead features are gone, equivalent ones are one.
+    own_costs : ndarray of int, shape (n_variables, n_objectives)
+        Costs of the variables of the smaller clauses.
     n_evaluated : int
         Selections evaluated so far.
     """
 
-    def __init__(self, clauses: Clauses, costs: ArrayLike, offsets: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        clauses: Clauses,
+        costs: ArrayLike,
+        offsets: ArrayLike | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         given = np.asarray(costs)
         if given.ndim != 2 or given.shape[1] != clauses.n_variables or given.dtype.kind not in "iu":
             raise BadInputError(
@@ -129,13 +143,13 @@ class EvolvedProblem:
             raise BadInputError(
                 f"offsets must be {len(given)}, one per objective, got shape {self.offsets.shape}."
             )
-        self.presolved: Presolved = presolve(clauses)
+        self.presolved: Presolved = presolve_in_time(clauses, budget)
         places, polarities = self.presolved.places, self.presolved.polarities
         self.n_variables = self.presolved.clauses.n_variables
         live = places >= 0
         own = np.zeros((self.n_variables, len(given)), dtype=np.int64)
         np.add.at(own, places[live], (self.costs * np.where(polarities, 1, -1))[:, live].T)
-        self._costs = np.ascontiguousarray(own)
+        self.own_costs = np.ascontiguousarray(own)
         self.n_evaluated = 0
 
     @property
@@ -158,10 +172,10 @@ class EvolvedProblem:
 
         Constant parts are left out.
         """
-        points: Points = np.zeros((len(selections), 1 + self._costs.shape[1]), dtype=np.int64)
+        points: Points = np.zeros((len(selections), 1 + self.own_costs.shape[1]), dtype=np.int64)
         smaller = self.presolved.clauses
         clauses = kernels.ClauseLists(smaller.literals, smaller.offsets)
-        kernels.evaluate_selections(selections, clauses, self._costs, points)
+        kernels.evaluate_selections(selections, clauses, self.own_costs, points)
         self.n_evaluated += len(selections)
         return points
 
@@ -250,7 +264,11 @@ def run_generations(
         if budget.stopped:
             limit = budget.limit_text
             break
-        if not step(left):
+        try:
+            more = step(left)
+        except SearchStoppedError:  # what was begun is begun again from the state before
+            return budget.limit_text
+        if not more:
             break
         checkpoint.keep(state)
     budget.report(Progress(GENERATIONS, problem.n_evaluated, settings.n_evaluations))
@@ -280,7 +298,9 @@ def run_checkpoint(
         digest = digest_of_arrays(
             [clauses.literals, clauses.offsets, problem.costs, problem.offsets, population]
         )
-        study.bind({**asked, **dataclasses.asdict(settings), "the question": digest})
+        bound = dataclasses.asdict(settings)
+        del bound["improve"]  # the method says so, and studies of before have no word for it
+        study.bind({**asked, **bound, "the question": digest})
     return Checkpoint(GENERATIONS, study)
 
 

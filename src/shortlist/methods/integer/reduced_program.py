@@ -10,10 +10,11 @@ from scipy import sparse
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.presolve import Presolved, presolve, without_subsumed
+from shortlist.logic.presolve import Presolved, presolve_in_time, without_subsumed
 from shortlist.logic.probing import shortened, without_chained
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.runs.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,9 @@ class ReducedProgram:
         return restored
 
 
-def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedProgram:
+def reduce_program(
+    program: Program, clauses: Clauses | None = None, budget: Budget | None = None
+) -> ReducedProgram:
     """Return a program without fixed and equivalent columns.
 
     Parameters
@@ -50,6 +53,8 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     clauses : Clauses, optional
         What every solution of `program` satisfies; variable v is column v - 1, and variables beyond the
         columns are auxiliary: some value of them satisfies the clauses. Without clauses nothing changes.
+    budget : Budget, optional
+        What is not found in time is not made smaller.
 
     Returns
     -------
@@ -71,8 +76,8 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
             program, sparse.csr_array(sparse.eye_array(n, dtype=np.int64)), np.zeros(n, np.int64)
         )
     if clauses.n_variables > program.n_columns:
-        clauses = _without_auxiliaries(clauses, program.n_columns)
-    found = presolve(clauses.with_units(_bound_literals(program, clauses)), probe=True)
+        clauses = _without_auxiliaries(clauses, program.n_columns, budget)
+    found = presolve_in_time(clauses.with_units(_bound_literals(program, clauses)), budget, probe=True)
     signs, constants = _substitution(found, program.n_columns)
     kept = found.clauses.n_variables
     tail = slice(len(found.places), None)
@@ -111,9 +116,9 @@ def reduce_program(program: Program, clauses: Clauses | None = None) -> ReducedP
     return ReducedProgram(smaller, signs, constants)
 
 
-def _without_auxiliaries(clauses: Clauses, n_columns: int) -> Clauses:
+def _without_auxiliaries(clauses: Clauses, n_columns: int, budget: Budget | None) -> Clauses:
     """Return what clauses say of the first variables alone: clauses, fixed values and equivalences."""
-    found = presolve(clauses)
+    found = presolve_in_time(clauses, budget)
     if found.clauses.n_clauses and not len(found.clauses.literals):
         return Clauses.from_clauses(n_columns, [()])
     listed = [clause for clause in clauses if max(map(abs, clause)) <= n_columns]

@@ -72,8 +72,8 @@ def search_zones(
 
     Notes
     -----
-    With p objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m is at most 2n
-    + 1 for p = 3 and of the order of n to the power p // 2 in general.
+    With p objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m is at most
+    2n + 1 for p = 3 and of the order of n to the power p // 2 in general.
 
     Examples
     --------

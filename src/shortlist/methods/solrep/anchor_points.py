@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome
+from shortlist.methods.solrep.reference_points import plane_dimension
 from shortlist.methods.solrep.solve_records import Record, finished
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver, open_solver
@@ -101,6 +103,85 @@ def find_anchors(
         status = Status.OPTIMAL if proved else Status.FEASIBLE
         anchors.append(Outcome(status, best.vector, first.bound, best.columns, first.value))
     return anchors
+
+
+def distinct_anchors(
+    setting: SolveSetting, anchors: Sequence[Outcome], records: dict[str, Record]
+) -> list[Outcome]:
+    """Return the anchors, with another optimum of its objective in place of one that repeats another.
+
+    Where two objectives are best at once, the plane through the anchors loses a dimension. For each such
+    objective other non-dominated vectors with its least value are looked for: those that have the least of an
+    objective that the repeated vector is not the anchor of. The first that gives the plane one dimension more
+    is taken. Takes a program for each pair of such objectives, and a second one where there is another
+    optimum.
+
+    Raises
+    ------
+    LimitReachedError
+        If the search has to end.
+    """
+    found = list(anchors)
+    solves = setting.open()
+    remembered_vectors(solves, anchors)
+    for index, anchor in enumerate(anchors):
+        same = [_equal(anchor, other) for other in found]
+        if sum(same) == 1 or anchor.status is not Status.OPTIMAL:
+            continue
+        dimension = plane_dimension(_vectors(found))
+        for other in np.flatnonzero(np.logical_not(same)).tolist():
+            outcome = _other_optimum(setting, solves, anchor, (index, other), records)
+            replaced = [*found[:index], outcome or anchor, *found[index + 1 :]]
+            if plane_dimension(_vectors(replaced)) > dimension:
+                found = replaced
+                break
+    return found
+
+
+def _other_optimum(
+    setting: SolveSetting,
+    solves: LimitedSolves,
+    anchor: Outcome,
+    pair: tuple[int, int],
+    records: dict[str, Record],
+) -> Outcome | None:
+    """Return the vector with the least value of one objective and, with that, of another one.
+
+    None if the anchor is one.
+    """
+    index, other = pair
+    integers = solves.integers
+    assert anchor.vector is not None, "anchors without an answer end the search"
+    upper = integers.upper.copy()
+    upper[index] = anchor.vector[index]
+    named = f"{integers.names[other]} where {integers.names[index]} is least"
+    key = f"least {named}"
+    if key not in records:
+        unit = np.eye(len(integers), dtype=np.int64)[other]
+        records[key] = setting.solve(solves, key, unit, upper, anchor.vector)
+    first = records[key].outcome
+    if first.vector is None or first.status is not Status.OPTIMAL:
+        return None
+    if first.vector[other] >= anchor.vector[other]:
+        return None
+    remembered_vectors(solves, [first])
+    key = f"other anchor, {named}"
+    if key not in records:
+        upper[other] = first.vector[other]
+        ones = np.ones(len(integers), dtype=np.int64)
+        records[key] = setting.solve(solves, key, ones, upper, first.vector)
+    second = records[key].outcome
+    return second if second.status is Status.OPTIMAL else None
+
+
+def _equal(one: Outcome, other: Outcome) -> bool:
+    """Whether two answers have the same vector."""
+    return bool(np.array_equal(one.vector, other.vector))  # type: ignore[arg-type]
+
+
+def _vectors(outcomes: Sequence[Outcome]) -> Points:
+    """Return the vectors of answers."""
+    return np.array([outcome.vector for outcome in outcomes], dtype=np.int64)
 
 
 def is_ideal(anchors: Sequence[Outcome]) -> bool:

@@ -1,10 +1,6 @@
-"""A representation of the front by reference points (SolRep, Algorithm 3 of Xue & Li 2018).
+"""A representation of the front by reference points (SolRep, Algorithm 3 of :cite:t:`Xue2018`).
 
-Three things differ from the paper's program. The anchors belong to the answer; without them the ends of the
-front are missing. The minimised objective does not decide alone: the others count too, with positive weights,
-so that an optimal answer is non-dominated even where the first objective leaves ties. And a program is left
-out where an earlier one has answered it: an optimum over larger bounds that lies within smaller ones, or
-larger bounds that nothing meets.
+:data:`DEVIATIONS` says where this differs from the algorithm as it is printed, and why.
 """
 
 import dataclasses
@@ -22,9 +18,18 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
-from shortlist.methods.solrep.anchor_points import STAGE, SolveSetting, anchor_keys, find_anchors, is_ideal
+from shortlist.methods.solrep.anchor_points import (
+    STAGE,
+    SolveSetting,
+    anchor_keys,
+    distinct_anchors,
+    find_anchors,
+    is_ideal,
+)
 from shortlist.methods.solrep.checked_answers import answers_front
-from shortlist.methods.solrep.reference_points import autocorrelation, hit_and_run, hull_of
+from shortlist.methods.solrep.jump_limits import JumpLimits
+from shortlist.methods.solrep.limited_solves import Outcome
+from shortlist.methods.solrep.reference_points import hit_and_run, plane_dimension, plane_scales
 from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
 from shortlist.methods.solrep.solve_records import Record, known_records
 from shortlist.milp.program import Program
@@ -38,6 +43,65 @@ from shortlist.runs.workers import Where
 
 REFERENCE_RULES = ("hit-and-run", "adaptive")
 
+DEVIATIONS = (
+    (
+        "Line 2: an anchor has the least value of its objective and, with that, the least sum of all "
+        "objectives in steps. The paper takes any optimum, which may be dominated and differs from solver "
+        "to solver."
+    ),
+    (
+        "Line 2: where one vector is the anchor of several objectives, another non-dominated optimum of "
+        "such an objective replaces it, if there is one that gives the plane another dimension. The printed"
+        " algorithm says nothing of it; the authors' program does so, with whatever optima its solver "
+        "lists."
+    ),
+    (
+        "Line 4: the first point has shares of the anchors that are uniform over all shares; the paper says"
+        " only that the point is random."
+    ),
+    (
+        "Line 8: directions are drawn after dividing each objective by the range of its anchors, so that "
+        "cents do not outweigh features. The walk has the same limit, and reaches it sooner."
+    ),
+    (
+        "Line 9: the limits of a jump are rounded inwards, by one to two times 2^-20 of the anchors' "
+        "ranges, so that the last digits of a linear program do not decide where a repeated walk goes. A "
+        "limit that has no optimum is 0, as in the authors' program."
+    ),
+    (
+        "Line 9: fixed and equivalent features are taken out before, and clauses made shorter. The products"
+        " stay the same; the linear programs allow a little less."
+    ),
+    (
+        "Line 16: reference points are rounded down to whole steps of the objectives, which excludes no "
+        "product."
+    ),
+    (
+        "Line 16: the k-th objective is the one of the widest range of the anchors in steps, unless another"
+        " one is named: the cost, as in the text. The authors' programs minimise the defects. Where the "
+        "range is narrow, the bounds on the others leave nothing: on JCS 1 all of 40 points with the "
+        "features not used before."
+    ),
+    (
+        "Line 16: the k-th objective does not decide alone: the others count with positive weights, so that"
+        " an optimum is non-dominated. The authors' programs do the same, with other weights."
+    ),
+    (
+        "Line 16: a program is left out where an earlier one has answered it: an optimum over larger bounds"
+        " that lies within smaller ones, or larger bounds that nothing meets."
+    ),
+    (
+        "Line 16: programs run until they are proved, and a second program checks each proof. The paper "
+        "stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
+    ),
+    ("Line 17: the anchors belong to the answer; without them the ends of the front are missing."),
+)
+"""Where the hit-and-run rule differs from Algorithm 3 as it is printed, and why, line by line.
+
+The walk itself is as printed: every step gives a point, nothing is thinned out, and nothing is left out at
+the beginning.
+"""
+
 
 @dataclass(frozen=True)
 class SolRepSettings:
@@ -48,22 +112,21 @@ class SolRepSettings:
     n_points : int, default=1000
         Reference points, each with one program at most. The anchors take two programs per objective besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
-        Where the reference points lie: uniformly in the anchors' convex hull, chosen beforehand; or each
-        inside the largest box that may still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`),
-        two thirds of the way up from its least values, with weights that balance the objectives. A box whose
-        lower part holds nothing is solved as a whole when its turn comes again. Lower ends of boxes come from
-        linear relaxations, which are no integer programs and are not counted. Adaptive points depend on each
-        other, so they take one worker.
+        Where the reference points lie: on a random walk in the plane through the anchors, within what the
+        constraints allow without integrality, chosen beforehand; or each inside the largest box that may
+        still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from
+        its least values, with weights that balance the objectives. A box whose lower part holds nothing is
+        solved as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which
+        are no integer programs and are not counted. Adaptive points depend on each other, so they take one
+        worker.
     objective : str, optional
         The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
-        widest range.
+        widest range of the anchors in steps.
     solve_limit_s, solve_limit_nodes : float and int, optional
         Limits of each program. Nodes do not depend on the clock.
     check : bool, default=True
         Whether each proved answer is checked by a second program, which looks for anything better with
         another seed of the solver. It takes about as long as the first.
-    thinning : int, default=10
-        Steps of the random walk from one reference point to the next; 1 is the paper's.
     chunk_size : int, default=25
         Reference points per chunk, neighbours together.
     """
@@ -74,7 +137,6 @@ class SolRepSettings:
     solve_limit_s: float | None = None
     solve_limit_nodes: int | None = None
     check: bool = True
-    thinning: int = 10
     chunk_size: int = 25
 
     def __post_init__(self) -> None:
@@ -140,8 +202,8 @@ def solrep(
         adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
         `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (proved answers
         that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0 where proved),
-        `anchors`, `hull_dimension` and, for hit-and-run, `autocorrelation`
-        of neighbouring reference points. An infeasible program has a complete front without points.
+        `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has a complete
+        front without points.
 
     Raises
     ------
@@ -171,11 +233,13 @@ def solrep(
         raise BadInputError(
             f"workers must be 1 with rule 'adaptive', got {workers}. Its points depend on each other."
         )
-    reduced = reduce_program(program, clauses)
+    reduced = reduce_program(program, clauses, budget)
     integers = integer_objectives(reduced.program)
     name = solver if isinstance(solver, str) else solver.name
     decisive = {**dataclasses.asdict(settings), "solver": name, "seed": budget.seed}
     del decisive["check"]  # it changes no answer
+    if rule == "hit-and-run":
+        decisive["thinning"] = 1  # studies of a walk in the hull of the anchors say 10, and do not fit
     records = known_records(study, reduced.program, decisive)
     setting = SolveSetting(
         reduced.program,
@@ -188,40 +252,38 @@ def solrep(
     facts: dict[str, Any] = {"rule": rule, "solver": name}
     tell = functools.partial(_tell, budget.report, n_points)
     found, missing = Answers(records), None
+    anchors: list[Outcome] = []
+    points: Points | None = None
+    complete = False
     try:
         anchors = find_anchors(setting, integers, records)
+        complete = _is_infeasible(records, integers) or (bool(anchors) and is_ideal(anchors))
+        if anchors and not complete and rule == "hit-and-run":
+            anchors = distinct_anchors(setting, anchors, records)
+            points = _reference_points(reduced.program, _vectors(anchors), n_points, budget)
     except LimitReachedError as stop:
-        anchors, found = [], Answers(records, stop.limit)
-    complete = _is_infeasible(records, integers) or (bool(anchors) and is_ideal(anchors))
+        found = Answers(records, stop.limit)
     asked = 0 if complete else n_points
-    corners: Points = np.array([anchor.vector for anchor in anchors], dtype=np.int64).reshape(
-        -1, len(integers)
-    )
     if anchors:
-        facts["anchors"] = integers.points(corners).tolist()
-        facts["hull_dimension"] = hull_of(corners).dimension
-    if anchors and not complete and rule == "adaptive":
-        boxes, found = solve_adaptively(setting, anchors, records, n_points, tell=tell)
-        scales = np.array([one.scale or 1 for one in integers.objectives])
-        missing = tuple((boxes.missing() * integers.steps / scales).tolist())
-        complete = not boxes.open.any()
-        asked = _n_answered(found.records) if not found.limit else n_points
-    elif anchors and not complete:
-        walk = hit_and_run(
-            corners, n_points, rng=np.random.default_rng(as_seed(budget.seed)), thinning=settings.thinning
-        )
-        facts["autocorrelation"] = autocorrelation(walk)
-        points = np.floor(walk + 1e-9).astype(np.int64)  # the hull's flat sides are integers, up to rounding
+        facts["anchors"] = integers.points(_vectors(anchors)).tolist()
+        facts["plane_dimension"] = plane_dimension(_vectors(anchors))
+    if points is not None:
         found = solve_reference_points(
             setting,
             anchors,
             points,
-            first=_chosen_objective(integers, settings.objective, corners),
+            first=_chosen_objective(integers, settings.objective, _vectors(anchors)),
             records=records,
             chunk_size=settings.chunk_size,
             workers=workers,
             tell=tell,
         )
+    elif anchors and not complete and rule == "adaptive":
+        boxes, found = solve_adaptively(setting, anchors, records, n_points, tell=tell)
+        scales = np.array([one.scale or 1 for one in integers.objectives])
+        missing = tuple((boxes.missing() * integers.steps / scales).tolist())
+        complete = not boxes.open.any()
+        asked = _n_answered(found.records) if not found.limit else n_points
     proof = _proof(
         found,
         missing,
@@ -291,9 +353,29 @@ def _tell(report: Report, total: int, done: int) -> None:
     report(Progress(STAGE, done, total))
 
 
-def _chosen_objective(integers: IntegerObjectives, name: str | None, corners: Points) -> int:
+def _reference_points(program: Program, anchors: Points, n_points: int, budget: Budget) -> Points:
+    """Return the reference points in whole steps: the walk, rounded down.
+
+    Raises
+    ------
+    LimitReachedError
+        If the budget ends, or is cancelled.
+    """
+    limits = JumpLimits(program, anchors[0], plane_scales(anchors), budget)
+    rng = np.random.default_rng(as_seed(budget.seed))
+    walk = hit_and_run(anchors, n_points, limits.between, rng=rng, report=budget.report)
+    points: Points = np.floor(walk + 1e-9).astype(np.int64)  # where the plane is flat it has integers
+    return points
+
+
+def _vectors(anchors: Sequence[Outcome]) -> Points:
+    """Return the vectors of the anchors."""
+    return np.array([anchor.vector for anchor in anchors], dtype=np.int64)
+
+
+def _chosen_objective(integers: IntegerObjectives, name: str | None, anchors: Points) -> int:
     """Return the number of the objective to minimise."""
     if name is None:
-        return int(np.argmax(np.ptp(corners, axis=0)))
+        return int(np.argmax(np.ptp(anchors, axis=0)))
     as_choice(name, "objective", integers.names)
     return integers.names.index(name)

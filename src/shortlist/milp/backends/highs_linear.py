@@ -94,6 +94,11 @@ class LinearProgram:
             self._solver.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs), "costs"
         )
 
+    def set_column(self, column: int, rows: NDArray[np.int64], coefficients: Floats) -> None:
+        """Replace the coefficients of a column in some rows."""
+        for row, coefficient in zip(rows.tolist(), coefficients.tolist(), strict=True):
+            self._check(self._solver.changeCoeff(row, column, coefficient), "a coefficient")
+
     def set_row_bounds(self, rows: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
         """Replace the limits of some rows."""
         if len(rows):

@@ -11,6 +11,7 @@ from shortlist._validation import as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import ANSWERED, empty_rows
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.subclassifiers._logistic import Confidence, decide_rows
@@ -107,12 +108,17 @@ class OnDemand:
 
 
 def decide_known(
-    model: StagedModel, rows: NDArray[np.float64], known: Mask | None = None, *, guess: bool = False
+    model: StagedModel,
+    rows: NDArray[np.float64],
+    states: NDArray[np.int8] | None = None,
+    *,
+    guess: bool = False,
 ) -> Decisions:
     """Decide encoded rows, ``(n_rows, n_columns)``; only undecided rows enter a later stage.
 
-    `known` says which features of which rows are known, ``(n_rows, n_features)``; None: all. A row whose next
-    stage needs a feature that is not stays where it is, unfinished. With `guess`, rows that are not answered
+    `states` says which features of which rows have a value, ``(n_rows, n_features)``; None: all. A row whose
+    next stage lacks a feature stays where it is, unfinished: see :meth:`Encoding.lacking`. A row of which no
+    value is known, as all have failed, is answered by no stage. With `guess`, rows that are not answered
     get a class as well, in ``guesses``, from the last stage that they reached, if they reached one.
 
     Examples
@@ -123,13 +129,17 @@ def decide_known(
     reached = np.zeros(len(rows), dtype=np.int64)
     finished = np.ones(len(rows), dtype=bool)
     active = np.arange(len(rows))
+    there = None if states is None else states == ANSWERED
+    if there is None and model.encoding.allows_missing.any():
+        there = ~model.encoding.gaps(rows)
     for number, stage in enumerate(model.stages, start=1):
-        if known is not None:
-            ready = known[np.ix_(active, stage.bought)].all(axis=1)
+        if states is not None:
+            ready = ~model.encoding.lacking(states[active], stage.bought).any(axis=1)
             finished[active[~ready]] = False
             active = active[ready]
         reached[active] = number
-        active = _decide(model, stage, rows, active, labels)
+        has_value = None if there is None else there[:, stage.subset].any(axis=1)
+        active = _decide(model, stage, rows, active, labels, has_value=has_value)
         if not len(active):
             break
     guesses = labels
@@ -172,6 +182,7 @@ def decide_on_demand(
     labels = np.full(n_rows, REJECTED, dtype=np.int64)
     reached = np.zeros(n_rows, dtype=np.int64)
     active = np.arange(n_rows)
+    has_value = np.zeros(n_rows, dtype=bool)
     for number, stage in enumerate(model.stages, start=1):
         if not len(active):
             break
@@ -182,7 +193,10 @@ def decide_on_demand(
             return _unfinished(model, labels, reached, active), _failure(number, wanted, error), error
         reached[active] = number
         try:
-            encoded = model.encoding.encode(stage.bought.tolist(), _shaped(values, len(active), wanted))
+            values = _shaped(values, len(active), wanted)
+            encoded = model.encoding.encode(stage.bought.tolist(), values)
+            model.encoding.refuse_unknown(values, stage.bought.tolist())
+            has_value[active] |= ~empty_rows(values)
         except BadInputError as error:
             return _unfinished(model, labels, reached, active), f"acquire for stage {number}: {error}", None
         except Exception as error:  # noqa: BLE001  # what cannot be read was paid for all the same
@@ -192,7 +206,7 @@ def decide_on_demand(
             width = int(starts[feature + 1] - starts[feature])
             rows[active, starts[feature] : starts[feature + 1]] = encoded[:, place : place + width]
             place += width
-        active = _decide(model, stage, rows, active, labels)
+        active = _decide(model, stage, rows, active, labels, has_value=has_value)
     guesses = _guesses(model, rows, active, labels) if guess else labels
     return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), guesses), "", None
 
@@ -215,8 +229,14 @@ def _decide(
     rows: NDArray[np.float64],
     active: NDArray[np.int64],
     labels: NDArray[np.int64],
+    *,
+    has_value: Mask | None,
 ) -> NDArray[np.int64]:
-    """Decide the active rows at one stage; return those that go on."""
+    """Decide the active rows at one stage that have a value; return those that go on."""
+    if has_value is not None and not has_value[active].all():
+        nothing = active[~has_value[active]]
+        others = _decide(model, stage, rows, active[has_value[active]], labels, has_value=None)
+        return np.sort(np.concatenate([others, nothing]))
     if isinstance(stage.model, LogisticModel):
         # a model read from a memory map cannot be written, and kernels take only arrays that can
         coefficients = np.require(stage.model.coefficients, requirements="W")

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
+from shortlist.guarantees.cells import ANSWERED
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.tails import Demand
 from shortlist.guarantees.thresholds import AnswerCounts, possible_thresholds, promise, reaching
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.subclassifiers.encoding import Encoding
 
 NOT_CONFIDENT = -1.0
 """Score of a row at a stage that would not answer it, whatever is promised."""
@@ -20,12 +22,12 @@ NOT_CONFIDENT = -1.0
 class LabelledCodes(NamedTuple):
     """Encoded rows and their class numbers; -1 for a class that nothing was fitted on.
 
-    `known` says which features of which rows are known, ``(n_rows, n_features)``; None: all.
+    `states` says which features of which rows have a value, ``(n_rows, n_features)``; None: all.
     """
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64]
-    known: Mask | None = None
+    states: NDArray[np.int8] | None = None
 
 
 class StageAnswers(NamedTuple):
@@ -47,6 +49,7 @@ def promises(
     decisions: NDArray[np.integer[Any]],
     models: Mapping[bytes, tuple[Any, float]],
     rule: RejectRule,
+    encoding: Encoding,
     *,
     judged: LabelledCodes,
     calibration: LabelledCodes,
@@ -63,6 +66,7 @@ def promises(
         Stage assignments.
     models : mapping from the bytes of a feature subset to its model and least probability
     rule : RejectRule
+    encoding : Encoding
     judged, calibration : LabelledCodes
         Rows that judged stage assignments, and rows that fitted, judged and chose nothing.
     demand : Demand
@@ -74,11 +78,13 @@ def promises(
         for subset in subsets:
             if (key := subset.tobytes()) not in known:
                 known[key] = (
-                    _answers(*models[key], rule, judged, subset),
-                    _answers(*models[key], rule, calibration, subset),
+                    _answers(*models[key], rule, judged, _there(judged, encoding)[:, subset]),
+                    _answers(*models[key], rule, calibration, _there(calibration, encoding)[:, subset]),
                 )
         chose = [known[subset.tobytes()][0] for subset in subsets]
         tested = [known[subset.tobytes()][1] for subset in subsets]
+        if calibration.states is not None:
+            tested = _where_it_gets_there(tested, subsets, encoding, calibration.states)
         best = np.max([stage.scores for stage in chose], axis=0)
         thresholds = possible_thresholds(best[best >= 0])
         found.append(
@@ -105,11 +111,28 @@ def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]
     return AnswerCounts(n_rows, answered, right)
 
 
-def _answers(model: Any, least: float, rule: RejectRule, given: LabelledCodes, subset: Mask) -> StageAnswers:
-    """Ask the classifier of a feature subset about rows; those that lack one of these are not answered."""
+def _where_it_gets_there(
+    stages: Sequence[StageAnswers], subsets: Sequence[Mask], encoding: Encoding, states: NDArray[np.int8]
+) -> list[StageAnswers]:
+    """Return the same without the answers to rows that wait for a stage."""
+    found, bought_before = [], np.zeros(states.shape[1], dtype=bool)
+    there = np.ones(len(states), dtype=bool)
+    for stage, subset in zip(stages, subsets, strict=True):
+        there &= ~encoding.lacking(states, np.flatnonzero(subset & ~bought_before)).any(axis=1)
+        found.append(stage._replace(scores=np.where(there, stage.scores, NOT_CONFIDENT)))
+        bought_before = subset
+    return found
+
+
+def _there(given: LabelledCodes, encoding: Encoding) -> Mask:
+    """Mark the cells that have a value, ``(n_rows, n_features)``."""
+    return ~encoding.gaps(given.rows) if given.states is None else given.states == ANSWERED
+
+
+def _answers(model: Any, least: float, rule: RejectRule, given: LabelledCodes, there: Mask) -> StageAnswers:
+    """Ask the classifier of a feature subset about rows; one without a value of these is not answered."""
     probabilities = model.probabilities(given.rows)
     codes, confident = confident_answers(probabilities, rule, least)
-    if given.known is not None:
-        confident = confident & given.known[:, subset].all(axis=1)
+    confident = confident & there.any(axis=1)
     scores = np.where(confident, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
     return StageAnswers(scores, np.asarray(codes == given.labels))

@@ -14,6 +14,7 @@ from shortlist._validation import as_choice, as_count
 from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.exact import as_fraction
 from shortlist.multistage.problem.stages import stage_counts
 from shortlist.multistage.search._evaluation import domination_levels
 from shortlist.multistage.search._variation import (
@@ -32,9 +33,14 @@ from shortlist.runs import Budget, Progress
 from shortlist.runs.studies.checkpoints import Checkpoint
 from shortlist.runs.studies.study import StageNote
 
-ELITES = ("vector", "chromosome")
+RULES = ("distinct", "paper")
+"""How the search breeds: see :attr:`EmscoOptions.rules`."""
+
+TRIES = 5
+"""How often a child that was measured before is mutated again by the rules ``"distinct"``."""
+
 ELITE_FILLS = "elite fills the population"
-"""Why a run stopped that had as many elites as places."""
+"""Why a run stopped that had as many elites as places: nothing would change any more."""
 
 ENDS = ("generations", "patience", ELITE_FILLS)
 """What ends a run by itself."""
@@ -61,15 +67,13 @@ class EmscoOptions:
         β ≥ 1; more prefers earlier stages.
     epsilon : float
         ε > 0 of γ = u/l + ε.
-    elites : {"vector", "chromosome"}
-        What counts as one elite: an objective vector (the first chromosome that has it stays), or, as the
-        paper says, a chromosome. Where millions of chromosomes tie, the paper's elite fills the population
-        and the search stops.
+    rules : {"distinct", "paper"}
+        ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and
+        mutates a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what
+        Algorithms 1 to 3 print: every non-dominated chromosome is an elite, and a child is mutated once.
+        Where millions of chromosomes tie, the paper's elites fill the population, and the search stops.
     removal : float
         Probability that a mutated feature leaves all stages; used only where the problem allows removal.
-    tries : int
-        How often a child that was measured before is mutated again; 0 is the paper's. Late in a run most
-        children are copies of what is known.
     """
 
     population: int = 300
@@ -80,17 +84,20 @@ class EmscoOptions:
     elitism: float = 0.2
     beta: float = 2.5
     epsilon: float = 0.01
-    elites: str = "vector"
+    rules: str = "distinct"
     removal: float = 0.2
-    tries: int = 5
+
+    @property
+    def tries(self) -> int:
+        """How often a child that was measured before is mutated again; late in a run most are copies."""
+        return TRIES if self.rules == "distinct" else 0
 
     def __post_init__(self) -> None:
         as_count(self.population, "population", at_least=2)
         as_count(self.generations, "generations", at_least=0)
         if self.patience is not None:
             as_count(self.patience, "patience")
-        as_count(self.tries, "tries", at_least=0)
-        as_choice(self.elites, "elites", ELITES)
+        as_choice(self.rules, "rules", RULES)
         for name in ("mutation", "recombination", "removal"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadInputError(f"{name} must be in [0, 1], got {getattr(self, name)!r}.")
@@ -188,8 +195,9 @@ def emsco(
     """Search for non-dominated stage assignments by evolution.
 
     Algorithm 3 of :cite:t:`Hamilton2022`: elitism, roulette selection, recombination (Algorithm 2), mutation
-    (Algorithm 1), until one of the two convergence tests holds. Solutions once found that nothing dominates
-    are never lost (Property 1).
+    (Algorithm 1), until one of the two convergence tests holds. With ``rules="paper"`` a chromosome that no
+    assignment of the whole space dominates is never lost once it is found (Property 1); with
+    ``rules="distinct"`` its objective vector is never lost, but another chromosome may stand for it.
 
     Parameters
     ----------
@@ -349,11 +357,16 @@ def score(problem: StageProblem, measures: NDArray[np.int64], *, epsilon: float 
 
 
 def elite(generation: EmscoGeneration, options: EmscoOptions) -> NDArray[np.int64]:
-    """Return the rows that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2)."""
-    rows = generation.assignments if options.elites == "chromosome" else generation.vectors
+    """Return the rows that go on unchanged: the best max(⌈b‖G*‖⌉, ‖E0*‖) unique ones (Sec. 3.2.2).
+
+    What counts as one is a chromosome by the paper's rules, and else an objective vector.
+    """
+    rows = generation.assignments if options.rules == "paper" else generation.vectors
     unique = np.flatnonzero(_first_of_each(rows))
     top = int((generation.scores.ranks[unique] == generation.scores.ranks.max()).sum())
-    return unique[: max(math.ceil(options.elitism * len(unique)), top)]
+    share = as_fraction(options.elitism)  # 0.07 · 100 is 7, and not a little more
+    assert share is not None
+    return unique[: max(math.ceil(share * len(unique)), top)]
 
 
 def roulette(scores: Scores) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule
@@ -38,15 +39,32 @@ class DecisionBits:
         if self.subclassifiers.places.epoch != self._epoch:
             self._epoch = self.subclassifiers.places.epoch
             self._ready[:] = False
-        wanted = np.unique(slots)
-        wanted = wanted[~self._ready[wanted]]
+        wanted, first = np.unique(slots, return_index=True)
+        first, wanted = first[~self._ready[wanted]], wanted[~self._ready[wanted]]
         for start in range(0, len(wanted), SUBSETS_AT_ONCE):
             if start and self.subclassifiers.budget.stopped:
                 raise FitsStoppedError(STOPPED)
             piece = wanted[start : start + SUBSETS_AT_ONCE]
             self.subclassifiers.write_bits(piece, self.rule, self.bits)
+            self._leave_out_rows_without_a_value(piece, subsets[first[start : start + SUBSETS_AT_ONCE]])
             self._ready[piece] = True
         return slots
+
+    def _leave_out_rows_without_a_value(self, slots: NDArray[np.int64], subsets: Mask) -> None:
+        """Say of rows that are gaps in all features of a subset that it is not confident about them."""
+        if not self._gaps.any():
+            return
+        nothing = np.full((len(slots), self.subclassifiers.rows.n_words), ~np.uint64(0))
+        for feature, gaps in enumerate(self._gaps):
+            nothing[subsets[:, feature]] &= gaps
+        self.bits[slots] &= ~nothing[:, None, :]
+
+    @functools.cached_property
+    def _gaps(self) -> NDArray[np.uint64]:
+        """The rows that judge in which each feature is a gap, as bits, ``(n_features, n_words)``."""
+        rows = self.subclassifiers.rows
+        gaps = rows.encoding.gaps(rows.validation_rows)
+        return pack(gaps.T, rows.n_words)
 
     def every_subset(self) -> NDArray[np.uint64]:
         """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.

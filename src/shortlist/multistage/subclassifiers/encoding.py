@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import any_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import SILENT, UNASKED, UNKNOWN, label_text, states_of
 from shortlist.pickles import saved_from
 
 
@@ -28,12 +30,16 @@ class FeatureCode:
     allows_missing : bool
         Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
         where, and a gap is a value like others. Else a gap says that the feature is not known yet.
+    words : tuple or None
+        Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
+        models that were saved before this was kept.
     """
 
     name: str
     fill: float
     categories: tuple[Any, ...] | None
     allows_missing: bool
+    words: tuple[Any, ...] | None = None
 
     @property
     def width(self) -> int:
@@ -77,17 +83,53 @@ class Encoding:
         ]
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
-    def encode_known(self, values: Any) -> tuple[NDArray[np.float64], Mask | None]:
-        """Return the columns of all features, and which features of which rows are known.
+    @property
+    def allows_missing(self) -> Mask:
+        """Mark the features in which a gap is a value, ``(n_features,)``."""
+        return np.array([code.allows_missing for code in self.codes], dtype=bool)
 
-        A gap in a feature without gaps when fitting says that it is not known yet; what is in its columns
-        means nothing.
+    def lacking(self, states: NDArray[np.int8], features: NDArray[np.integer]) -> Mask:
+        """Mark what has to be asked for before a stage that buys these features, ``(n_rows, n_bought)``.
+
+        What was not asked yet, unknown words, and gaps in features that had none when fitting.
+
+        Parameters
+        ----------
+        states : ndarray of int8, shape (n_rows, n_features)
+            As :mod:`shortlist.guarantees.cells` has them.
+        features : ndarray of int, shape (n_bought,)
+        """
+        bought = states[:, features]
+        is_gap = (bought == SILENT) & ~self.allows_missing[features]
+        return np.asarray((bought == UNASKED) | (bought == UNKNOWN) | is_gap)
+
+    def gaps(self, rows: NDArray[np.float64]) -> Mask:
+        """Mark the gaps of encoded rows that are values, ``(n_rows, n_features)``."""
+        return np.asarray((rows[:, self.starts[1:] - 1] == 1) & self.allows_missing)
+
+    def refuse_unknown(self, values: Any, features: Sequence[int]) -> None:
+        """Refuse values, ``(n_rows, len(features))``, with a word that was in no row that was fitted on."""
+        for place, feature in enumerate(features):
+            code, column = self.codes[feature], _column(values, place)
+            _, unknown = _matched(code, column)
+            if unknown.any():
+                word = str(column[int(unknown.argmax())])
+                raise BadInputError(
+                    f"feature {code.name!r} must be one of {any_of(code.words or ())}, as when fitting, got "
+                    f"{word!r}. Correct it, or ask for it again."
+                )
+
+    def encode_known(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
+        """Return the columns of all features, and whether each feature of each row has a value.
+
+        What is in the columns of a feature without one means nothing, unless gaps are values of it.
 
         Returns
         -------
         columns : ndarray of float, shape (n_rows, n_columns)
-        known : ndarray of bool, shape (n_rows, n_features), or None
-            None: all are known.
+        states : ndarray of int8, shape (n_rows, n_features), or None
+            As :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is unknown. None: all
+            have values.
 
         Raises
         ------
@@ -99,16 +141,13 @@ class Encoding:
         if whole:
             return self._numbers(places, values), None
         columns = [_column(values, place) for place in places]
+        matched = [_matched(code, column) for code, column in zip(self.codes, columns, strict=True)]
         parts = [
-            _encode(code, column, strict=False) for code, column in zip(self.codes, columns, strict=True)
+            _encode(code, column, strict=False) for code, (column, _) in zip(self.codes, matched, strict=True)
         ]
-        known = np.column_stack(
-            [
-                np.ones(len(column), dtype=bool) if code.allows_missing else ~_missing(column)
-                for code, column in zip(self.codes, columns, strict=True)
-            ]
-        )
-        return np.ascontiguousarray(np.concatenate(parts, axis=1)), None if known.all() else known
+        silent = np.column_stack([_missing(column) for column in columns])
+        states = states_of(silent, unknown=np.column_stack([unknown for _, unknown in matched]))
+        return np.ascontiguousarray(np.concatenate(parts, axis=1)), states if states.any() else None
 
     def _numbers(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Check many plain numbers at once."""
@@ -136,33 +175,61 @@ def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encodin
     X : DataFrame or array of shape (n_rows, n_features)
     names : sequence of str
     judging : DataFrame or array of shape (n_judging, n_features), optional
-        The rows that judge: a gap among them is a value too, wherever a split has put its row.
+        The rows that judge: a gap among them is a value too, and a word is known, wherever a split has put
+        its row.
     """
     return Encoding(
         tuple(
             _learn(
                 name,
                 _column(X, place),
+                None if judging is None else _column(judging, place),
                 marked=_is_marked(X, place),
-                gaps=judging is not None and bool(_missing(_column(judging, place)).any()),
             )
             for place, name in enumerate(names)
         )
     )
 
 
-def _learn(name: str, column: Any, *, marked: bool, gaps: bool) -> FeatureCode:
+def _learn(name: str, column: Any, judging: Any, *, marked: bool) -> FeatureCode:
     missing = _missing(column)
-    gaps = gaps or bool(missing.any())
+    gaps = bool(missing.any()) or (judging is not None and bool(_missing(judging).any()))
     if marked or _is_category(column):
-        seen = {value for value, gap in zip(column.tolist(), missing, strict=True) if not gap}
-        categories = tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
+        categories = _values(column)
+        known = categories if judging is None else tuple(dict.fromkeys((*categories, *_values(judging))))
         # of two values one column says it all
-        return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, gaps)
+        return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, gaps, known)
     numbers = _as_numbers(name, column)
     _check_finite(name, numbers)
-    known = numbers[~missing]
-    return FeatureCode(name, float(np.median(known)) if len(known) else 0.0, None, gaps)
+    there = numbers[~missing]
+    return FeatureCode(name, float(np.median(there)) if len(there) else 0.0, None, gaps)
+
+
+def _values(column: Any) -> tuple[Any, ...]:
+    """Return the different values of a column, sorted."""
+    seen = {value for value, gap in zip(column.tolist(), _missing(column), strict=True) if not gap}
+    return tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
+
+
+def _matched(code: FeatureCode, column: Any) -> tuple[Any, Mask]:
+    """Return a column with its words as they were when fitting, and mark those that were not there.
+
+    A number is the word that it is written as, such as 1 and "1": a column of a file is read as numbers where
+    all that it has look like some.
+    """
+    if code.words is None:
+        return column, np.zeros(len(column), dtype=bool)
+    import pandas as pd
+
+    places, different = pd.factorize(column)
+    known = {**{label_text(word): word for word in code.words}, **{word: word for word in code.words}}
+    found = [known.get(value, known.get(label_text(value))) for value in different.tolist()]
+    words = np.empty(len(found) + 1, dtype=object)
+    words[: len(found)] = found
+    is_gap = places < 0
+    return words[places], np.asarray(
+        ~is_gap & np.isin(places, [i for i, one in enumerate(found) if one is None])
+    )
 
 
 def _encode(code: FeatureCode, column: Any, *, strict: bool = True) -> NDArray[np.float64]:

@@ -150,7 +150,7 @@ def analyse(
         complete = False
     if max_nodes is None:
         max_nodes = USUAL_NODES if model.n_features - len(fixed) <= MOST_UNDECIDED else 0
-    n_products, products_with = _counted(model, traced.clauses.with_units(shared), max_nodes)
+    n_products, products_with = _counted(model, traced.clauses.with_units(shared), max_nodes, budget)
     return Analysis(
         core=_explained(switched, [(f, [-f - 1]) for f in core], n_explained),
         dead=_explained(switched, [(f, [f + 1]) for f in dead], n_explained),
@@ -220,11 +220,15 @@ def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> 
     return True
 
 
-def _counted(model: FeatureModel, clauses: Clauses, max_nodes: int) -> tuple[int | None, tuple[int, ...]]:
+def _counted(
+    model: FeatureModel, clauses: Clauses, max_nodes: int, budget: Budget
+) -> tuple[int | None, tuple[int, ...]]:
     """Count products, in all and with every feature."""
     from shortlist.logic.compilation import compile_diagram
 
-    diagram = compile_diagram(clauses, max_nodes=max_nodes, n_starts=4) if max_nodes else None
+    if not max_nodes or budget.stopped:
+        return None, ()
+    diagram = compile_diagram(clauses, max_nodes=max_nodes, n_starts=4, budget=budget)
     if diagram is None:
         return None, ()
     return diagram.n_models, tuple(diagram.commonality()[: model.n_features])

@@ -13,7 +13,9 @@ from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
 
 REPAIR_SHARE = 0.02
-"""Share of the offspring that SATIBEA repairs (Henard et al. 2015)."""
+"""Share of the offspring that SATIBEA repairs (Henard et al. 2015), and SMTIBEA in its authors' program."""
+REPAIRED = ("satibea", "smtibea")
+"""Methods that repair."""
 
 
 def front_by_evolution(
@@ -37,8 +39,12 @@ def front_by_evolution(
     settings = Evolution(
         n_evaluations=options.n_evaluations,
         population_size=POPULATION,
-        repair=REPAIR_SHARE if method == "satibea" else 0.0,
+        repair=REPAIR_SHARE if method in REPAIRED else 0.0,
+        improve=method == "smtibea",
     )
+    seeds = None
+    if options.n_starts:
+        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
     kept = {"study": options.study} if takes(method, "study") else {}
     return _evolutionary_method(method)(
         clauses,
@@ -47,7 +53,7 @@ def front_by_evolution(
         [f"variable {i}" for i in range(clauses.n_variables)],
         offsets=offsets,
         settings=settings,
-        seeds=some_models(clauses, n_models=options.n_starts, seed=budget.seed) if options.n_starts else None,
+        seeds=seeds,
         budget=budget,
         **kept,
     )

@@ -17,6 +17,9 @@ from shortlist.runs.budget import Budget
 
 NO_REQUIREMENTS = Requirements()
 
+NOT_TOLD_APART = "the rules of the model and what is required, which could not be told apart in time"
+"""What contradicts itself, where the budget ended before a part of it was found that does."""
+
 
 @dataclass(frozen=True)
 class Feasibility:
@@ -29,7 +32,8 @@ class Feasibility:
         time.
     conflict : tuple of str
         A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any
-        one of them left out, the others can be met. Empty if all can be met.
+        one of them left out, the others can be met; :data:`NOT_TOLD_APART` if the budget ended before these
+        were found. Empty if all can be met.
     fixed : tuple of int
         Literals that hold in every product that meets the requirements, these included.
     implied : tuple of int
@@ -79,7 +83,7 @@ def check_feasibility(
         return Feasibility(checked=False)
     if fixed is None:
         rules = [*traced.rules.tolist(), *range(model.n_rules, model.n_rules + len(requirements.literals))]
-        return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules))
+        return Feasibility(checked=True, conflict=_sentences(model, requirements, asked, rules, budget))
     given = {*(own or ()), *requirements.literals}
     implied = [v for v in fixed if v not in given and abs(v) <= model.n_features]
     kept = {*fixed, *requirements.literals}
@@ -138,10 +142,17 @@ def some_models(clauses: Clauses, *, n_models: int = 1, seed: int = 0, budget: B
 
 
 def _sentences(
-    model: FeatureModel, requirements: Requirements, asked: Clauses, rules: Sequence[int]
+    model: FeatureModel,
+    requirements: Requirements,
+    asked: Clauses,
+    rules: Sequence[int],
+    budget: Budget | None,
 ) -> tuple[str, ...]:
     """Return a contradiction that cannot be shortened, in words."""
-    found = minimal_conflict(asked, rules) or ()
+    try:
+        found = minimal_conflict(asked, rules, budget) or ()
+    except SearchStoppedError:
+        return (NOT_TOLD_APART,)
     literals = requirements.literals
     return tuple(
         rule_text(model, number)

@@ -239,7 +239,9 @@ def _integer_method(name: str, question: Question, options: SearchOptions) -> Ca
 
         return partial(
             solrep,
-            settings=SolRepSettings(options.n_points, options.rule, solve_limit_s=options.solve_limit_s),
+            settings=SolRepSettings(
+                options.n_points, options.rule, options.objective, solve_limit_s=options.solve_limit_s
+            ),
             clauses=_feature_clauses(question),
             study=options.study,
             workers=options.workers,

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from shortlist.logic.sat import backbone
-from shortlist.products.configuration.feasibility import check_feasibility
+from shortlist.logic.sat import SearchStoppedError, backbone
+from shortlist.products.configuration.feasibility import NOT_TOLD_APART, check_feasibility
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel
+from shortlist.runs.budget import Budget
 
 MOST_UNDECIDED = 2_000
 """Products are not counted by default where more features than this are neither core nor dead."""
@@ -20,8 +21,8 @@ class Summary:
 
     Attributes
     ----------
-    satisfiable : bool
-        Whether there is a product.
+    satisfiable : bool or None
+        Whether there is a product; None if the budget ended before that, or what all share, was known.
     core, dead : tuple of int
         Features, from 0, that every product has, and that none has; empty without a product.
     n_products : int or None
@@ -32,7 +33,7 @@ class Summary:
         Without a product: rules that contradict each other, none of which can be left out.
     """
 
-    satisfiable: bool
+    satisfiable: bool | None
     core: tuple[int, ...] = ()
     dead: tuple[int, ...] = ()
     n_products: int | None = None
@@ -40,7 +41,7 @@ class Summary:
     conflict: tuple[str, ...] = ()
 
 
-def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
+def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None) -> Summary:
     """Find core and dead features, and count the products.
 
     Parameters
@@ -50,6 +51,8 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
     max_nodes : int, optional
         Budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
         :data:`MOST_UNDECIDED` features are open.
+    budget : Budget, optional
+        When it ends, what is not known by then is left out.
 
     Raises
     ------
@@ -65,9 +68,14 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
     ((0,), (), 3)
     """
     clauses = to_clauses(model)
-    shared = backbone(clauses)
+    budget = budget or Budget()
+    try:
+        shared = backbone(clauses, budget)
+    except SearchStoppedError:
+        return Summary(satisfiable=None, uncounted=_out_of_time(budget))
     if shared is None:
-        return Summary(satisfiable=False, n_products=0, conflict=check_feasibility(model).conflict)
+        conflict = check_feasibility(model, budget=budget).conflict or (NOT_TOLD_APART,)
+        return Summary(satisfiable=False, n_products=0, conflict=conflict)
     core = tuple(v - 1 for v in shared if 0 < v <= model.n_features)
     dead = tuple(-v - 1 for v in shared if -model.n_features <= v < 0)
     n_open = model.n_features - len(core) - len(dead)
@@ -78,10 +86,16 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None) -> Summary:
         return Summary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")
     from shortlist.logic.compilation import compile_diagram
 
-    budget = USUAL_NODES if max_nodes is None else max_nodes
+    most = USUAL_NODES if max_nodes is None else max_nodes
     units = clauses.with_units(shared)
-    diagram = compile_diagram(units, max_nodes=budget, n_starts=4)
+    diagram = compile_diagram(units, max_nodes=most, n_starts=4, budget=budget)
     if diagram is None:
-        reason = f"no variable order gave a diagram within {budget:,} nodes"
+        reason = f"no variable order gave a diagram within {most:,} nodes"
+        reason = _out_of_time(budget) if budget.stopped else reason
         return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
     return Summary(satisfiable=True, core=core, dead=dead, n_products=diagram.n_models)
+
+
+def _out_of_time(budget: Budget) -> str:
+    """Say what ended a budget."""
+    return f"ended before that was known: {budget.limit_text}"

@@ -139,8 +139,8 @@ def configure(
     method : str, default="auto"
         ``auto`` takes ``diagram`` if it compiles within `max_nodes`, else ``exact``; ``front.extras["why"]``
         says which and why. ``exact``, ``cwmoip`` and ``epsilon-constraint`` find complete fronts by integer
-        programs, ``solrep`` a representation of proved points, and ``ibea``, ``satibea``, ``ibed`` and
-        ``nsga2`` evolve products and prove nothing.
+        programs, ``solrep`` a representation of proved points, and ``ibea``, ``satibea``,
+        ``smtibea``, ``ibed`` and ``nsga2`` evolve products and prove nothing.
     time_limit_s : float, optional
         Wall-clock limit, of the check of the requirements and of compiling too. ``auto`` spends a part of it
         on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses

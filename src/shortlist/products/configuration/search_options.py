@@ -14,7 +14,7 @@ from shortlist.runs.workers import Where, as_where
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
 
-EVOLUTIONARY_METHODS = ("ibea", "satibea", "ibed", "nsga2")
+EVOLUTIONARY_METHODS = ("ibea", "satibea", "smtibea", "ibed", "nsga2")
 """Methods that prove nothing."""
 
 METHODS = ("auto", "diagram", *EXACT_METHODS, "solrep", *EVOLUTIONARY_METHODS)
@@ -35,7 +35,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
     "auto": (*_DIAGRAM, *_PROGRAMS),
     "diagram": _DIAGRAM,
     **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
-    "solrep": (*_PROGRAMS, "n_points", "rule", "solve_limit_s", "study", "workers"),
+    "solrep": (*_PROGRAMS, "n_points", "rule", "objective", "solve_limit_s", "study", "workers"),
     **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed", "study")),
     "nsga2": ("n_evaluations", "n_starts", "seed"),
 }
@@ -62,11 +62,13 @@ class SearchOptions:
         Reference points of ``solrep``; 0 for the ends of the front only.
     rule : {"hit-and-run", "adaptive"}
         Where they lie.
+    objective : str or None
+        The objective that the programs of ``solrep`` minimise; None: that of the widest range.
     solve_limit_s : float or None
         Limit of each program of ``solrep``; None: each is proved.
     study : Study
-        Where ``solrep`` records finished programs, and ``ibea``, ``satibea`` and ``ibed`` keep the state of
-        the last generation, to go on from there.
+        Where ``solrep`` records finished programs, and ``ibea``, ``satibea``, ``smtibea`` and ``ibed`` keep
+        the state of the last generation, to go on from there.
     workers : int or str
         What solves programs of ``solrep``; see :func:`shortlist.runs.workers.open_workers`.
     n_evaluations : int
@@ -82,6 +84,7 @@ class SearchOptions:
     seed: int = 0
     n_points: int = 1000
     rule: str = "hit-and-run"
+    objective: str | None = None
     solve_limit_s: float | None = None
     study: Study = NO_STUDY
     workers: Where = 1

@@ -59,7 +59,7 @@ def uniform_sample(
     if diagram is None:
         raise BadInputError(
             f"uniform products need a diagram, which did not fit into {max_nodes:,} nodes or the time limit. "
-            "Raise them, or ask for a covering sample."
+            "Raise them."
         )
     if not diagram.n_models:
         raise BadInputError("the model must have a product to draw samples from. Remove a contradiction.")

@@ -131,7 +131,7 @@ class Study:
     def settings(self) -> dict[str, Any]:
         """Return what this part is bound to."""
         rows = self._rows("SELECT settings.name, value", "settings")
-        return {name: json.loads(value) for name, value in rows}
+        return {name: self._read(json.loads, value) for name, value in rows}
 
     def note(self, facts: Mapping[str, Any]) -> None:
         """Note facts about the whole study, in place of earlier ones of the same name."""
@@ -147,7 +147,7 @@ class Study:
         if self._file is None:
             return None
         rows = self._file.read("SELECT value FROM asked WHERE name = ?", (name,))
-        return json.loads(rows[0][0]) if rows else None
+        return self._read(json.loads, rows[0][0]) if rows else None
 
     @property
     def n_finished(self) -> int:
@@ -160,7 +160,7 @@ class Study:
     def results(self) -> dict[str, Any]:
         """Return the results of the finished units of this part by key, in the order of the keys."""
         rows = self._rows("SELECT key, result", "units", "AND state = 'done'")
-        return {key: _value(result) for key, result in rows}
+        return {key: self._read(_value, result) for key, result in rows}
 
     def seconds(self) -> dict[str, float]:
         """Return how long each finished unit of this part took, by key."""
@@ -270,7 +270,15 @@ class Study:
     def kept(self, key: str) -> Any:
         """Return the state of a unit that was kept last; None without one."""
         rows = self._rows("SELECT checkpoints.state", "checkpoints", "AND key = ?", (key,))
-        return _value(rows[0][0]) if rows else None
+        return self._read(_value, rows[0][0]) if rows else None
+
+    def _read(self, read: Callable[[Any], Any], recorded: Any) -> Any:
+        """Return what was recorded; what cannot be read is damage."""
+        from shortlist.runs.studies.study_file import told
+
+        assert self._file is not None, "only a study with a file has anything recorded"
+        with told(self._file.path):
+            return read(recorded)
 
     def _rows(self, what: str, table: str, more: str = "", values: tuple[Any, ...] = ()) -> list[Any]:
         """Return rows of a table that belong to this part."""

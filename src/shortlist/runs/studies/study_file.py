@@ -65,10 +65,14 @@ class StudyFile:
         try:
             with told(self.path):
                 connection = _connected(self.path)
-                if content is not None:
-                    _check_new(self.path, connection)
-                    content.backup(connection)
-                _prepare(self.path, connection)
+                try:
+                    if content is not None:
+                        _check_new(self.path, connection)
+                        content.backup(connection)
+                    _prepare(self.path, connection)
+                except BaseException:
+                    connection.close()
+                    raise
         except BaseException:
             self._lock.close()
             raise
@@ -118,7 +122,7 @@ class StudyFile:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises as a sentence about the file."""
+    """Raise what SQLite raises, or what comes of values that are no JSON any more, as a sentence."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -126,7 +130,7 @@ def told(path: Path) -> Iterator[None]:
         if reason is None:
             raise
         raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None

@@ -98,7 +98,10 @@ def summary(path: Path) -> Summary:
     check_kind(path)
     held = is_held(path)
     with contextlib.closing(reader(path)) as connection, told(path):
-        check_version(path, connection.execute("PRAGMA user_version").fetchone()[0])
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if not version:
+            raise BadFileError(f"the study {path} is empty. Run the command that makes it, or name another.")
+        check_version(path, version)
         return _summary(path, connection, held=held)
 
 

@@ -17,7 +17,11 @@ Where: TypeAlias = int | str | None
 address of a Dask scheduler.
 """
 
-_ADDRESS = re.compile(r"[a-z]+://[^\s/]+")
+EVERY_CORE = -1
+"""Stands for as many workers as there are cores."""
+
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
+"""A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
 
 
 def as_where(value: Where, argument: str) -> Where:
@@ -26,11 +30,11 @@ def as_where(value: Where, argument: str) -> Where:
     Raises
     ------
     BadInputError
-        If they are no number other than 0, no address, and not None.
+        If they are no number from 1 on and not -1, no address, and not None.
     """
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return value
-    if value is None or (isinstance(value, int) and value != 0):
+    if value is None or (isinstance(value, int) and (value > 0 or value == EVERY_CORE)):
         return value
     raise BadInputError(
         f"{argument} must be a number of workers, -1 for every core, or a scheduler's address such as "

@@ -16,7 +16,7 @@ from tests.cli.running import shortlist
 from tests.reproduce.made_sets import write_made_set
 from tests.reproduce.small_emsco import SMALL_EMSCO
 
-SMALLEST = EvolutionSize(("bld", "pid"), 10, 1, 20, 2, 5)
+SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
 SMALL_FIRST = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[4])!r})
@@ -65,7 +65,7 @@ def test_tables_are_printed_and_written_and_a_study_is_gone_on_from(sets: Path) 
     assert "| bld | offline |" in (written / "evolution.md").read_text()
     again = shortlist(*line, "--json", cwd=sets)
     facts = json.loads(again.stdout)
-    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 1, 1)
+    assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 5, 5)
     assert [row["error %"] for row in facts["tables"][0]["rows"]] == [float(row["error %"]) for row in rows]
     assert facts["unit_seconds"] > 0
 
@@ -114,7 +114,7 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
         (["evolution", "--study", "s.txt"], "--study must end in .db"),
         (["evolution", "--scale", "big"], "--scale must be small, medium or paper, got 'big'"),
         (["evolution", "--tables", "errors,5"], "--tables must be among errors or ranks in evolution"),
-        (["evolution", "--seeds", "2"], "--seeds has no use in evolution"),
+        (["evolution", "--classifiers", "40"], "--classifiers has no use in evolution"),
         (["evolution", "--classifiers", "forty"], "--classifiers must be whole numbers with commas"),
     ],
 )

@@ -36,7 +36,7 @@ def convert(
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.written import print_written, written_facts
-    from shortlist.cli.work import long_work
+    from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
     from shortlist.products.attributes.attribute_export import save_attributes
     from shortlist.products.conversion.conversion import convert_model
@@ -49,8 +49,9 @@ def convert(
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
-    with long_work() as (cancellation, tell):
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
         made = convert_model(line, kind, budget=budget)
         saved = save(out, lambda path: write_text(path, made.text))
         table = None

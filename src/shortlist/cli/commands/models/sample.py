@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1000
 """Uniform products from which diverse ones are chosen."""
 
-KINDS_OF_SAMPLES = ("uniform", "covering", "diverse")
+KINDS_OF_SAMPLES = ("uniform", "diverse")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,10 @@ class SampleOptions:
     kind: Annotated[
         str,
         typer.Option(
-            help="Which products: uniform, each with the same probability; covering, so that every possible "
-            "interaction of --t features occurs; diverse, as far apart as can be."
+            help="Which products: uniform, each with the same probability; diverse, as far apart as can be."
         ),
     ] = "uniform"
-    n: Annotated[int | None, typer.Option(help="How many products, uniform or diverse; default 10.")] = None
-    t: Annotated[int | None, typer.Option(help="How many features interact, for covering; default 2.")] = None
+    n: Annotated[int, typer.Option(help="How many products.")] = 10
     front: Annotated[
         Path | None,
         typer.Option(help="Front of configure, as .parquet, whose products diverse chooses from."),
@@ -53,19 +51,9 @@ class SampleOptions:
         from shortlist.errors import BadInputError
 
         as_choice(self.kind, "--kind", KINDS_OF_SAMPLES)
-        drawn = ("uniform", "diverse")
-        for name, given, takers in (
-            ("--n", self.n, drawn),
-            ("--t", self.t, ("covering",)),
-            ("--front", self.front, ("diverse",)),
-            ("--max-nodes", max_nodes, drawn),
-        ):
-            if given is not None and self.kind not in takers:
-                raise BadInputError(
-                    f"{name} goes with --kind {' or '.join(takers)}, got --kind {self.kind}. Leave it out."
-                )
-        as_count(10 if self.n is None else self.n, "--n")
-        as_count(2 if self.t is None else self.t, "--t")
+        if self.front is not None and self.kind != "diverse":
+            raise BadInputError(f"--front goes with --kind diverse, got --kind {self.kind}. Leave it out.")
+        as_count(self.n, "--n")
         if max_nodes is not None:
             as_count(max_nodes, "--max-nodes", at_least=16)
 
@@ -76,7 +64,7 @@ def sample(
     model: FeatureModelFile,
     *,
     wanted: SampleOptions,
-    max_nodes: Annotated[int | None, typer.Option(help=f"{NODES}; for uniform and diverse.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(help=NODES)] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     seed: Annotated[int, typer.Option(help=SEED)] = 0,
     out: Annotated[
@@ -84,10 +72,9 @@ def sample(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Draw products of a feature model: at random, covering interactions, or far apart.
+    """Draw products of a feature model: at random, or far apart.
 
-    Diverse products are chosen from those of a --front, or from a thousand uniform ones. Ctrl-C ends a
-    covering sample with what was found.
+    Diverse products are chosen from those of a --front, or from a thousand uniform ones.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
@@ -98,7 +85,7 @@ def sample(
     )
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.model_sample import print_sample, save_products
-    from shortlist.cli.work import long_work
+    from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.clock import seconds_now
@@ -106,26 +93,22 @@ def sample(
     check_shared(context.params)
     wanted.check(max_nodes)
     kind, front = wanted.kind, wanted.front
-    n, t = wanted.n or 10, wanted.t or 2
+    n = wanted.n
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
-    with long_work() as (cancellation, tell):
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
-        if kind == "covering":
-            facts = _covering(line, t, seed, budget)
-        else:
-            size = n if kind == "uniform" else max(n, MOST_DRAWN)
-            drawn = (
-                _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
-            )
-            facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
-            facts["status"] = "feasible"
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+        size = n if kind == "uniform" else max(n, MOST_DRAWN)
+        drawn = _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
+        facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
         products = facts.pop("products")
         saved = None if out is None else save(out, lambda path: save_products(path, line, products))
     facts = {
         "command": "model sample",
         "method": kind,
+        "status": "feasible",
         "n_products": len(products),
         **facts,
         "limit": budget.limit_text,
@@ -139,21 +122,6 @@ def sample(
         print_json(facts | {"products": chosen})
     else:
         print_sample(facts, line, products)
-
-
-def _covering(line: "FeatureModel", t: int, seed: int, budget: "Budget") -> dict[str, Any]:
-    """Return a covering sample and what is known of it."""
-    import numpy as np
-
-    from shortlist.products.sampling.t_wise import covering_sample
-
-    found = covering_sample(line, t, rng=np.random.default_rng(seed), budget=budget)
-    complete = found.n_undecided == 0
-    return {
-        "status": "optimal" if complete and len(found.products) == found.lower_bound else "feasible",
-        "products": found.products, "t": t, "complete": complete, "lower_bound": found.lower_bound,
-        "n_covered": found.n_covered, "n_impossible": found.n_impossible, "n_undecided": found.n_undecided,
-    }  # fmt: skip
 
 
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":

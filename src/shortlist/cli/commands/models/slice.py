@@ -75,7 +75,7 @@ def slice_(
     from shortlist._words import counted
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.written import print_written, written_facts
-    from shortlist.cli.work import long_work
+    from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
     from shortlist.products.analysis.slicing import slice_model
     from shortlist.products.conversion.conversion import convert_model
@@ -89,8 +89,9 @@ def slice_(
     line = read_model(model)
     print_notes(line.notes)
     features = kept.features(line)
-    with long_work() as (cancellation, tell):
-        budget = Budget(60 if time_limit is None else time_limit, cancellation=cancellation, report=tell)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
         cut = slice_model(line, features, budget=budget)
         made = convert_model(cut.model, kind, budget=budget)
         saved = save(out, lambda path: write_text(path, made.text))

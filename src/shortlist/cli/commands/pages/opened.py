@@ -24,22 +24,18 @@ def open_result(
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})
-    import sys
     import webbrowser
 
+    from shortlist.cli.text.delivery import complain
     from shortlist.report.saved import result_page
     from shortlist.report.server import PageServer, state_of
 
     result_page(file, trust=trust, following=state_of(file))  # what cannot be shown is told at once
     with PageServer(file, lambda state: result_page(file, trust=trust, following=state)) as server:
-        print(
-            f"{file} is at {server.address} on this machine only. Ctrl-C ends it.",
-            file=sys.stderr,
-            flush=True,
-        )
+        complain(f"{file} is at {server.address} on this machine only. Ctrl-C ends it.")
         if browser:
             webbrowser.open(server.address)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print("No longer served.", file=sys.stderr)
+            complain("No longer served.")

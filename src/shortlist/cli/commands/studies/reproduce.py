@@ -205,9 +205,10 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     from shortlist.cli.text.delivery import save
     from shortlist.files import write_text
     from shortlist.reproduce.tables import as_csv, as_markdown
+    from shortlist.tables.csv_cells import guarded_csv
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
-    files[f"{paper.name}-rows.csv"] = found.rows.to_csv(index=False)
+    files[f"{paper.name}-rows.csv"] = guarded_csv(found.rows)
     how = f"{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}."
     head = f"# {paper.title}\n\n{how}\n"
     differs = "## Where this is not what the paper did\n\n" + "".join(

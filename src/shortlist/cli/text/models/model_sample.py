@@ -20,14 +20,6 @@ def save_products(path: str | Path, model: FeatureModel, products: Mask) -> None
 def print_sample(facts: dict[str, Any], model: FeatureModel, products: Mask) -> None:
     """Print how many products there are, what is known of them, and the first ones."""
     print(f"{counted(len(products), 'product')}, {facts['method']}.")
-    if facts["method"] == "covering":
-        left = facts["n_undecided"]
-        print(
-            f"{facts['n_covered']:,} interactions of {facts['t']} features occur, {facts['n_impossible']:,} "
-            f"are in no product" + (f", {left:,} are undecided: {facts['limit']}." if left else ".")
-        )
-        if not left:
-            print(f"No sample that covers them has fewer than {facts['lower_bound']:,} products.")
     if "distance" in facts:
         print(f"Every two of them differ in {counted(facts['distance'], 'feature')} or more.")
     for number, row in enumerate(products[:_MOST_PRODUCTS], start=1):

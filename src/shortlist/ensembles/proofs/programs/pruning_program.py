@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, DiversityLimits
+from shortlist.ensembles.goals.pair_measures import CREDIT_UNITS
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.votes.binary_votes import Votes

@@ -1,0 +1,93 @@
+"""Why a committee does not answer rows, for people."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shortlist._words import all_of, counted
+from shortlist.arrays import Mask
+from shortlist.ensembles.exits.early_exit import answer_early
+from shortlist.guarantees.cells import ANSWERED, UNKNOWN, empty_rows, words_in
+from shortlist.guarantees.reject_labels import places_of
+
+
+class Unanswered(NamedTuple):
+    """Rows to which a committee has no answer, whatever is promised about its answers.
+
+    Attributes
+    ----------
+    rows : ndarray of bool, shape (n_rows,)
+        All of them.
+    silent, too_few, unknown : ndarray of bool, shape (n_rows,)
+        On which nobody has answered, or there is no value; on which too few have answered for a threshold;
+        and which have a word that is no class, or was not fitted on.
+    needs : tuple of str
+        Which judge each row waits for; empty where none.
+    words : str
+        The unknown words, and who said them.
+    """
+
+    rows: Mask
+    silent: Mask
+    too_few: Mask
+    unknown: Mask
+    needs: tuple[str, ...]
+    words: str
+
+    def sentences(self) -> list[str]:
+        """Return what to say about them: how many there are, and why; nothing where there are none."""
+        if not self.rows.any():
+            return []
+        waiting = sum(map(bool, self.needs))
+        kinds = [
+            (int(self.silent.sum()), "without any answer or value"),
+            (int(self.too_few.sum()), "with too few answers for the rule"),
+            (waiting, f"waiting for {all_of(sorted({one for one in self.needs if one}), most=5)}"),
+            (int(self.unknown.sum()), f"with unknown words, {self.words}"),
+        ]
+        named = all_of([f"{n:,} {why}" for n, why in kinds if n])
+        return [f"{counted(int(self.rows.sum()), 'row')} of {len(self.rows):,} cannot be answered: {named}."]
+
+
+def unanswered_rows(committee: Any, X: Any) -> Unanswered:
+    """Return the rows that a fitted committee cannot answer, and why.
+
+    Parameters
+    ----------
+    committee : EnsembleClassifier
+        Fitted.
+    X : DataFrame or array-like of shape (n_rows, n_features)
+    """
+    heard = committee.heard(X) if hasattr(committee, "heard") else None
+    if heard is None or heard.states is None:
+        table = heard.rows if heard is not None else X
+        odd = committee.unknown_words(table)
+        words, names = _words_of(table, odd), _names_of(table)
+        said = words_in([names[place] for _, place in words], [word for word, _ in words])
+        silent, unknown = empty_rows(table), odd.any(axis=1)
+        nobody = np.zeros(len(silent), dtype=bool)
+        return Unanswered(silent | unknown, silent, nobody, unknown, ("",) * len(silent), said)
+    rows = places_of(committee.predict(X), committee.classes_) < 0
+    early = answer_early(committee, X)
+    waits = rows & np.array([bool(one) for one in early.needs])
+    unknown = rows & ~waits & (heard.states == UNKNOWN).any(axis=1)
+    silent = rows & ~waits & ~unknown & ~(heard.states == ANSWERED).any(axis=1)
+    pairs = {
+        (str(X[judge.columns[0]].iloc[row]), judge.name)
+        for place, judge in enumerate(committee.pool_.classifiers)
+        for row in np.flatnonzero(unknown & (heard.states[:, place] == UNKNOWN))
+    }
+    words_said = words_in([name for _, name in sorted(pairs)], [word for word, _ in sorted(pairs)])
+    needs = tuple(one if wait else "" for one, wait in zip(early.needs, waits, strict=True))
+    return Unanswered(rows, silent, rows & ~waits & ~unknown & ~silent, unknown, needs, words_said)
+
+
+def _names_of(table: Any) -> list[str]:
+    return [str(name) for name in getattr(table, "columns", range(np.shape(table)[1]))]
+
+
+def _words_of(table: Any, odd: Mask) -> list[tuple[Any, int]]:
+    """Return the different words in marked cells, each with its column."""
+    cells = [(row, place) for row, place in np.argwhere(odd).tolist()]
+    values = [table.iat[cell] if hasattr(table, "iat") else np.asarray(table)[cell] for cell in cells]
+    return list(dict.fromkeys((word, place) for word, (_, place) in zip(values, cells, strict=True)))

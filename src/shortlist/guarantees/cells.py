@@ -1,0 +1,126 @@
+"""What a cell of a row says: an answer, silence, that nobody was asked yet, or a word that is no answer.
+
+Every reader goes by the same states. A judge or a test that was asked and said nothing is silent: an empty
+cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A word that
+nothing was fitted on answers nothing: the row is not answered, and the word is named.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+
+
+class NotAsked(Enum):
+    """A cell that is no value; see :data:`NOT_ASKED`."""
+
+    NOT_ASKED = "not asked"
+
+
+NOT_ASKED = NotAsked.NOT_ASKED
+"""Stands in the cell of a frame for what was not asked, or not bought, yet."""
+
+ANSWERED, SILENT, UNASKED, UNKNOWN, FAILED = (np.int8(state) for state in range(5))
+"""States of cells. `FAILED` was asked in vain, as somebody has said: it is not asked again."""
+
+
+def unasked_cells(column: Any) -> Mask:
+    """Mark the cells of a column, an array or a series, that were not asked yet."""
+    values = np.asarray(column)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    return np.array([value is NOT_ASKED for value in values.tolist()], dtype=bool)
+
+
+def without_unasked(X: Any) -> tuple[Any, Mask | None]:
+    """Return a frame whose cells that were not asked are empty, and mark these; None where there are none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table, unasked = without_unasked(pd.DataFrame({"a": [1.5, NOT_ASKED], "b": ["x", "y"]}))
+    >>> table["a"].tolist(), unasked.tolist()
+    ([1.5, nan], [[False, False], [True, False]])
+    """
+    if not hasattr(X, "columns"):
+        return X, None
+    unasked = np.zeros(X.shape, dtype=bool)
+    for place, dtype in enumerate(X.dtypes):
+        if dtype.kind == "O":
+            unasked[:, place] = unasked_cells(X.iloc[:, place])
+    if not unasked.any():
+        return X, None
+    return X.mask(unasked, np.nan).infer_objects(), unasked
+
+
+def with_unasked(X: Any, marker: str) -> Any:
+    """Return a table, as it was read from a file, whose cells with a marker are :data:`NOT_ASKED`.
+
+    The other cells of such a column are read again, as numbers or truth values if all of them are. An empty
+    `marker` takes all empty cells.
+    """
+    import io
+
+    import pandas as pd
+
+    table = X.copy()
+    for name in table.columns:
+        column = table[name]
+        if not marker:
+            marked = column.isna()
+        elif column.dtype.kind in "iuf":
+            marked = column == pd.to_numeric(marker, errors="coerce")
+        else:
+            marked = column.astype(str) == marker
+        if not marked.any():
+            continue
+        if column.dtype.kind not in "iufb":
+            text = column.mask(marked).to_csv(index=False, header=["cells"])
+            column = pd.read_csv(io.StringIO(text), skip_blank_lines=False)["cells"]
+        cells = column.astype(object).to_numpy(copy=True)
+        cells[marked.to_numpy()] = NOT_ASKED
+        table[name] = pd.Series(cells, index=table.index, dtype=object)
+    return table
+
+
+def empty_rows(X: Any) -> Mask:
+    """Mark the rows without a single value."""
+    import pandas as pd
+
+    if hasattr(X, "columns"):
+        return np.asarray(X.isna().to_numpy().all(axis=1))
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "fcO":
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray(pd.isna(values).all(axis=1))
+
+
+def label_text(label: Any) -> str:
+    """Return a label as one types it: 1 and 1.0 are one number."""
+    whole = isinstance(label, float | np.floating) and float(label).is_integer()
+    return str(int(label)) if whole else str(label)
+
+
+def words_in(names: Sequence[str], words: Sequence[Any]) -> str:
+    """Return what somebody said that is no answer, such as ``'Error 429' of 'gpt'``, each once."""
+    pairs = dict.fromkeys(zip(words, names, strict=True))
+    return ", ".join(f"{str(word)!r} of {name!r}" for word, name in pairs)
+
+
+def states_of(silent: Mask, unasked: Mask | None = None, unknown: Mask | None = None) -> NDArray[np.int8]:
+    """Return the states of cells, from masks of one shape; what was not asked is nothing else.
+
+    Examples
+    --------
+    >>> states_of(np.array([False, True, True]), np.array([False, False, True])).tolist()
+    [0, 1, 2]
+    """
+    states = np.where(silent, SILENT, ANSWERED)
+    for mask, state in ((unknown, UNKNOWN), (unasked, UNASKED)):
+        if mask is not None:
+            states = np.where(mask, state, states)
+    return np.asarray(states, dtype=np.int8)
