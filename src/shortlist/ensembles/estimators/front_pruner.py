@@ -20,7 +20,7 @@ from shortlist.ensembles.fronts.committee_problem import (
     committee_problem,
     read_objectives,
 )
-from shortlist.ensembles.fronts.front_claims import is_best_at_its_price
+from shortlist.ensembles.fronts.front_claims import best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
@@ -102,8 +102,8 @@ class FrontPruner(ExactPruner):
     selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
         Of the committee that predicts, as of :class:`ExactPruner`. Its value is that of the first objective
         of values, accuracy without one. Its bound is what no committee can exceed, whatever its size; or,
-        where the front is complete and that is its own value, what none can that comes to no more in any
-        objective of members, of which it is the best.
+        where the front is complete and tells more, what none can that comes to no more in any objective of
+        members.
 
     Examples
     --------
@@ -343,8 +343,9 @@ class FrontPruner(ExactPruner):
         share, by = (bounds[0]["share"], bounds[0]["proved_by"]) if bounds else (1.0, "")
         bound = max(value, weights.value(everything) * share)
         optimal = bound - value < SAME_QUOTIENT
-        if not optimal and is_best_at_its_price(front, self.point_):
-            optimal, by = True, CHEAPER_WALK
+        at_its_price = best_at_its_price(front, self.point_)
+        if not optimal and at_its_price is not None and at_its_price[0] < bound:
+            (bound, optimal), by = at_its_price, CHEAPER_WALK
         bound = value if optimal else bound
         found: PrunedSelection = make(
             mask=mask,

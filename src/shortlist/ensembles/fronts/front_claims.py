@@ -19,19 +19,21 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
 
-def is_best_at_its_price(front: Front, index: int) -> bool:
-    """Whether no committee that comes to no more in each objective of members has a better first value.
+def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
+    """Return the best first value of all committees that come to no more in each objective of members.
 
-    A complete front tells that of each of its points: whatever beats it there would be dominated by a point,
-    or be one, that is as cheap and beats it too.
+    With it comes whether the point has that value itself.
+    A complete front tells that of each of its points: whatever is better there would be dominated by a point,
+    or be one, that is as cheap and is as good. None of other fronts, and where no objective is of members.
     """
     prices = [place for place, one in enumerate(front.objectives) if one.name in MEMBER_OBJECTIVES]
     values = [place for place in range(len(front.objectives)) if place not in prices]
     if front.proof.kind is not ProofKind.COMPLETE or not values or not prices:
-        return False
+        return None
     within = (front.values[:, prices] <= front.values[index, prices]).all(axis=1)
-    firsts = -front.objectives[values[0]].sign * front.values[:, values[0]]
-    return bool(firsts[index] == firsts[within].max())
+    sign = front.objectives[values[0]].sign
+    best = float((sign * front.values[within, values[0]]).min()) * sign
+    return best, best == front.values[index, values[0]]
 
 
 class FrontProblem(Protocol):

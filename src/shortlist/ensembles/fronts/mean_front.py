@@ -11,7 +11,7 @@ from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
 from shortlist.ensembles.averaging.mean_terms import scale_of
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, is_best_at_its_price
+from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, best_at_its_price
 from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
@@ -94,9 +94,10 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
     total, known = value.rate(value.tally(mask), int(mask.sum()))[0], front.extras["bounds"][0]
     shown = value.value(total)
     bound = float(known.get("at_most", known.get("at_least")))
-    optimal, by = abs(bound - shown) <= max(value.tolerance, 1e-9), bound_of_front(known["proved_by"])
-    if not optimal and is_best_at_its_price(front, index):
-        optimal, by = True, CHEAPER_WALK
+    near, by = max(value.tolerance, 1e-9), bound_of_front(known["proved_by"])
+    optimal, at_its_price = abs(bound - shown) <= near, best_at_its_price(front, index)
+    if not optimal and at_its_price is not None and abs(bound - at_its_price[0]) > near:
+        (bound, optimal), by = at_its_price, CHEAPER_WALK
     bound = shown if optimal else bound
     return value.result(mask, 0)(
         objective=value.objective,

@@ -20,7 +20,7 @@ COMMITTEE_WALK = "a walk over all committees"
 """Whose a bound is where a front is complete."""
 
 CHEAPER_WALK = "a walk over the committees that come to no more"
-"""Whose a bound is of a point of a front that is not the best at any price, but proved to be at its own."""
+"""Whose a bound is of a point of a front that is below the best at any price, and told by its own."""
 
 BEFORE_WALK = "exact pruning before the walk"
 """Whose a bound is where a front is not complete."""
@@ -189,7 +189,7 @@ def selections_meant(pruner: Any) -> str:
     if pruner.result_.proved_by == CHEAPER_WALK:
         objectives = pruner.front_.objectives
         prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
-        cheaper = f"that comes to no more in {all_of(prices)}"
+        cheaper = f"within its own {all_of(prices)}"
     return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within, cheaper]))
 
 
