@@ -33,7 +33,7 @@ def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
     within = (front.values[:, prices] <= front.values[index, prices]).all(axis=1)
     sign = front.objectives[values[0]].sign
     best = float((sign * front.values[within, values[0]]).min()) * sign
-    return best, best == front.values[index, values[0]]
+    return best, bool(best == front.values[index, values[0]])
 
 
 class FrontProblem(Protocol):
