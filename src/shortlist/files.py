@@ -125,7 +125,7 @@ def undamaged_parquet(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        first_line = next(iter(str(error).splitlines()), "") or type(error).__name__
+        first_line = next(iter(str(error).splitlines()), "").rstrip(". ") or type(error).__name__
         raise BadFileError(
             f"{name} must be a Parquet file, but reading it failed: {first_line}. Write it anew."
         ) from error

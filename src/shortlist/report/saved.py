@@ -105,11 +105,16 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         return "Pruning methods", pruning_comparison_parts(parquet_frame(str(path), table))
     front = Front.load(path)
     if front.method in STAGED_METHODS:
+        from shortlist.multistage.predict.point_choice import USUAL, choose_point
         from shortlist.report.fronts import front_parts
         from shortlist.report.stages import bought_when
 
+        picks = []
+        if len(front):
+            usual = front.point(choose_point(front, USUAL), USUAL)
+            picks.append((front.method, usual, "It is what is taken of a front of stages by default."))
         chart = bought_when(front)
-        return "Stages", [*front_parts({front.method: front}), *([chart] if chart else [])]
+        return "Stages", [*front_parts({front.method: front}, picks=picks), *([chart] if chart else [])]
     if front.method == COMMITTEES:
         from shortlist.report.fronts import front_page_parts
 

@@ -330,7 +330,9 @@ def test_weights_name_the_rule(folder: Path) -> None:
     ("arguments", "message"),
     [
         pytest.param(["show", "none.parquet"], "cannot be read", id="missing front"),
-        pytest.param(["show", "phone.uvl"], "must be a front saved by Shortlist", id="not a front"),
+        pytest.param(
+            ["show", "phone.uvl"], "corrupted or this is not a parquet file. Write", id="not a front"
+        ),
         pytest.param(
             ["show", "front.parquet", "--pick", "best"],
             "--pick must be the number of a point, from 0, or a rule, ideal, knee, one-se or norm, got 'best'.",

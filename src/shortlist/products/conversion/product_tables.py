@@ -54,8 +54,8 @@ def read_products(
 
     Either each row is a configuration, with a column for every feature, called by its name or
     ``feature: NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and
-    ``point`` the numbers of points, unless it is a feature. So fronts and samples are written. Or the columns are ``feature`` and ``selected``, and the file is one
-    configuration.
+    ``point`` the numbers of points, unless it is a feature. So fronts and samples are written. Or the columns
+    are ``feature`` and ``selected``, and the file is one configuration.
 
     Parameters
     ----------
