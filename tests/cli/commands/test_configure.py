@@ -121,7 +121,7 @@ def test_a_front_is_written_as_a_table_where_the_name_says_so_and_the_run_is_des
     facts = json.loads(run.stdout)
 
     header = (folder / "front.csv").read_text(encoding="utf-8").split("\n")[0]
-    assert header.startswith("objective: min deselected,objective: min cost,feature: Phone,")
+    assert header.startswith("point,objective: min deselected,objective: min cost,feature: Phone,")
     assert (facts["seed"], facts["version"]) == (0, __version__)
     assert facts["options"]["default"] == ["cost=0"]
     people = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", cwd=folder)

@@ -66,6 +66,15 @@ def test_one_configuration_a_file_is_read_too(tmp_path: Path) -> None:
     assert table.selections.tolist() == [[True, False, False, False]]
 
 
+@pytest.mark.parametrize("numbered", [False, True])
+def test_a_feature_called_point_is_no_number_of_a_point(numbered: bool, tmp_path: Path) -> None:
+    model = make_model(["A", "point"], root=0, groups=[make_group(0, [1], "optional")])
+    header = ["point", "feature: A", "feature: point"] if numbered else ["A", "point"]
+    rows: list[list[Cell]] = [[7, 1, 0], [8, 1, 1]] if numbered else [[1, 0], [1, 1]]
+    save_rows(tmp_path / "t.csv", header, rows)
+    assert read_products(tmp_path / "t.csv", model).selections.tolist() == [[True, False], [True, True]]
+
+
 def _model() -> FeatureModel:
     return make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
 

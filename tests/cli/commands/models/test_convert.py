@@ -59,9 +59,9 @@ def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
         assert (
             shortlist("configure", *given, *questions, f"{len(given)}.{ending}", cwd=folder).returncode == 0
         )
-        tables.append(read_table_file(folder / f"{len(given)}.{ending}").iloc[:, :2])
+        tables.append(read_table_file(folder / f"{len(given)}.{ending}").iloc[:, :3])
     assert tables[0].equals(tables[1])
-    assert list(tables[0].columns) == ["objective: min cost", "objective: max selected"]
+    assert list(tables[0].columns) == ["point", "objective: min cost", "objective: max selected"]
 
 
 def test_a_format_is_named_where_the_ending_means_another(folder: Path) -> None:
