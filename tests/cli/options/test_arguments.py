@@ -103,7 +103,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s"},
     "configure": {"units"},
     "compare": {"units"},
     "model check": {"units"},
@@ -162,7 +162,7 @@ def test_no_sentence_of_the_library_has_an_option_of_the_command() -> None:
     found = [
         f"{path.relative_to(root)}: {text.value}"
         for path in root.rglob("*.py")
-        if "cli" not in path.relative_to(root).parts
+        if "cli" not in path.relative_to(root).parts and path.name != "reader.py"  # a command of its own
         for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(text, ast.Constant) and isinstance(text.value, str) and named.search(text.value)
     ]
