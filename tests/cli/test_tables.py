@@ -126,7 +126,55 @@ def test_columns_that_tell_nothing_about_new_rows_are_named(folder: Path, words:
     assert run.returncode == 0, run.stderr
     notes = json.loads(run.stdout)["notes"]
     assert "column 'nothing' is empty in every row." in notes
-    different = [note for note in notes if "is different in every row" in note]
-    assert len(different) == 1
-    assert different[0].startswith("column 'patient' ")
-    assert f"shortlist: note: {different[0]}" in run.stderr
+    left_out = [note for note in notes if "left out" in note]
+    assert len(left_out) == 1
+    assert "'patient'" in left_out[0]
+    assert "--keep patient" in left_out[0]
+    assert f"shortlist: note: {left_out[0]}" in run.stderr
+
+
+def _numbered(folder: Path) -> Path:
+    """Write a table of 60 rows with a number of the patient, which sorts the classes, and without prices."""
+    table = pd.read_csv(folder / "t.csv").sort_values("target", ignore_index=True)
+    table.insert(0, "patient", np.arange(1000, 1060))
+    table.to_csv(folder / "numbered.csv", index=False)
+    return folder / "numbered.csv"
+
+
+def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_answer(folder: Path) -> None:
+    _numbered(folder)
+    (folder / "costs.csv").write_text("feature,cost\na,3\nb,2\nc,1\n")
+    run = shortlist(
+        "stage",
+        "numbered.csv",
+        "--costs",
+        "costs.csv",
+        "--max-stages",
+        "2",
+        "--model-out",
+        "s.joblib",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "'patient'" in run.stderr
+    told = shortlist("predict", "s.joblib", "numbered.csv", "--explain", "--out", "s.csv", cwd=folder)
+    assert told.returncode == 0, told.stderr
+    answers = pd.read_csv(folder / "s.csv")
+    assert answers.columns[:2].tolist() == ["patient", "prediction"]
+    assert answers["patient"].tolist() == list(range(1000, 1060))
+    assert not answers["features"].fillna("").str.contains("patient").any()
+    pd.read_csv(folder / "numbered.csv").drop(columns="patient").to_csv(folder / "nameless.csv", index=False)
+    told = shortlist("predict", "s.joblib", "nameless.csv", cwd=folder)
+    assert told.stdout.startswith("prediction\n")
+
+
+def test_keep_learns_from_a_column_that_looks_like_a_number_of_the_row(folder: Path) -> None:
+    _numbered(folder)
+    run = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--out", "k.joblib", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "patient" not in run.stderr
+    told = shortlist("predict", "k.joblib", "t.csv", cwd=folder)
+    assert "missing: 'patient'" in told.stderr
+    wrong = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--drop", "patient", cwd=folder)
+    assert wrong.returncode == 2
+    assert "dropped as well" in wrong.stderr

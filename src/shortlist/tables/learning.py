@@ -1,8 +1,9 @@
 """Tables to learn from: rows, a column that holds the class, and what looks wrong with either."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
@@ -25,6 +26,48 @@ MOST_NUMBERS = 20
 
 ROWS_PER_NUMBER = 5
 """So many rows each, on average, are enough."""
+
+NAMES_OF_ROWS = (
+    "id",
+    "ids",
+    "uuid",
+    "guid",
+    "case",
+    "patient",
+    "subject",
+    "person",
+    "customer",
+    "client",
+    "user",
+    "record",
+    "row",
+    "session",
+    "encounter",
+)
+"""A column is called like an identifier if its name is one of these words, or begins or ends with one of the first four."""
+
+
+class LearningTable(NamedTuple):
+    """A table as classifiers learn from it.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features.
+    y : Series
+        The class of every row.
+    ids : tuple of str
+        Columns that name rows or cases: no features, but kept beside the answers to new rows.
+    """
+
+    X: "pd.DataFrame"
+    y: "pd.Series[Any]"
+    ids: tuple[str, ...]
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Return the names of the features."""
+        return tuple(map(str, self.X.columns))
 
 
 def read_table(
@@ -63,9 +106,18 @@ def read_table(
 
 
 def split_target(
-    table: "pd.DataFrame", target: str, *, drop: Sequence[str] = (), notes: list[str] | None = None
-) -> "tuple[pd.DataFrame, pd.Series]":
-    """Return the features and the target of a table, without the columns named in `drop`.
+    table: "pd.DataFrame",
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    notes: list[str] | None = None,
+) -> LearningTable:
+    """Return the features and the target of a table, without columns that name rows.
+
+    A column of at least 20 rows names them if all of its values differ, and are words, or whole numbers that
+    are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers with
+    decimals are measurements.
 
     Parameters
     ----------
@@ -75,9 +127,10 @@ def split_target(
         The column that holds the class.
     drop : sequence of str, default=()
         Columns to leave out.
+    keep : sequence of str, default=()
+        Columns that are features even if they look like names of rows.
     notes : list of str, optional
-        Gets a sentence for every column that looks like a name or a number of the row, and for every empty
-        one.
+        Gets a sentence about columns that name rows, that might, and that are empty.
 
     Raises
     ------
@@ -86,14 +139,7 @@ def split_target(
         target looks like a number to predict: it has fractions, or more than 20 different values with fewer
         than 5 rows each.
     """
-    columns = list(table.columns)
-    for name in (target, *drop):
-        if name not in columns:
-            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
-            near = did_you_mean(name, columns) or parted or " Check the spelling."
-            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
-    if target in drop:
-        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
+    _check_columns(table, target, drop, keep)
     y = table[target]
     if y.isna().any():
         raise BadInputError(
@@ -111,9 +157,37 @@ def split_target(
         raise BadInputError(
             f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
         )
+    ids = tuple(name for name in X.columns if name not in keep and _names_rows(X[name]))
+    X = X.drop(columns=list(ids))
+    if not X.shape[1]:
+        raise BadInputError(
+            f"{_file(table)} must have a column to learn from, got only {shown(ids)}, different in every row "
+            f"as names of rows are. Pass keep={ids[0]!r} if it was measured."
+        )
     if notes is not None:
-        notes += [note for column in X.columns if (note := _suspicion(X[column]))]
-    return X, y
+        if ids:
+            notes.append(
+                f"left out, because they name rows (words or counted numbers, different in every row): "
+                f"{shown(ids)}. predict writes them beside its answers; --keep {ids[0]} would learn from it."
+            )
+        notes += [note for name in X.columns if name not in keep and (note := _suspicion(X[name]))]
+    return LearningTable(X, y, ids)
+
+
+def _check_columns(table: "pd.DataFrame", target: str, drop: Sequence[str], keep: Sequence[str]) -> None:
+    """Refuse names of columns that a table has not, and columns that are asked to be two things."""
+    columns = list(table.columns)
+    for name in (target, *drop, *keep):
+        if name not in columns:
+            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
+            near = did_you_mean(name, columns) or parted or " Check the spelling."
+            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
+    if target in drop:
+        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
+    both = [name for name in keep if name == target or name in drop]
+    if both:
+        what = "the target" if both[0] == target else "dropped as well"
+        raise BadInputError(f"keep={both[0]!r} must be a feature, got a column that is {what}. Leave it out.")
 
 
 def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame":
@@ -153,6 +227,47 @@ def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:
     raise BadInputError(
         f"the target {y.name!r} of {file} {what}: this looks like a number to predict, not a class. "
         "Choose another target, or write classes as words or as few whole numbers."
+    )
+
+
+def _names_rows(column: "pd.Series[Any]") -> bool:
+    """Whether a column names the rows, as far as its values and its own name tell."""
+    if len(column) < FEWEST_ROWS or not _all_differ(column):
+        return False
+    if column.dtype.kind not in "iuf":
+        return not _is_time(column)
+    if (column % 1 != 0).any():
+        return False
+    steps = column.diff().iloc[1:]
+    return bool(
+        (steps > 0).all()
+        or column.max() - column.min() == len(column) - 1
+        or _is_called_like_an_id(str(column.name))
+    )
+
+
+def _all_differ(column: "pd.Series[Any]") -> bool:
+    """Whether no value is missing or occurs twice."""
+    return column.nunique() == len(column)
+
+
+def _is_time(column: "pd.Series[Any]") -> bool:
+    """Whether a column holds points in time, or spans of it, which are measured."""
+    return column.dtype.kind in "mM"
+
+
+def _is_called_like_an_id(name: str) -> bool:
+    """Whether a name is that of an identifier, in whatever spelling.
+
+    Examples
+    --------
+    >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
+    [True, True, True, True, False, False]
+    """
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).casefold()
+    found = re.findall(r"[^\W_]+", words)
+    return bool(found) and (
+        found[-1] in ("id", "uuid", "guid") or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
     )
 
 

@@ -73,8 +73,8 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(folder / "answers.csv")
     assert len(answers) == 20
-    assert set(answers["outcome"]) <= {"ill", "well"}
-    assert ((answers["score_ill"] > 0.5) == (answers["outcome"] == "ill")).all()
+    assert set(answers["prediction"]) <= {"ill", "well"}
+    assert ((answers["score_ill"] > 0.5) == (answers["prediction"] == "ill")).all()
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: s
     predicted = shortlist("predict", "rule.joblib", "new.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(io.StringIO(predicted.stdout))
-    assert ((answers["score_well"] > 0.5) == (answers["outcome"] == "well")).all()
+    assert ((answers["score_well"] > 0.5) == (answers["prediction"] == "well")).all()
 
 
 @pytest.mark.slow
@@ -509,11 +509,11 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     assert predicted.returncode == 0, predicted.stderr
     told = json.loads(predicted.stdout)
     answers = pd.read_csv(folder / "sure.csv")
-    assert told["n_rejected"] == int((answers["outcome"] == "REJECT").sum())
+    assert told["n_rejected"] == int((answers["prediction"] == "REJECT").sum())
     assert told["guarantee"]["threshold"] == found["threshold"]
     assert "Promised with confidence 90 %: at least 70 % of the answers" in predicted.stderr
     scores = answers[["score_ill", "score_well"]].max(axis=1)
-    assert (scores[answers["outcome"] != "REJECT"] >= found["threshold"] - 1e-6).all()
+    assert (scores[answers["prediction"] != "REJECT"] >= found["threshold"] - 1e-6).all()
 
     verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
     assert "As claimed" in verified.stdout
@@ -521,7 +521,7 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
         "predict", "sure.joblib", "new.csv", "--early-exit", "--out", "early.csv", "--json", cwd=folder
     )
     sooner = json.loads(early.stdout)
-    assert (pd.read_csv(folder / "early.csv")["outcome"] == answers["outcome"]).all()
+    assert (pd.read_csv(folder / "early.csv")["prediction"] == answers["prediction"]).all()
     assert (sooner["n_rejected"], sooner["guarantee"]) == (told["n_rejected"], told["guarantee"])
     assert sooner["early_exit"]["mean_calls"] <= len(sooner["early_exit"]["order"]) == facts["size"]
 
@@ -564,7 +564,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     )
     saved = json.loads(early.stdout)["early_exit"]
     answers = pd.read_csv(tmp_path / "e.csv")
-    assert (answers["target"] == pd.read_csv(tmp_path / "a.csv")["target"]).all()
+    assert (answers["prediction"] == pd.read_csv(tmp_path / "a.csv")["prediction"]).all()
     assert saved["mean_calls"] == answers["calls"].mean() < 3
     assert f"{saved['mean_calls']:.2f} of 3 members were asked on average" in early.stderr
     assert facts["early_exit"]["mean_calls"] == pytest.approx(saved["mean_calls"], rel=0.1)
@@ -609,7 +609,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
         ran = shortlist("predict", "m.joblib", "ans.csv", *more, "--out", out, "--json", cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
     answers = pd.read_csv(tmp_path / "e.csv")
-    assert (answers["truth"] == pd.read_csv(tmp_path / "a.csv")["truth"]).all()
+    assert (answers["prediction"] == pd.read_csv(tmp_path / "a.csv")["prediction"]).all()
     early = json.loads(ran.stdout)["early_exit"]
     assert sorted(early["order"]) == sorted(facts["selection"])
     costs = np.cumsum([0, *(5 - int(name[1:]) for name in early["order"])])

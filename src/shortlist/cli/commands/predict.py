@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from shortlist.saved_models import SavedModel
 
+PREDICTION = "prediction"
+"""The column of the answers, which is never called as the target is: the file may be joined to known classes."""
+
 MANY_ROWS = 10
 """From here on it is worth a note that all rows are answered alike."""
 
@@ -51,6 +54,8 @@ def predict(
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
     )
+    import pandas as pd
+
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
     from shortlist.files import whole_file
@@ -71,6 +76,7 @@ def predict(
         columns, absent = _bought_columns(read, columns)
         notes += absent
     rows = select_columns(read, columns)
+    ids = [name for name in saved.ids if name in read.columns]
     if explain and not buys_features:
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {made_by(estimator)}. Leave it out."
@@ -90,10 +96,11 @@ def predict(
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
-        *_one_answer(answers[saved.target]),
+        *_one_answer(answers[PREDICTION]),
     ]
     print_notes(found)
     notes += found
+    answers = pd.concat([read[ids].drop(columns=answers.columns, errors="ignore"), answers], axis=1)
     if out is None:
         answers.to_csv(sys.stdout, index=False)
         return
@@ -167,7 +174,7 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
     estimator = saved.estimator
     found = estimator.predict_early(rows)
     prices = prices_of_members(getattr(estimator, "classifier_", estimator))
-    answers = pd.DataFrame({saved.target: found.labels, "calls": found.calls})
+    answers = pd.DataFrame({PREDICTION: found.labels, "calls": found.calls})
     facts = {
         "order": list(found.order),
         "mean_calls": float(found.calls.mean()),
@@ -213,12 +220,12 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> "tuple[pd.DataFrame, di
     estimator = saved.estimator
     voter = getattr(estimator, "classifier_", estimator)
     probabilities = voter.predict_proba(rows)
-    answers = pd.DataFrame({saved.target: estimator.predict(rows)})
+    answers = pd.DataFrame({PREDICTION: estimator.predict(rows)})
     for column, label in enumerate(voter.classes_):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
     if estimator is voter:
         return answers, {}
-    rejected = (answers[saved.target] == estimator.reject_label_).sum()
+    rejected = (answers[PREDICTION] == estimator.reject_label_).sum()
     return answers, _rejected(estimator, int(rejected))
 
 
@@ -242,6 +249,6 @@ def _bought(
     guarantee = getattr(saved.estimator, "guarantee_", None)
     if guarantee is not None:
         facts["guarantee"] = guarantee.as_dict()
-    answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
+    answers = decisions.drop(columns="rejected").rename(columns={"label": PREDICTION})
     answers["confidence"] = answers["confidence"].round(6)
-    return answers if explain else answers[[saved.target]], facts
+    return answers if explain else answers[[PREDICTION]], facts

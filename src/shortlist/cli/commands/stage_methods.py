@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.runs import Study
+    from shortlist.tables.learning import LearningTable
 
 
 class ModelFile(NamedTuple):
     """What a model file holds beside the model, and where it is written; nowhere if None."""
 
-    features: list[str]
+    learning: "LearningTable"
     target: str
     out: Path | None
 
@@ -66,7 +67,7 @@ def fit_opponent(
         measured = measure_on(opponent, take_rows(X, test), labels[test])
         out = kept.out
         if out is not None:
-            fitted = SavedModel(opponent, tuple(kept.features), kept.target)
+            fitted = SavedModel(opponent, kept.learning.features, kept.target, ids=kept.learning.ids)
             out = save(out, lambda path: save_model(fitted, path))
     counts = {"train": len(fit), "validation": len(judge), "test": len(test)}
     facts = opponent_facts(name, opponent, measured, counts, seconds) | {"model": out and str(out)}
