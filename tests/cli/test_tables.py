@@ -178,3 +178,71 @@ def test_keep_learns_from_a_column_that_looks_like_a_number_of_the_row(folder: P
     wrong = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--drop", "patient", cwd=folder)
     assert wrong.returncode == 2
     assert "dropped as well" in wrong.stderr
+
+
+def _with_cases(folder: Path) -> None:
+    """Write a table of 30 cases with ten rows each, whose class is that of the case."""
+    rng = np.random.default_rng(1)
+    case = rng.permutation(np.repeat(np.arange(30), 10))
+    table = pd.DataFrame(rng.random((300, 3)).round(3), columns=["a", "b", "c"])
+    table["target"] = np.where(case % 2 == 0, "ill", "well")
+    table.assign(ward=[f"w{k}" for k in case]).to_csv(folder / "wards.csv", index=False)
+    table.assign(case=case).to_csv(folder / "cases.csv", index=False)
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Path, words: str) -> None:
+    _with_cases(folder)
+    model = "--model-out" if words == "stage" else "--out"
+    for column, file in (("case", "cases.csv"), ("ward", "wards.csv")):
+        told = f"column '{column}' seems to name cases: 30 in 300 rows."
+        run = shortlist(*_line(words, file), cwd=folder)
+        assert told in run.stderr
+        assert f"--group {column} " in run.stderr
+    run = shortlist(*_line(words, "cases.csv"), "--group", "case", model, "g.joblib", "--json", cwd=folder)
+    assert run.returncode in {0, 3}, run.stderr
+    assert "seems to name cases" not in run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["options"]["group"] == "case"
+    rows = facts["rows"]
+    assert all(n % 10 == 0 for part, n in rows.items() if part != "folds"), rows
+    told = shortlist("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
+    assert told.returncode == 0, told.stderr
+    answers = pd.read_csv(folder / "g.csv")
+    assert answers.columns[:2].tolist() == ["case", "prediction"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--group", "cas"], "Did you mean 'case'?"),
+        (["--group", "target"], "--group target is the target, the column to predict."),
+        (
+            ["--group", "case", "--drop", "case"],
+            "--group case must stay in the table, got --drop case as well.",
+        ),
+        (
+            ["--group", "case", "--keep", "case"],
+            "--keep case must be a feature, got a column that is the group.",
+        ),
+    ],
+)
+def test_a_group_that_cannot_be_one_is_refused(folder: Path, options: list[str], message: str) -> None:
+    _with_cases(folder)
+    run = shortlist(*_line("prune", "cases.csv"), *options, cwd=folder)
+    assert run.returncode == 2
+    assert message in run.stderr
+
+
+def test_methods_are_compared_on_other_cases(folder: Path) -> None:
+    _with_cases(folder)
+    pruned = shortlist(
+        "prune", "cases.csv", "--methods", "full,best-single", "--folds", "3", "--classifiers", "3", "--group", "case",
+        "--workers", "1", "--no-study", cwd=folder,
+    )  # fmt: skip
+    assert pruned.returncode == 0, pruned.stderr
+    staged = shortlist(
+        "stage", "cases.csv", "--methods", "single,co-t", "--seeds", "2", "--group", "case", "--workers", "1",
+        "--no-study", cwd=folder,
+    )  # fmt: skip
+    assert staged.returncode == 0, staged.stderr

@@ -34,26 +34,26 @@ CLASSES = ["ill", "well"] * 20
 def test_words_and_counted_numbers_that_differ_in_every_row_are_left_out_and_named(name: str) -> None:
     notes: list[str] = []
     table = pd.DataFrame({name: IDS[name], "b": RNG.random(40), "y": CLASSES})
-    X, _, ids = split_target(table, "y", notes=notes)
+    X, _, ids, _ = split_target(table, "y", notes=notes)
     assert (list(X), ids) == (["b"], (name,))
     assert [repr(name) in note for note in notes] == [True]
 
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_measurements_stay_features(name: str) -> None:
-    X, _, ids = split_target(pd.DataFrame({name: MEASURED[name], "y": CLASSES}), "y")
+    X, _, ids, _ = split_target(pd.DataFrame({name: MEASURED[name], "y": CLASSES}), "y")
     assert (list(X), ids) == ([name], ())
 
 
 @pytest.mark.parametrize("name", IDS)
 def test_a_kept_column_is_a_feature_without_a_note(name: str) -> None:
     notes: list[str] = []
-    X, _, ids = split_target(pd.DataFrame({name: IDS[name], "y": CLASSES}), "y", keep=[name], notes=notes)
+    X, _, ids, _ = split_target(pd.DataFrame({name: IDS[name], "y": CLASSES}), "y", keep=[name], notes=notes)
     assert (list(X), ids, notes) == ([name], (), [])
 
 
 def test_few_rows_may_differ_by_chance() -> None:
-    X, _, ids = split_target(pd.DataFrame({"id": range(19), "y": ["ill", *["well"] * 18]}), "y")
+    X, _, ids, _ = split_target(pd.DataFrame({"id": range(19), "y": ["ill", *["well"] * 18]}), "y")
     assert (list(X), ids) == (["id"], ())
 
 

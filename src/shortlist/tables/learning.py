@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
 from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
@@ -12,6 +14,8 @@ from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from shortlist.tables.splits import Cases
 
 EXAMPLE_PREFIX = "example:"
 
@@ -58,11 +62,14 @@ class LearningTable(NamedTuple):
         The class of every row.
     ids : tuple of str
         Columns that name rows or cases: no features, but kept beside the answers to new rows.
+    cases : ndarray of int, shape (n_samples,), or None
+        Of which case each row is, where somebody says so.
     """
 
     X: "pd.DataFrame"
     y: "pd.Series[Any]"
     ids: tuple[str, ...]
+    cases: "Cases | None" = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -111,6 +118,7 @@ def split_target(
     *,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    group: str | None = None,
     notes: list[str] | None = None,
 ) -> LearningTable:
     """Return the features and the target of a table, without columns that name rows.
@@ -129,6 +137,8 @@ def split_target(
         Columns to leave out.
     keep : sequence of str, default=()
         Columns that are features even if they look like names of rows.
+    group : str, optional
+        Column that says of which case a row is. It is no feature.
     notes : list of str, optional
         Gets a sentence about columns that name rows, that might, and that are empty.
 
@@ -139,7 +149,7 @@ def split_target(
         target looks like a number to predict: it has fractions, or more than 20 different values with fewer
         than 5 rows each.
     """
-    _check_columns(table, target, drop, keep)
+    _check_columns(table, target, drop, keep, group)
     y = table[target]
     if y.isna().any():
         raise BadInputError(
@@ -152,12 +162,13 @@ def split_target(
             f"{str(y.iloc[0])!r}. Choose another column, or add rows of another class."
         )
     _refuse_numbers_to_predict(y, _file(table))
+    cases = None if group is None else _cases(table, group, target)
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
         raise BadInputError(
             f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
         )
-    ids = tuple(name for name in X.columns if name not in keep and _names_rows(X[name]))
+    ids = tuple(name for name in X.columns if name == group or (name not in keep and _names_rows(X[name])))
     X = X.drop(columns=list(ids))
     if not X.shape[1]:
         raise BadInputError(
@@ -165,28 +176,37 @@ def split_target(
             f"as names of rows are. Pass keep={ids[0]!r} if it was measured."
         )
     if notes is not None:
-        if ids:
+        unasked = [name for name in ids if name != group]
+        if unasked:
             notes.append(
                 f"left out, because they name rows (words or counted numbers, different in every row): "
-                f"{shown(ids)}. predict writes them beside its answers; --keep {ids[0]} would learn from it."
+                f"{shown(unasked)}. predict writes them beside its answers; --keep {unasked[0]} would learn from it."
             )
+        if cases is None:
+            notes += [note for name in X.columns if (note := _repeats(X[name], y))]
         notes += [note for name in X.columns if name not in keep and (note := _suspicion(X[name]))]
-    return LearningTable(X, y, ids)
+    return LearningTable(X, y, ids, cases)
 
 
-def _check_columns(table: "pd.DataFrame", target: str, drop: Sequence[str], keep: Sequence[str]) -> None:
+def _check_columns(
+    table: "pd.DataFrame", target: str, drop: Sequence[str], keep: Sequence[str], group: str | None
+) -> None:
     """Refuse names of columns that a table has not, and columns that are asked to be two things."""
     columns = list(table.columns)
-    for name in (target, *drop, *keep):
+    for name in (target, *drop, *keep, *([] if group is None else [group])):
         if name not in columns:
             parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
             near = did_you_mean(name, columns) or parted or " Check the spelling."
             raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
     if target in drop:
         raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
-    both = [name for name in keep if name == target or name in drop]
+    if group is not None and group in drop:
+        raise BadInputError(
+            f"group={group!r} must stay in the table, got drop={group!r} as well. Leave it out."
+        )
+    both = [name for name in keep if name in (target, group) or name in drop]
     if both:
-        what = "the target" if both[0] == target else "dropped as well"
+        what = "dropped as well" if both[0] in drop else "the target" if both[0] == target else "the group"
         raise BadInputError(f"keep={both[0]!r} must be a feature, got a column that is {what}. Leave it out.")
 
 
@@ -243,6 +263,42 @@ def _names_rows(column: "pd.Series[Any]") -> bool:
         (steps > 0).all()
         or column.max() - column.min() == len(column) - 1
         or _is_called_like_an_id(str(column.name))
+    )
+
+
+def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
+    """Return the numbers of the cases that a column names."""
+    import pandas as pd
+
+    if group == target:
+        raise BadInputError(
+            f"group={group!r} is the target, the column to predict. Name the column of cases."
+        )
+    gaps = int(table[group].isna().sum())
+    if gaps:
+        raise BadInputError(
+            f"group={group!r} must name the case of every row, got {counted(gaps, 'gap')}. Drop such rows, or "
+            "name their cases."
+        )
+    return pd.factorize(table[group])[0].astype(np.intp)
+
+
+def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
+    """Say that a column seems to name cases of several rows; "" if it does not.
+
+    Such a column is called like an identifier, or each of its values has rows of one class only.
+    """
+    n_values = column.nunique()
+    many = FEWEST_ROWS <= n_values < len(column)
+    if not many or column.dtype.kind in "fbmM":
+        return ""
+    told = _is_called_like_an_id(str(column.name))
+    if not told and (2 * n_values > len(column) or y.groupby(column).nunique().max() > 1):
+        return ""
+    return (
+        f"column {column.name!r} seems to name cases: {n_values:,} in {len(column):,} rows. Rows of one case on "
+        f"both sides of a split make every figure too good: --group {column.name} keeps them together, and "
+        "learns nothing from the column."
     )
 
 

@@ -85,7 +85,14 @@ def evolve(
         long_work(place.path) as (cancellation, tell),
     ):
         evolved = evolve_table(
-            X, labels, classifier, seed=run.seed, report=tell, cancellation=cancellation, study=study
+            X,
+            labels,
+            classifier,
+            seed=run.seed,
+            cases=learning.cases,
+            report=tell,
+            cancellation=cancellation,
+            study=study,
         )
         if out is not None:
             model = SavedModel(classifier, learning.features, rows.target, ids=learning.ids)

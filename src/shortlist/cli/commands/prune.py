@@ -104,6 +104,7 @@ def prune(
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.studies.holdout import prune_table
+    from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_prune_numbers(context.params)
@@ -128,7 +129,7 @@ def prune(
         about |= {"notes": notes}
         with place.opened(context) as opened:
             compare_pruning(
-                name, X, y.to_numpy(), how.chosen(exact), folds,
+                name, (X, y.to_numpy(), learning.cases), how.chosen(exact), folds,
                 study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip
         return
@@ -141,8 +142,8 @@ def prune(
     files = PrunedFiles(front_file, model_file, report, rows.target, f"Pruned ensemble: {table}")
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
-            X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
-            report=tell, cancellation=cancellation, study=opened,
+            X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
+            work=Work(n_threads, opened, tell, cancellation),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         written = _written(pruned, files, learning)

@@ -14,8 +14,10 @@ from shortlist.cli.text.output import print_json
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.arrays import Labels
     from shortlist.report.parts import Parts
     from shortlist.runs import Study
+    from shortlist.tables.splits import Cases
 
 
 class Files(NamedTuple):
@@ -38,8 +40,7 @@ class Folds(NamedTuple):
 
 def compare_pruning(
     name: str,
-    X: "pd.DataFrame",
-    y: Any,
+    table: "tuple[pd.DataFrame, Labels, Cases | None]",
     methods: dict[str, Any],
     how: Folds,
     *,
@@ -60,11 +61,11 @@ def compare_pruning(
     from shortlist.runs.clock import seconds_now
 
     for pruner in methods.values():
-        check_pruner(pruner, y, how.classifiers)
+        check_pruner(pruner, table[1], how.classifiers)
     start = seconds_now()
     with calm_fits(), long_work(study.path) as (cancellation, tell):
         results = compare_methods(
-            {name: (X, y)}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
+            {name: table}, methods, n_folds=how.folds, n_repeats=how.repeats, n_classifiers=how.classifiers,
             refit=how.refit, random_state=how.seed, work=Work(how.workers, study, tell, cancellation),
         )  # fmt: skip
         seconds = seconds_now() - start

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from shortlist.report.parts import Parts
     from shortlist.runs import Budget, Study
     from shortlist.saved_models import SavedModel
+    from shortlist.tables.splits import Cases
 
 
 @grouped
@@ -150,11 +151,13 @@ def stage(
         about |= {"notes": notes}
         if alone:
             model = ModelFile(learning, read.target, model_out or out)
-            fit_opponent(X, labels, search.method, methods[search.method], kept=model, about=about, json=json)
+            fit_opponent(labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
             with kept.place(context, data).opened(context) as study:
-                compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
+                compare_on_splits(
+                    X, labels, learning.cases, methods, how, study=study, out=out, about=about, json=json
+                )
         return
     classifier = MultiStageClassifier(
         n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
@@ -162,7 +165,14 @@ def stage(
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(
-        *output_files(out, model_out), read.target, learning.ids, rows, json, report, f"Stages: {table}"
+        *output_files(out, model_out),
+        read.target,
+        learning.ids,
+        learning.cases,
+        rows,
+        json,
+        report,
+        f"Stages: {table}",
     )
     with kept.place(context, data).opened(context) as study:
         _find_front(
@@ -189,6 +199,7 @@ class Outputs(NamedTuple):
     model: Path | None
     target: str
     ids: tuple[str, ...]
+    cases: "Cases | None"
     rows: int
     json: bool
     report: Path | None
@@ -220,7 +231,14 @@ def _find_front(
     limited = _limits_in_reach(classifier.method, notes, about, json=json)
     with limited, long_work(study.path) as (cancellation, tell):
         staged, unmet = _staged(
-            X, labels, classifier, seed, report=tell, cancellation=cancellation, study=study
+            X,
+            labels,
+            classifier,
+            seed,
+            cases=wanted.cases,
+            report=tell,
+            cancellation=cancellation,
+            study=study,
         )
         seconds = seconds_now() - start
         model = SavedModel(classifier, tuple(map(str, X.columns)), wanted.target, ids=wanted.ids)

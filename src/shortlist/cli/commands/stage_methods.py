@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.runs import Study
     from shortlist.tables.learning import LearningTable
+    from shortlist.tables.splits import Cases
 
 
 class ModelFile(NamedTuple):
@@ -39,7 +40,6 @@ class Splits(NamedTuple):
 
 
 def fit_opponent(
-    X: "pd.DataFrame",
     labels: Any,
     name: str,
     opponent: "BudgetedClassifier",
@@ -56,7 +56,8 @@ def fit_opponent(
     from shortlist.tables.fit_inputs import take_rows
 
     opponent.check_options(labels)
-    fit, judge, test = split_three(labels, seed=int(opponent.random_state))
+    X = kept.learning.X
+    fit, judge, test = split_three(labels, seed=int(opponent.random_state), cases=kept.learning.cases)
     start = seconds_now()
     with long_work() as (cancellation, report):
         opponent.fit(
@@ -80,6 +81,7 @@ def fit_opponent(
 def compare_on_splits(
     X: "pd.DataFrame",
     labels: Any,
+    cases: "Cases | None",
     methods: dict[str, Any],
     how: Splits,
     *,
@@ -104,7 +106,7 @@ def compare_on_splits(
     start = seconds_now()
     with long_work(study.path) as (cancellation, report):
         results = compare_stage_methods(
-            X, labels, methods, n_seeds=how.seeds, random_state=how.first,
+            X, labels, methods, n_seeds=how.seeds, random_state=how.first, cases=cases,
             work=Work(how.workers, study, report, cancellation),
         )  # fmt: skip
         if results.empty:

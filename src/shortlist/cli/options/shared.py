@@ -56,6 +56,13 @@ Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="Column to learn from although it looks like a name of the row; may be repeated."),
 ]
+Group: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that names the case of each row: all rows of a case are on one side of every split, and "
+        "nothing is learned from the column."
+    ),
+]
 Positive: TypeAlias = Annotated[
     str | None, typer.Option(help="Class that counts as positive; default the last, sorted.")
 ]
@@ -116,13 +123,19 @@ class TableOptions:
     target: Target = "target"
     drop: Drop = None
     keep: Keep = None
+    group: Group = None
 
     def read(self, table: str, notes: list[str]) -> "LearningTable":
         """Read features and classes; what a user should know of them is added to `notes`."""
         from shortlist.tables.learning import read_table, split_target
 
         return split_target(
-            read_table(table, notes), self.target, drop=self.drop or (), keep=self.keep or (), notes=notes
+            read_table(table, notes),
+            self.target,
+            drop=self.drop or (),
+            keep=self.keep or (),
+            group=self.group,
+            notes=notes,
         )
 
 
