@@ -206,8 +206,8 @@ def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Pa
     assert facts["options"]["group"] == "case"
     rows = facts["rows"]
     assert all(n % 10 == 0 for part, n in rows.items() if part != "folds"), rows
-    told = shortlist("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
-    assert told.returncode == 0, told.stderr
+    predicted = shortlist("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(folder / "g.csv")
     assert answers.columns[:2].tolist() == ["case", "prediction"]
 
@@ -237,8 +237,8 @@ def test_a_group_that_cannot_be_one_is_refused(folder: Path, options: list[str],
 def test_methods_are_compared_on_other_cases(folder: Path) -> None:
     _with_cases(folder)
     pruned = shortlist(
-        "prune", "cases.csv", "--methods", "full,best-single", "--folds", "3", "--classifiers", "3", "--group", "case",
-        "--workers", "1", "--no-study", cwd=folder,
+        "prune", "cases.csv", "--methods", "full,best-single", "--folds", "3", "--classifiers", "3",
+        "--group", "case", "--workers", "1", "--no-study", cwd=folder,
     )  # fmt: skip
     assert pruned.returncode == 0, pruned.stderr
     staged = shortlist(

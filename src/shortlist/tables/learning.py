@@ -48,7 +48,9 @@ NAMES_OF_ROWS = (
     "session",
     "encounter",
 )
-"""A column is called like an identifier if its name is one of these words, or begins or ends with one of the first four."""
+"""A column is called like an identifier if its name is one of these words, or begins or ends with
+one of the first four.
+"""
 
 
 class LearningTable(NamedTuple):
@@ -124,8 +126,8 @@ def split_target(
     """Return the features and the target of a table, without columns that name rows.
 
     A column of at least 20 rows names them if all of its values differ, and are words, or whole numbers that
-    are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers with
-    decimals are measurements.
+    are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers
+    with decimals are measurements.
 
     Parameters
     ----------
@@ -180,7 +182,8 @@ def split_target(
         if unasked:
             notes.append(
                 f"left out, because they name rows (words or counted numbers, different in every row): "
-                f"{shown(unasked)}. predict writes them beside its answers; --keep {unasked[0]} would learn from it."
+                f"{shown(unasked)}. predict writes them beside its answers. Pass keep={unasked[0]!r} to "
+                "learn from it."
             )
         if cases is None:
             notes += [note for name in X.columns if (note := _repeats(X[name], y))]
@@ -277,10 +280,10 @@ def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
     gaps = int(table[group].isna().sum())
     if gaps:
         raise BadInputError(
-            f"group={group!r} must name the case of every row, got {counted(gaps, 'gap')}. Drop such rows, or "
-            "name their cases."
+            f"group={group!r} must name the case of every row, got {counted(gaps, 'gap')}. Drop such "
+            "rows, or name their cases."
         )
-    return pd.factorize(table[group])[0].astype(np.intp)
+    return np.asarray(pd.factorize(table[group])[0], dtype=np.intp)
 
 
 def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
@@ -296,15 +299,15 @@ def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
     if not told and (2 * n_values > len(column) or y.groupby(column).nunique().max() > 1):
         return ""
     return (
-        f"column {column.name!r} seems to name cases: {n_values:,} in {len(column):,} rows. Rows of one case on "
-        f"both sides of a split make every figure too good: --group {column.name} keeps them together, and "
-        "learns nothing from the column."
+        f"column {column.name!r} seems to name cases: {n_values:,} in {len(column):,} rows. Rows of one case "
+        f"on both sides of a split make every figure too good. Pass group={column.name!r} to keep them "
+        "together and to learn nothing from the column."
     )
 
 
 def _all_differ(column: "pd.Series[Any]") -> bool:
     """Whether no value is missing or occurs twice."""
-    return column.nunique() == len(column)
+    return bool(column.nunique() == len(column))
 
 
 def _is_time(column: "pd.Series[Any]") -> bool:
@@ -321,7 +324,7 @@ def _is_called_like_an_id(name: str) -> bool:
     [True, True, True, True, False, False]
     """
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).casefold()
-    found = re.findall(r"[^\W_]+", words)
+    found: list[str] = re.findall(r"[^\W_]+", words)
     return bool(found) and (
         found[-1] in ("id", "uuid", "guid") or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
     )

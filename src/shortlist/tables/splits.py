@@ -54,8 +54,8 @@ def split_cases(
     lost = set(y.tolist()) - set(y[parts[0]].tolist())
     if lost:
         raise BadInputError(
-            f"the cases that fit must have rows of every class, got none of {min(lost, key=str)!r}, which too few "
-            "cases have. Add cases, or split by rows."
+            f"the cases that fit must have rows of every class, got none of {min(lost, key=str)!r}, which too "
+            "few cases have. Add cases, or split by rows."
         )
     return parts
 
@@ -159,7 +159,7 @@ def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, R
 def shuffled_folds(
     y: Labels, n_folds: int, seed: int, cases: Cases | None = None
 ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them, or cases."""
+    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them or cases."""
     from sklearn.model_selection import StratifiedKFold
 
     labels = classes_of_cases(y, cases)

@@ -240,7 +240,7 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
     (folder / "few.csv").write_text("a,b\n1,2\n")
     joblib.dump([1], folder / "list.joblib")
     for arguments, message in [
-        (["m.joblib", "few.csv"], "missing: 'id_patient', 'c'"),
+        (["m.joblib", "few.csv"], "missing: 'c', 'd', 'e'"),
         (["list.joblib", "new.csv"], "--trust"),
         (["list.joblib", "new.csv", "--trust"], "must be a model file"),
         (["m.joblib", "new.csv", "--json"], "Pass --out"),
@@ -744,3 +744,32 @@ def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) ->
     facts = json.loads(told.stdout)
     assert facts["probabilities"] == "shares"
     assert facts["probability_losses"]["calibrated-shares"] is None
+
+
+def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=120)
+    said = {"dear": np.where(rng.random(120) < 0.98, truth, 1 - truth)}
+    said |= {f"cheap{k}": np.where(rng.random(120) < 0.7 + k / 50, truth, 1 - truth) for k in range(4)}
+    pd.DataFrame(said).assign(target=truth).replace({0: "no", 1: "yes"}).to_csv(tmp_path / "said.csv", index=False)
+    (tmp_path / "prices.csv").write_text("name,cost\ndear,10\n" + "".join(f"cheap{k},1\n" for k in range(4)))
+    run = shortlist(
+        "prune", "said.csv", "--answers", "--costs", "prices.csv", "--max-cost", "3", "--folds", "3", "--no-study",
+        "--methods", "best-single,full,exact", "--workers", "1", "--out", "folds.parquet", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    rows = {row["method"]: row for row in facts["methods"]}
+    assert [row["method"] for row in facts["methods"]][-1] == "full"
+    assert (rows["full"]["rank"], rows["full"]["cost"]) == (None, 14)
+    assert rows["best-single"]["cost"] == 1
+    assert rows["best-single"]["accuracy"] < 0.9  # not the dear one
+    assert rows["exact"]["cost"] <= 3
+    assert rows["best-single"]["rank"] + rows["exact"]["rank"] == pytest.approx(1 + 2)
+    told = "full cost more than --max-cost in some fold: they have no rank, and stand last."
+    assert told in run.stderr
+    assert any(told in note for note in facts["notes"])
+    folds = pd.read_parquet(tmp_path / "folds.parquet")
+    assert folds.groupby("method")["within_limit"].all().to_dict() == {
+        "best-single": True, "exact": True, "full": False,
+    }  # fmt: skip

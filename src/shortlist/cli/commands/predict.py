@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
 
 PREDICTION = "prediction"
-"""The column of the answers, which is never called as the target is: the file may be joined to known classes."""
+"""The column of the answers, never called as the target is: the file may be joined to known classes."""
 
 MANY_ROWS = 10
 """From here on it is worth a note that all rows are answered alike."""

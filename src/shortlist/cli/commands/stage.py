@@ -193,7 +193,7 @@ def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | 
 
 
 class Outputs(NamedTuple):
-    """Where the front and the model are written, what the model predicts, which columns name rows, and the printing."""
+    """Where the front and the model are written, what the model predicts, how rows are named, and the printing."""
 
     front: Path | None
     model: Path | None

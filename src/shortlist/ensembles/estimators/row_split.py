@@ -13,7 +13,7 @@ VALIDATION_SHARE = 0.3
 
 
 def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows 70 : 30, stratified, or whole cases; a class with one row only is fitted and takes no part in pruning.
+    """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
 
     Raises
     ------

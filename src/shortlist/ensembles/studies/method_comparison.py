@@ -25,7 +25,7 @@ from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, Margi
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.encoder import as_frame
-from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.pool import Pool, asking_cost, make_pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError
@@ -54,7 +54,7 @@ COMPARISON_COLUMNS = (
     "seconds",
 )
 """Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
-pool.
+pool. Where a pool has prices, ``cost`` follows: what asking all members costs.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
@@ -139,7 +139,8 @@ def compare_methods(
     -------
     results : DataFrame
         One row per table, repeat, fold and method, with the columns of
-        :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order.
+        :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order, and ``cost``
+        where a pool has prices.
 
     Raises
     ------
@@ -295,13 +296,15 @@ def _measured_methods(
             _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
+        committee = getattr(answer.estimator, "pool_", None)
+        cost = asking_cost(committee) if isinstance(committee, Pool) else None
         yield {
             "method": name,
             "accuracy": float(right.mean()),
             "balanced_accuracy": float(np.mean(recalls)),
             "size": _n_members(answer.estimator),
             "seconds": seconds,
-        }
+        } | ({} if cost is None else {"cost": cost})
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
@@ -534,7 +537,8 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     places = {name: place for place, name in enumerate(order)}
-    frame = pd.DataFrame(finished, columns=list(COMPARISON_COLUMNS))
+    priced = ["cost"] if any("cost" in row for row in finished) else []
+    frame = pd.DataFrame(finished, columns=[*COMPARISON_COLUMNS, *priced])
     named = ("dataset", "method")
     return frame.sort_values(
         list(COMPARISON_COLUMNS[:4]),
