@@ -79,10 +79,11 @@ def limit_notes(results: "pd.DataFrame") -> list[str]:
     over = over_limit(results)
     if not over:
         return []
-    return [
+    told = (
         f"{all_of(over)} cost more than max_cost in some fold: they have no rank, and stand last. "
-        + "best-single is the best of those within the limit."
-    ]
+        "best-single is the best of those within the limit."
+    )
+    return [told]
 
 
 def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
