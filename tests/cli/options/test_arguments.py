@@ -96,13 +96,13 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second", "words",
+    "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s"},
     "configure": {"units"},
     "compare": {"units"},
     "model check": {"units"},
