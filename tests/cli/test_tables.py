@@ -246,3 +246,42 @@ def test_methods_are_compared_on_other_cases(folder: Path) -> None:
         "--no-study", cwd=folder,
     )  # fmt: skip
     assert staged.returncode == 0, staged.stderr
+
+
+def _long_log(folder: Path) -> pd.DataFrame:
+    """Write a row for each answer of five judges on 60 cases."""
+    rng = np.random.default_rng(2)
+    truth = rng.choice(["ill", "well"], 60)
+    rows = [
+        {"case": case, "target": truth[case], "model": f"m{judge}",
+         "label": truth[case] if rng.random() < 0.6 + judge / 20 else rng.choice(["ill", "well"])}
+        for case in range(60)
+        for judge in range(5)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_csv(folder / "long.csv", index=False)
+    return table
+
+
+def test_a_long_log_of_judges_is_told_how_to_become_a_table_and_the_advice_works(folder: Path) -> None:
+    table = _long_log(folder)
+    run = shortlist("prune", "long.csv", "--answers", cwd=folder)
+    assert run.returncode == 2
+    assert (
+        "long.csv is a long log, with a row for each answer: 'case' repeats, 'model' says whose" in run.stderr
+    )
+    advice = run.stderr[run.stderr.index("table.pivot") :].strip().removesuffix(".")
+    assert advice == ("table.pivot(index=['case', 'target'], columns='model', values='label').reset_index()")
+    wide = table.pivot(index=["case", "target"], columns="model", values="label").reset_index()
+    wide.to_csv(folder / "wide.csv", index=False)
+    run = shortlist("prune", "wide.csv", "--answers", "--method", "margin", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "long log" not in run.stderr
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_a_long_log_of_tests_is_told_in_a_note(folder: Path, words: str) -> None:
+    _long_log(folder)
+    run = shortlist(*_line(words, "long.csv"), cwd=folder)
+    assert "long.csv is a long log" in run.stderr
+    assert "seems to name cases" not in run.stderr

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.tables.learning import split_target
+from shortlist.tables.learning import long_log, split_target
 
 RNG = np.random.default_rng(0)
 SHUFFLED = RNG.permutation(40)
@@ -60,3 +60,29 @@ def test_few_rows_may_differ_by_chance() -> None:
 def test_a_table_of_names_alone_is_refused_with_a_way_out() -> None:
     with pytest.raises(BadInputError, match=r"got only 'id', different in every row .* Pass keep='id'"):
         split_target(pd.DataFrame({"id": range(40), "y": CLASSES}), "y")
+
+
+LONG = pd.DataFrame(
+    {"case": np.repeat(np.arange(10), 3), "judge": ["a", "b", "c"] * 10, "answer": ["x", "y", "x"] * 10}
+)
+LONG["truth"] = np.repeat(["x", "y"] * 5, 3)
+
+
+def test_a_long_log_is_known_by_its_judges_and_cases() -> None:
+    assert "'judge' says whose" in long_log(LONG, "truth")
+    assert "'judge' says whose" in long_log(LONG.drop(index=[1, 5]), "truth")  # not everybody answered all
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(LONG.rename(columns={"judge": "visit"}), id="no judges"),
+        pytest.param(LONG.assign(judge="a"), id="one judge"),
+        pytest.param(LONG.assign(case=range(30)), id="a row a case"),
+        pytest.param(LONG.assign(truth=["x", "y"] * 15), id="two classes in a case"),
+        pytest.param(LONG.drop(columns="answer"), id="no answers"),
+        pytest.param(pd.concat([LONG, LONG]), id="answered twice"),
+    ],
+)
+def test_other_tables_are_no_long_logs(table: pd.DataFrame) -> None:
+    assert long_log(table, "truth") == ""

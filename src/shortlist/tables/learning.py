@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
 from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
@@ -51,6 +49,13 @@ NAMES_OF_ROWS = (
 """A column is called like an identifier if its name is one of these words, or begins or ends with
 one of the first four.
 """
+
+
+NAMES_OF_JUDGES = (
+    *("judge", "model", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"),
+    *("expert", "worker", "test", "analyte", "measurement", "parameter", "variable"),
+)
+"""A word of the name of the column that says whose answer a row of a long log is, or of which test."""
 
 
 class LearningTable(NamedTuple):
@@ -185,10 +190,45 @@ def split_target(
                 f"{shown(unasked)}. predict writes them beside its answers. Pass keep={unasked[0]!r} to "
                 "learn from it."
             )
-        if cases is None:
+        is_long = long_log(table.drop(columns=list(drop)), target)
+        if is_long:
+            notes.append(is_long)
+        elif cases is None:
             notes += [note for name in X.columns if (note := _repeats(X[name], y))]
         notes += [note for name in X.columns if name not in keep and (note := _suspicion(X[name]))]
     return LearningTable(X, y, ids, cases)
+
+
+def long_log(table: "pd.DataFrame", target: str) -> str:
+    """Say that a table holds a row for each answer, not for each case, and what to do; "" if it does not.
+
+    In such a log a column says whose answer a row is, and no judge answers a case twice; all rows of a case
+    have its class, and a case has two answers or more on average.
+    """
+    names = [str(name) for name in table.columns if name != target]
+    judges = [name for name in names if not set(NAMES_OF_JUDGES).isdisjoint(_words_of(name))]
+    for judge in judges:
+        if table[judge].dtype.kind in "iufbmM" or not 2 <= table[judge].nunique() <= len(table) // 2:
+            continue
+        for case in names:
+            others = [name for name in names if name not in (case, judge)]
+            if others and case not in judges and _is_case_of(table, case, judge, target):
+                index = [case, target]
+                return (
+                    f"{_file(table)} is a long log, with a row for each answer: {case!r} repeats, {judge!r} "
+                    "says whose answer it is. Make a column of each first, for instance in pandas: "
+                    f"table.pivot(index={index}, columns={judge!r}, values={others[-1]!r}).reset_index()."
+                )
+    return ""
+
+
+def _is_case_of(table: "pd.DataFrame", case: str, judge: str, target: str) -> bool:
+    """Whether a column names cases of one class, each answered once at most by every judge."""
+    n_cases = table[case].nunique()
+    if table[case].dtype.kind in "fbmM" or not 2 <= n_cases <= len(table) // 2:
+        return False
+    once = not table.duplicated([case, judge]).any()
+    return bool(once and table.groupby(case)[target].nunique().max() == 1)
 
 
 def _check_columns(
@@ -271,6 +311,7 @@ def _names_rows(column: "pd.Series[Any]") -> bool:
 
 def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
     """Return the numbers of the cases that a column names."""
+    import numpy as np
     import pandas as pd
 
     if group == target:
@@ -323,11 +364,22 @@ def _is_called_like_an_id(name: str) -> bool:
     >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
     [True, True, True, True, False, False]
     """
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).casefold()
-    found: list[str] = re.findall(r"[^\W_]+", words)
+    found = _words_of(name)
     return bool(found) and (
         found[-1] in ("id", "uuid", "guid") or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
     )
+
+
+def _words_of(name: str) -> list[str]:
+    """Return the words of a name, in small letters.
+
+    Examples
+    --------
+    >>> _words_of("patientId"), _words_of("Model_name 2")
+    (['patient', 'id'], ['model', 'name', '2'])
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return [str(word).casefold() for word in re.findall(r"[^\W_]+", parted)]
 
 
 def _suspicion(column: "pd.Series[Any]") -> str:

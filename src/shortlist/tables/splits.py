@@ -54,8 +54,8 @@ def split_cases(
     lost = set(y.tolist()) - set(y[parts[0]].tolist())
     if lost:
         raise BadInputError(
-            f"the cases that fit must have rows of every class, got none of {min(lost, key=str)!r}, which too "
-            "few cases have. Add cases, or split by rows."
+            f"the cases that fit must have rows of every class, got none of {min(lost, key=str)!r}, which "
+            "too few cases have. Add cases, or split by rows."
         )
     return parts
 

@@ -59,7 +59,14 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     priced = [name for name in PHONE if name not in {"Screen", "GPS"}]
     rows = [f"{name},{i}.5" for i, name in enumerate(priced)] + ["Sum,99", "VAT,19"]
     (folder / "sheet.csv").write_text("\n".join(["FEATURE,Cost (EUR)", *rows]) + "\n")
-    asked = ["configure", "phone.uvl", "--attributes", "sheet.csv", "--objectives", "min cost (eur), max selected"]
+    asked = [
+        "configure",
+        "phone.uvl",
+        "--attributes",
+        "sheet.csv",
+        "--objectives",
+        "min cost (eur), max selected",
+    ]
     unknown = shortlist(*asked, "--json", cwd=folder)
     assert unknown.returncode == 2
     assert "or pass --ignore-unknown to pass over such rows." in unknown.stderr
@@ -325,7 +332,15 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             ["phone.uvl", "--objectives", "min costs"], "Did you mean 'cost'?", id="unknown attribute"
         ),
         pytest.param(
-            ["phone.uvl", "--attributes", "defects.csv", "--objectives", "min defects", "--rename", "Cam=Camera"],
+            [
+                "phone.uvl",
+                "--attributes",
+                "defects.csv",
+                "--objectives",
+                "min defects",
+                "--rename",
+                "Cam=Camera",
+            ],
             "Add them, or pass --default defects=0 if that is their value.",
             id="gaps",
         ),

@@ -751,7 +751,9 @@ def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) 
     truth = rng.integers(2, size=120)
     said = {"dear": np.where(rng.random(120) < 0.98, truth, 1 - truth)}
     said |= {f"cheap{k}": np.where(rng.random(120) < 0.7 + k / 50, truth, 1 - truth) for k in range(4)}
-    pd.DataFrame(said).assign(target=truth).replace({0: "no", 1: "yes"}).to_csv(tmp_path / "said.csv", index=False)
+    pd.DataFrame(said).assign(target=truth).replace({0: "no", 1: "yes"}).to_csv(
+        tmp_path / "said.csv", index=False
+    )
     (tmp_path / "prices.csv").write_text("name,cost\ndear,10\n" + "".join(f"cheap{k},1\n" for k in range(4)))
     run = shortlist(
         "prune", "said.csv", "--answers", "--costs", "prices.csv", "--max-cost", "3", "--folds", "3", "--no-study",

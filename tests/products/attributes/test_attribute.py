@@ -97,7 +97,8 @@ def test_a_bad_table_gets_a_sentence_with_the_line(text: str, message: str, tmp_
 def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) -> None:
     table = read_attributes(_table(tmp_path, "feature,cost\nLogging,2.5\nPop-ups,\n"), MODEL)
     with pytest.raises(
-        BadInputError, match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass defaults={'cost': 0}"
+        BadInputError,
+        match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass defaults={'cost': 0}",
     ):
         exact_attribute(table, "cost", MODEL)
     assert exact_attribute(table, "cost", MODEL, default=1).values.tolist() == [10, 10, 25]

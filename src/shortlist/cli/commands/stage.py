@@ -193,7 +193,7 @@ def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | 
 
 
 class Outputs(NamedTuple):
-    """Where the front and the model are written, what the model predicts, how rows are named, and the printing."""
+    """Where the front and the model are written, what the model predicts, how rows are named and printed."""
 
     front: Path | None
     model: Path | None

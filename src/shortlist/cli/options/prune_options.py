@@ -178,6 +178,7 @@ class PoolOptions:
         from shortlist.ensembles.pools.pool import Pool, load_pool
 
         if self.answers:
+            _refuse_long_log(X, y)
             costs = None if self.costs is None else self._judge_costs(X, dropped, notes)
             return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=not self.no_abstentions)
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
@@ -521,6 +522,17 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
             "Add a line for each."
         )
     return [costs[name] for name in names], [name for name in costs if name not in names]
+
+
+def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
+    """Refuse a table that has a row for each answer, and say how to make one of cases of it."""
+    from shortlist.errors import BadInputError
+    from shortlist.tables.learning import long_log
+
+    table = X.assign(**{str(y.name): y})
+    table.attrs = X.attrs
+    if found := long_log(table, str(y.name)):
+        raise BadInputError(found)
 
 
 def _priced(exact: "ExactPruner") -> Any:

@@ -104,8 +104,8 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     Parameters
     ----------
     results : DataFrame
-        From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in some
-        fold have no rank, and come last.
+        From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in
+        some fold have no rank, and come last.
     metric : str, default="accuracy"
         A column where more is better.
 

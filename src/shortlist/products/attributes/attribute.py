@@ -143,13 +143,13 @@ def _check_absent(
     if missing:
         raise BadInputError(
             f"{table.source} must give {name!r} for every feature, but {len(missing)} of {model.n_features} "
-            f"lack it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass defaults={{{name!r}: 0}} if that is their "
-            "value."
+            f"lack it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass "
+            f"defaults={{{name!r}: 0}} if that is their value."
         )
     if notes is not None:
         notes.append(
-            f"{counted(len(absent), 'feature')} with children and without {name!r} in {table.source} count 0: "
-            f"{all_of((model.labels[i] for i in absent), most=3)}."
+            f"{counted(len(absent), 'feature')} with children and without {name!r} in {table.source} "
+            f"count 0: {all_of((model.labels[i] for i in absent), most=3)}."
         )
 
 

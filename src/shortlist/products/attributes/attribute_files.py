@@ -32,7 +32,8 @@ def read_attributes(
     ----------
     path : str or Path
         A table in a format of :func:`shortlist.tables.files.read_table_file`, such as CSV, TSV or Parquet,
-        with a column ``feature``, in any case, and one column per attribute; cells are taken as written. Or an
+        with a column ``feature``, in any case, and one column per attribute; cells are taken as written. Or
+        an
         ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
         column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
         ``used_before`` brings ``not_used_before`` with it, its complement.
@@ -48,8 +49,8 @@ def read_attributes(
     Raises
     ------
     BadFileError
-        If the file cannot be read as such a table, names no feature of the model, one twice, or, unless it may,
-        an unknown one; says in which line.
+        If the file cannot be read as such a table, names no feature of the model, one twice, or, unless it
+        may, an unknown one; says in which line.
         Missing values and non-numeric ones are errors only once the attribute is used.
     """
     name, content = read_content(path)

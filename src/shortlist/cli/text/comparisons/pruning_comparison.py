@@ -73,7 +73,7 @@ def pruning_comparison_facts(
 
 
 def limit_notes(results: "pd.DataFrame") -> list[str]:
-    """Say which methods have no rank because their committees cost too much; nothing where all are allowed."""
+    """Say which methods have no rank because their committees cost too much, if there are such."""
     from shortlist.ensembles.studies.ranks import over_limit
 
     over = over_limit(results)
