@@ -16,6 +16,7 @@ IDS = {
     "rising with gaps": np.sort(SPREAD),
     "Patient ID": SPREAD,
     "caseId": SPREAD.astype(float),
+    "id_patient": SPREAD,
 }
 MEASURED = {
     "numbers with decimals": RNG.random(40),

@@ -332,9 +332,10 @@ def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
 
     Such a column is called like an identifier, or each of its values has rows of one class only.
     """
+    if len(column) < FEWEST_ROWS or column.dtype.kind in "fbmM":
+        return ""
     n_values = column.nunique()
-    many = FEWEST_ROWS <= n_values < len(column)
-    if not many or column.dtype.kind in "fbmM":
+    if not FEWEST_ROWS <= n_values < len(column):
         return ""
     told = _is_called_like_an_id(str(column.name))
     if not told and (2 * n_values > len(column) or y.groupby(column).nunique().max() > 1):
@@ -366,7 +367,8 @@ def _is_called_like_an_id(name: str) -> bool:
     """
     found = _words_of(name)
     return bool(found) and (
-        found[-1] in ("id", "uuid", "guid") or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
+        not {found[0], found[-1]}.isdisjoint(NAMES_OF_ROWS[:4])
+        or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
     )
 
 
