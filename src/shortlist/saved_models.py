@@ -13,12 +13,16 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A fitted estimator, the columns it was fitted on, and the column it predicts."""
+    """A fitted estimator, the columns it was fitted on, and the column it predicts.
+
+    The columns in `ids` name rows; they stand beside the answers wherever a table has them.
+    """
 
     estimator: Any
     features: tuple[str, ...]
     target: str
     version: str = shortlist.__version__
+    ids: tuple[str, ...] = ()
 
 
 def save_model(model: SavedModel, path: str | Path) -> None:

@@ -119,7 +119,7 @@ PRINTING = {
 
 def fill(folder: Path) -> None:
     """Put a table, models of every kind and a front into a folder."""
-    rows = pd.DataFrame({"a": range(60), "b": [i * 7 % 11 for i in range(60)]})
+    rows = pd.DataFrame({"a": [i / 2 for i in range(60)], "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")

@@ -189,6 +189,14 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--drop", "target"], "--drop target is the target"),
         (["--drop", "a", "--drop", "b"], "a column beside the target"),
     ],
+    "--keep": [
+        (["--keep", "x"], "a column 'x'"),
+        (["--keep", "a", "--drop", "a"], "--keep a must be a feature, got a column that is dropped as well."),
+    ],
+    "--group": [
+        (["--group", "x"], "a column 'x'"),
+        (["--group", "target"], "--group target is the target"),
+    ],
     "--time-limit": [
         (["--time-limit", "0"], "seconds above 0"),
         (["--time-limit", "nan"], "seconds above 0"),
@@ -271,6 +279,14 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         )
     ],
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
+    "--keep": [
+        (["--keep", "x"], "a column 'x'"),
+        (["--keep", "a", "--drop", "a"], "--keep a must be a feature, got a column that is dropped as well."),
+    ],
+    "--group": [
+        (["--group", "x"], "a column 'x'"),
+        (["--group", "target"], "--group target is the target"),
+    ],
     "--seed": [(["--seed", "4294967296"], "--seed must be at least 0 and at most 4294967295")],
     "--workers": [(["--workers", "0"], "--workers must be")],
     "--study": [(["--study", "no/x.db"], "folder does not exist")],

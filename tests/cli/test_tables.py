@@ -126,7 +126,162 @@ def test_columns_that_tell_nothing_about_new_rows_are_named(folder: Path, words:
     assert run.returncode == 0, run.stderr
     notes = json.loads(run.stdout)["notes"]
     assert "column 'nothing' is empty in every row." in notes
-    different = [note for note in notes if "is different in every row" in note]
-    assert len(different) == 1
-    assert different[0].startswith("column 'patient' ")
-    assert f"shortlist: note: {different[0]}" in run.stderr
+    left_out = [note for note in notes if "left out" in note]
+    assert len(left_out) == 1
+    assert "'patient'" in left_out[0]
+    assert "--keep patient" in left_out[0]
+    assert f"shortlist: note: {left_out[0]}" in run.stderr
+
+
+def _numbered(folder: Path) -> Path:
+    """Write a table of 60 rows with a number of the patient, which sorts the classes, and without prices."""
+    table = pd.read_csv(folder / "t.csv").sort_values("target", ignore_index=True)
+    table.insert(0, "patient", np.arange(1000, 1060))
+    table.to_csv(folder / "numbered.csv", index=False)
+    return folder / "numbered.csv"
+
+
+def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_answer(folder: Path) -> None:
+    _numbered(folder)
+    (folder / "costs.csv").write_text("feature,cost\na,3\nb,2\nc,1\n")
+    run = shortlist(
+        "stage",
+        "numbered.csv",
+        "--costs",
+        "costs.csv",
+        "--max-stages",
+        "2",
+        "--model-out",
+        "s.joblib",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "'patient'" in run.stderr
+    told = shortlist("predict", "s.joblib", "numbered.csv", "--explain", "--out", "s.csv", cwd=folder)
+    assert told.returncode == 0, told.stderr
+    answers = pd.read_csv(folder / "s.csv")
+    assert answers.columns[:2].tolist() == ["patient", "prediction"]
+    assert answers["patient"].tolist() == list(range(1000, 1060))
+    assert not answers["features"].fillna("").str.contains("patient").any()
+    pd.read_csv(folder / "numbered.csv").drop(columns="patient").to_csv(folder / "nameless.csv", index=False)
+    told = shortlist("predict", "s.joblib", "nameless.csv", cwd=folder)
+    assert told.stdout.startswith("prediction\n")
+
+
+def test_keep_learns_from_a_column_that_looks_like_a_number_of_the_row(folder: Path) -> None:
+    _numbered(folder)
+    run = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--out", "k.joblib", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "patient" not in run.stderr
+    told = shortlist("predict", "k.joblib", "t.csv", cwd=folder)
+    assert "missing: 'patient'" in told.stderr
+    wrong = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--drop", "patient", cwd=folder)
+    assert wrong.returncode == 2
+    assert "dropped as well" in wrong.stderr
+
+
+def _with_cases(folder: Path) -> None:
+    """Write a table of 30 cases with ten rows each, whose class is that of the case."""
+    rng = np.random.default_rng(1)
+    case = rng.permutation(np.repeat(np.arange(30), 10))
+    table = pd.DataFrame(rng.random((300, 3)).round(3), columns=["a", "b", "c"])
+    table["target"] = np.where(case % 2 == 0, "ill", "well")
+    table.assign(ward=[f"w{k}" for k in case]).to_csv(folder / "wards.csv", index=False)
+    table.assign(case=case).to_csv(folder / "cases.csv", index=False)
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Path, words: str) -> None:
+    _with_cases(folder)
+    model = "--model-out" if words == "stage" else "--out"
+    for column, file in (("case", "cases.csv"), ("ward", "wards.csv")):
+        told = f"column '{column}' seems to name cases: 30 in 300 rows."
+        run = shortlist(*_line(words, file), cwd=folder)
+        assert told in run.stderr
+        assert f"--group {column} " in run.stderr
+    run = shortlist(*_line(words, "cases.csv"), "--group", "case", model, "g.joblib", "--json", cwd=folder)
+    assert run.returncode in {0, 3}, run.stderr
+    assert "seems to name cases" not in run.stderr
+    facts = json.loads(run.stdout)
+    assert facts["options"]["group"] == "case"
+    rows = facts["rows"]
+    assert all(n % 10 == 0 for part, n in rows.items() if part != "folds"), rows
+    predicted = shortlist("predict", "g.joblib", "cases.csv", "--out", "g.csv", cwd=folder)
+    assert predicted.returncode == 0, predicted.stderr
+    answers = pd.read_csv(folder / "g.csv")
+    assert answers.columns[:2].tolist() == ["case", "prediction"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--group", "cas"], "Did you mean 'case'?"),
+        (["--group", "target"], "--group target is the target, the column to predict."),
+        (
+            ["--group", "case", "--drop", "case"],
+            "--group case must stay in the table, got --drop case as well.",
+        ),
+        (
+            ["--group", "case", "--keep", "case"],
+            "--keep case must be a feature, got a column that is the group.",
+        ),
+    ],
+)
+def test_a_group_that_cannot_be_one_is_refused(folder: Path, options: list[str], message: str) -> None:
+    _with_cases(folder)
+    run = shortlist(*_line("prune", "cases.csv"), *options, cwd=folder)
+    assert run.returncode == 2
+    assert message in run.stderr
+
+
+def test_methods_are_compared_on_other_cases(folder: Path) -> None:
+    _with_cases(folder)
+    pruned = shortlist(
+        "prune", "cases.csv", "--methods", "full,best-single", "--folds", "3", "--classifiers", "3",
+        "--group", "case", "--workers", "1", "--no-study", cwd=folder,
+    )  # fmt: skip
+    assert pruned.returncode == 0, pruned.stderr
+    staged = shortlist(
+        "stage", "cases.csv", "--methods", "single,co-t", "--seeds", "2", "--group", "case", "--workers", "1",
+        "--no-study", cwd=folder,
+    )  # fmt: skip
+    assert staged.returncode == 0, staged.stderr
+
+
+def _long_log(folder: Path) -> pd.DataFrame:
+    """Write a row for each answer of five judges on 60 cases."""
+    rng = np.random.default_rng(2)
+    truth = rng.choice(["ill", "well"], 60)
+    rows = [
+        {"case": case, "target": truth[case], "model": f"m{judge}",
+         "label": truth[case] if rng.random() < 0.6 + judge / 20 else rng.choice(["ill", "well"])}
+        for case in range(60)
+        for judge in range(5)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_csv(folder / "long.csv", index=False)
+    return table
+
+
+def test_a_long_log_of_judges_is_told_how_to_become_a_table_and_the_advice_works(folder: Path) -> None:
+    table = _long_log(folder)
+    run = shortlist("prune", "long.csv", "--answers", cwd=folder)
+    assert run.returncode == 2
+    assert (
+        "long.csv is a long log, with a row for each answer: 'case' repeats, 'model' says whose" in run.stderr
+    )
+    advice = run.stderr[run.stderr.index("table.pivot") :].strip().removesuffix(".")
+    assert advice == ("table.pivot(index=['case', 'target'], columns='model', values='label').reset_index()")
+    wide = table.pivot(index=["case", "target"], columns="model", values="label").reset_index()
+    wide.to_csv(folder / "wide.csv", index=False)
+    run = shortlist("prune", "wide.csv", "--answers", "--method", "margin", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "long log" not in run.stderr
+
+
+@pytest.mark.parametrize("words", LEARNING)
+def test_a_long_log_of_tests_is_told_in_a_note(folder: Path, words: str) -> None:
+    _long_log(folder)
+    run = shortlist(*_line(words, "long.csv"), cwd=folder)
+    assert "long.csv is a long log" in run.stderr
+    assert "seems to name cases" not in run.stderr

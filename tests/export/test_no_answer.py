@@ -138,7 +138,7 @@ def test_every_reader_says_the_same_of_a_row_that_not_all_judges_have_answered(
         )
         assert ran.returncode == 0, ran.stderr
         out = pd.read_csv(tmp_path / "a.csv", keep_default_na=False)
-        assert out["truth"].tolist() == [told["label"]] * 2
+        assert out["prediction"].tolist() == [told["label"]] * 2
         assert ("2 rows of 2 cannot be answered" in ran.stderr) == bool(found.rows[0])
         if not options and found.rows[0]:
             assert out["score_fine"].tolist() == ["", ""]

@@ -65,7 +65,7 @@ from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
-from shortlist.tables.fit_inputs import checked_rows
+from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
@@ -369,7 +369,9 @@ class MultiStageClassifier(TableClassifier):
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
         demand = self._demand(calibration)
         if demand is not None and calibration is None:
-            (X, y), calibration = calibration_rows(X, y, self.calibration_share, seed)
+            rest, held = calibration_rows(y, self.calibration_share, seed)
+            calibration = (take_rows(X, held), y[held])
+            X, y = take_rows(X, rest), y[rest]
         rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")

@@ -14,7 +14,14 @@ from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import RowNumbers, cut_classes
+from shortlist.tables.splits import (
+    Cases,
+    RowNumbers,
+    cases_of_rows,
+    classes_of_cases,
+    cut_classes,
+    split_cases,
+)
 
 SHARES = (0.5, 0.25, 0.25)
 """RowNumbers that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
@@ -66,6 +73,7 @@ def stage_table(
     classifier: MultiStageClassifier,
     *,
     seed: int = 0,
+    cases: Cases | None = None,
     report: Report = silent,
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
@@ -82,6 +90,8 @@ def stage_table(
         Unfitted; fitted afterwards.
     seed : int
         Of the split.
+    cases : ndarray of int, shape (n_samples,), optional
+        Of which case each row is. All rows of a case are in one part, and one row of each case calibrates.
     report, cancellation : optional
         Progress events, and a way to stop with what was found.
     study : Study, optional
@@ -98,9 +108,11 @@ def stage_table(
     n_rows: dict[str, int] = {}
     calibration = None
     if classifier.answer_accuracy is not None:
-        (X, y), calibration = calibration_rows(X, y, classifier.calibration_share, seed)
-        n_rows["calibration"] = len(calibration[1])
-    fit, judge, test = split_three(y, seed=seed)
+        rest, held = calibration_rows(y, classifier.calibration_share, seed, cases)
+        calibration = (take_rows(X, held), y[held])
+        X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
+        n_rows["calibration"] = len(held)
+    fit, judge, test = split_three(y, seed=seed, cases=cases)
     classifier.fit(
         take_rows(X, fit),
         y[fit],
@@ -119,24 +131,33 @@ def stage_table(
     )
 
 
-def split_three(y: Labels, *, seed: int = 0) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
-    """Return row numbers of the three parts, each class split alike.
+def split_three(
+    y: Labels, *, seed: int = 0, cases: Cases | None = None
+) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
+    """Return row numbers of the three parts, each class split alike; no case is in two of them.
 
     Raises
     ------
     BadInputError
-        If a class has fewer than 4 rows, or there is one class only.
+        If a class has fewer than 4 rows, or cases, or there is one class only.
     """
-    labels, counts = np.unique(y, return_counts=True)
+    labels, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     few = counts < (4 if len(labels) > 1 else len(y) + 1)
     if few.any():
+        what = "rows" if cases is None else "cases"
         raise BadInputError(
-            "every part of a 50 : 25 : 25 split needs two classes, so 4 rows of each, got "
+            f"every part of a 50 : 25 : 25 split needs two classes, so 4 {what} of each, got "
             f"{counts[few][0]} of {labels[few].tolist()[0]!r} and {len(labels)} classes. "
-            "Add rows or join classes."
+            f"Add {what} or join classes."
         )
     ends = SHARES[0], SHARES[0] + SHARES[1]
-    fit, judge, test = cut_classes(y, lambda n: [round(n * end) for end in ends], np.random.default_rng(seed))
+    fit, judge, test = split_cases(
+        y,
+        cases,
+        lambda labels: cut_classes(
+            labels, lambda n: [round(n * end) for end in ends], np.random.default_rng(seed)
+        ),
+    )
     return fit, judge, test
 
 

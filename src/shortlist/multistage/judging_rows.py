@@ -13,7 +13,14 @@ from shortlist.multistage.predict.promises import LabelledCodes
 from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.tables.fit_inputs import checked_rows, take_rows
-from shortlist.tables.splits import cut_classes, keep_rows_apart
+from shortlist.tables.splits import (
+    Cases,
+    RowNumbers,
+    cut_classes,
+    keep_rows_apart,
+    one_row_a_case,
+    split_cases,
+)
 
 
 def judging_rows(
@@ -82,12 +89,15 @@ def split_rows(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, La
 
 
 def calibration_rows(
-    X: Any, y: Labels, share: float, seed: int
-) -> tuple[tuple[Any, Labels], tuple[Any, Labels]]:
-    """Split rows into those that fit and judge, and those that calibrate, which are any rows alike."""
+    y: Labels, share: float, seed: int, cases: Cases | None = None
+) -> tuple[RowNumbers, RowNumbers]:
+    """Split rows into those that fit and judge, and those that calibrate, which are any rows alike.
+
+    Where several rows are of one case, whole cases are split, and one row of each calibrates.
+    """
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError(f"calibration_share must be in (0, 1), got {share!r}.")
-    rest, held = keep_rows_apart(len(y), share, seed)
+    rest, held = split_cases(y, cases, lambda labels: keep_rows_apart(len(labels), share, seed))
     lost = set(y[held].tolist()) - set(y[rest].tolist())
     if lost or not len(held):
         kind = f"all rows of class {min(lost, key=str)!r}" if lost else "no row"
@@ -96,7 +106,7 @@ def calibration_rows(
             "join "
             "classes."
         )
-    return (take_rows(X, rest), y[rest]), (take_rows(X, held), y[held])
+    return rest, one_row_a_case(held, cases, seed)
 
 
 def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> LabelledCodes:

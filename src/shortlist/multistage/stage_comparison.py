@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,10 @@ from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.clock import processor_seconds
+from shortlist.runs.studies.settings import digest_of_arrays
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import Cases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +77,7 @@ def compare_stage_methods(
     *,
     n_seeds: int = 10,
     random_state: int = 0,
+    cases: Cases | None = None,
     work: Work | None = None,
 ) -> "pd.DataFrame":
     """Fit and measure every method on the splits of several seeds.
@@ -91,6 +95,8 @@ def compare_stage_methods(
         At least 1.
     random_state : int, default=0
         The first seed; the others follow it.
+    cases : ndarray of int, shape (n_samples,), optional
+        Of which case each row is. All rows of a case are in one part.
     work : Work, optional
         Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
         methods may be added later; progress; and a way to stop with the seeds finished so far.
@@ -112,13 +118,21 @@ def compare_stage_methods(
     first = as_seed(random_state, "random_state")
     seeds = range(first, first + as_count(n_seeds, "n_seeds"))
     as_seed(seeds[-1], "the last seed")
-    split_three(y, seed=first)
+    split_three(y, seed=first, cases=cases)
     work = Work() if work is None else work
     if work.study.keeps:
         work.study.bind({"the table": table_fingerprint(X, y).digest})
+        if cases is not None:
+            work.study.bind({"the cases": digest_of_arrays([cases])})
         work.study.bind({f"the method {name}": _described(method) for name, method in methods.items()})
     units = [
-        Unit(f"{seed}/{name}", measure_split, (X, y, name, method, seed), kind=name, whole=True)
+        Unit(
+            f"{seed}/{name}",
+            partial(measure_split, cases=cases),
+            (X, y, name, method, seed),
+            kind=name,
+            whole=True,
+        )
         for seed in seeds
         for name, method in methods.items()
     ]
@@ -129,11 +143,13 @@ def compare_stage_methods(
     )
 
 
-def measure_split(X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget) -> dict[str, Any]:
+def measure_split(
+    X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
+) -> dict[str, Any]:
     """Fit a method on the split of one seed, and measure it on its test rows."""
     from sklearn.base import clone
 
-    fit, judge, test = split_three(y, seed=seed)
+    fit, judge, test = split_three(y, seed=seed, cases=cases)
     start = processor_seconds()
     classifier = clone(method).set_params(random_state=seed)
     judging = (take_rows(X, judge), y[judge])

@@ -1,5 +1,6 @@
 """Comparisons of methods as parts of a page: runs as boxes, quality against time, ranks."""
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -132,10 +133,10 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     ranked = rank_folds(results)
     rows = tuple(
         (
-            str(row.method), f"{row.rank:.2f}", f"{row.accuracy:.4f}", f"{row.balanced_accuracy:.4f}",
-            f"{row.size:.1f}", f"{row.seconds:.3f}",
+            str(row.method), "-" if math.isnan(row.rank) else f"{row.rank:.2f}", f"{row.accuracy:.4f}",
+            f"{row.balanced_accuracy:.4f}", f"{row.size:.1f}", f"{row.seconds:.3f}",
         )
-        for row in ranked.fillna(0.0).itertuples()
+        for row in ranked.fillna({"accuracy_deviation": 0.0, "size": 0.0}).itertuples()
     )  # fmt: skip
     title = f"{counted(len(methods), 'method')} on {counted(len(tables), 'table')}"
     parts: list[Any] = [
@@ -144,11 +145,11 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
             "Means over the folds",
             ("method", "rank", "accuracy", "balanced accuracy", "size", "seconds"),
             rows,
-            ("Rank: mean rank over the folds, 1 is best, ties share ranks.",),
+            ("Rank: mean rank over the folds, 1 is best, ties share ranks; - above the limit on cost.",),
         ),
         Heading("Ranks"),
     ]
-    mean_ranks = {str(row.method): float(row.rank) for row in ranked.itertuples()}
+    mean_ranks = {str(row.method): float(row.rank) for row in ranked.dropna(subset="rank").itertuples()}
     if len(tables) > 1 and len(methods) > 1:
         try:
             parts.append(rank_chart(rank_methods(results)))

@@ -1,8 +1,9 @@
 """Tables to learn from: rows, a column that holds the class, and what looks wrong with either."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
@@ -11,6 +12,8 @@ from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from shortlist.tables.splits import Cases
 
 EXAMPLE_PREFIX = "example:"
 
@@ -25,6 +28,60 @@ MOST_NUMBERS = 20
 
 ROWS_PER_NUMBER = 5
 """So many rows each, on average, are enough."""
+
+NAMES_OF_ROWS = (
+    "id",
+    "ids",
+    "uuid",
+    "guid",
+    "case",
+    "patient",
+    "subject",
+    "person",
+    "customer",
+    "client",
+    "user",
+    "record",
+    "row",
+    "session",
+    "encounter",
+)
+"""A column is called like an identifier if its name is one of these words, or begins or ends with
+one of the first four.
+"""
+
+
+NAMES_OF_JUDGES = (
+    *("judge", "model", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"),
+    *("expert", "worker", "test", "analyte", "measurement", "parameter", "variable"),
+)
+"""A word of the name of the column that says whose answer a row of a long log is, or of which test."""
+
+
+class LearningTable(NamedTuple):
+    """A table as classifiers learn from it.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features.
+    y : Series
+        The class of every row.
+    ids : tuple of str
+        Columns that name rows or cases: no features, but kept beside the answers to new rows.
+    cases : ndarray of int, shape (n_samples,), or None
+        Of which case each row is, where somebody says so.
+    """
+
+    X: "pd.DataFrame"
+    y: "pd.Series[Any]"
+    ids: tuple[str, ...]
+    cases: "Cases | None" = None
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Return the names of the features."""
+        return tuple(map(str, self.X.columns))
 
 
 def read_table(
@@ -63,9 +120,19 @@ def read_table(
 
 
 def split_target(
-    table: "pd.DataFrame", target: str, *, drop: Sequence[str] = (), notes: list[str] | None = None
-) -> "tuple[pd.DataFrame, pd.Series]":
-    """Return the features and the target of a table, without the columns named in `drop`.
+    table: "pd.DataFrame",
+    target: str,
+    *,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    group: str | None = None,
+    notes: list[str] | None = None,
+) -> LearningTable:
+    """Return the features and the target of a table, without columns that name rows.
+
+    A column of at least 20 rows names them if all of its values differ, and are words, or whole numbers that
+    are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers
+    with decimals are measurements.
 
     Parameters
     ----------
@@ -75,9 +142,12 @@ def split_target(
         The column that holds the class.
     drop : sequence of str, default=()
         Columns to leave out.
+    keep : sequence of str, default=()
+        Columns that are features even if they look like names of rows.
+    group : str, optional
+        Column that says of which case a row is. It is no feature.
     notes : list of str, optional
-        Gets a sentence for every column that looks like a name or a number of the row, and for every empty
-        one.
+        Gets a sentence about columns that name rows, that might, and that are empty.
 
     Raises
     ------
@@ -86,14 +156,7 @@ def split_target(
         target looks like a number to predict: it has fractions, or more than 20 different values with fewer
         than 5 rows each.
     """
-    columns = list(table.columns)
-    for name in (target, *drop):
-        if name not in columns:
-            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
-            near = did_you_mean(name, columns) or parted or " Check the spelling."
-            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
-    if target in drop:
-        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
+    _check_columns(table, target, drop, keep, group)
     y = table[target]
     if y.isna().any():
         raise BadInputError(
@@ -106,14 +169,88 @@ def split_target(
             f"{str(y.iloc[0])!r}. Choose another column, or add rows of another class."
         )
     _refuse_numbers_to_predict(y, _file(table))
+    cases = None if group is None else _cases(table, group, target)
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
         raise BadInputError(
             f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
         )
+    ids = tuple(name for name in X.columns if name == group or (name not in keep and _names_rows(X[name])))
+    X = X.drop(columns=list(ids))
+    if not X.shape[1]:
+        raise BadInputError(
+            f"{_file(table)} must have a column to learn from, got only {shown(ids)}, different in every row "
+            f"as names of rows are. Pass keep={ids[0]!r} if it was measured."
+        )
     if notes is not None:
-        notes += _suspicions(X)
-    return X, y
+        unasked = [name for name in ids if name != group]
+        if unasked:
+            notes.append(
+                f"left out, because they name rows (words or counted numbers, different in every row): "
+                f"{shown(unasked)}. predict writes them beside its answers. Pass keep={unasked[0]!r} to "
+                "learn from it."
+            )
+        is_long = long_log(table.drop(columns=list(drop)), target)
+        if is_long:
+            notes.append(is_long)
+        elif cases is None:
+            notes += [note for name in X.columns if (note := _repeats(X[name], y))]
+        notes += _suspicions(X[[name for name in X.columns if name not in keep]])
+    return LearningTable(X, y, ids, cases)
+
+
+def long_log(table: "pd.DataFrame", target: str) -> str:
+    """Say that a table holds a row for each answer, not for each case, and what to do; "" if it does not.
+
+    In such a log a column says whose answer a row is, and no judge answers a case twice; all rows of a case
+    have its class, and a case has two answers or more on average.
+    """
+    names = [str(name) for name in table.columns if name != target]
+    judges = [name for name in names if not set(NAMES_OF_JUDGES).isdisjoint(_words_of(name))]
+    for judge in judges:
+        if table[judge].dtype.kind in "iufbmM" or not 2 <= table[judge].nunique() <= len(table) // 2:
+            continue
+        for case in names:
+            others = [name for name in names if name not in (case, judge)]
+            if others and case not in judges and _is_case_of(table, case, judge, target):
+                index = [case, target]
+                return (
+                    f"{_file(table)} is a long log, with a row for each answer: {case!r} repeats, {judge!r} "
+                    "says whose answer it is. Make a column of each first, for instance in pandas: "
+                    f"table.pivot(index={index}, columns={judge!r}, values={others[-1]!r}).reset_index()."
+                )
+    return ""
+
+
+def _is_case_of(table: "pd.DataFrame", case: str, judge: str, target: str) -> bool:
+    """Whether a column names cases of one class, each answered once at most by every judge."""
+    n_cases = table[case].nunique()
+    if table[case].dtype.kind in "fbmM" or not 2 <= n_cases <= len(table) // 2:
+        return False
+    once = not table.duplicated([case, judge]).any()
+    return bool(once and table.groupby(case)[target].nunique().max() == 1)
+
+
+def _check_columns(
+    table: "pd.DataFrame", target: str, drop: Sequence[str], keep: Sequence[str], group: str | None
+) -> None:
+    """Refuse names of columns that a table has not, and columns that are asked to be two things."""
+    columns = list(table.columns)
+    for name in (target, *drop, *keep, *([] if group is None else [group])):
+        if name not in columns:
+            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
+            near = did_you_mean(name, columns) or parted or " Check the spelling."
+            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
+    if target in drop:
+        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
+    if group is not None and group in drop:
+        raise BadInputError(
+            f"group={group!r} must stay in the table, got drop={group!r} as well. Leave it out."
+        )
+    both = [name for name in keep if name in (target, group) or name in drop]
+    if both:
+        what = "dropped as well" if both[0] in drop else "the target" if both[0] == target else "the group"
+        raise BadInputError(f"keep={both[0]!r} must be a feature, got a column that is {what}. Leave it out.")
 
 
 def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame":
@@ -168,6 +305,97 @@ def _suspicions(X: "pd.DataFrame") -> list[str]:
                 f"Leave it out with drop={name!r} unless it was measured."
             )
     return notes
+
+
+def _names_rows(column: "pd.Series[Any]") -> bool:
+    """Whether a column names the rows, as far as its values and its own name tell."""
+    if len(column) < FEWEST_ROWS or not _all_differ(column):
+        return False
+    if column.dtype.kind not in "iuf":
+        return not _is_time(column)
+    if (column % 1 != 0).any():
+        return False
+    steps = column.diff().iloc[1:]
+    return bool(
+        (steps > 0).all()
+        or column.max() - column.min() == len(column) - 1
+        or _is_called_like_an_id(str(column.name))
+    )
+
+
+def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
+    """Return the numbers of the cases that a column names."""
+    import numpy as np
+    import pandas as pd
+
+    if group == target:
+        raise BadInputError(
+            f"group={group!r} is the target, the column to predict. Name the column of cases."
+        )
+    gaps = int(table[group].isna().sum())
+    if gaps:
+        raise BadInputError(
+            f"group={group!r} must name the case of every row, got {counted(gaps, 'gap')}. Drop such "
+            "rows, or name their cases."
+        )
+    return np.asarray(pd.factorize(table[group])[0], dtype=np.intp)
+
+
+def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
+    """Say that a column seems to name cases of several rows; "" if it does not.
+
+    Such a column is called like an identifier, or each of its values has rows of one class only.
+    """
+    if len(column) < FEWEST_ROWS or column.dtype.kind in "fbmM":
+        return ""
+    n_values = column.nunique()
+    if not FEWEST_ROWS <= n_values < len(column):
+        return ""
+    told = _is_called_like_an_id(str(column.name))
+    if not told and (2 * n_values > len(column) or y.groupby(column).nunique().max() > 1):
+        return ""
+    return (
+        f"column {column.name!r} seems to name cases: {n_values:,} in {len(column):,} rows. Rows of one case "
+        f"on both sides of a split make every figure too good. Pass group={column.name!r} to keep them "
+        "together and to learn nothing from the column."
+    )
+
+
+def _all_differ(column: "pd.Series[Any]") -> bool:
+    """Whether no value is missing or occurs twice."""
+    return bool(column.nunique() == len(column))
+
+
+def _is_time(column: "pd.Series[Any]") -> bool:
+    """Whether a column holds points in time, or spans of it, which are measured."""
+    return column.dtype.kind in "mM"
+
+
+def _is_called_like_an_id(name: str) -> bool:
+    """Whether a name is that of an identifier, in whatever spelling.
+
+    Examples
+    --------
+    >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
+    [True, True, True, True, False, False]
+    """
+    found = _words_of(name)
+    return bool(found) and (
+        not {found[0], found[-1]}.isdisjoint(NAMES_OF_ROWS[:4])
+        or (len(found) == 1 and found[0] in NAMES_OF_ROWS)
+    )
+
+
+def _words_of(name: str) -> list[str]:
+    """Return the words of a name, in small letters.
+
+    Examples
+    --------
+    >>> _words_of("patientId"), _words_of("Model_name 2")
+    (['patient', 'id'], ['model', 'name', '2'])
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return [str(word).casefold() for word in re.findall(r"[^\W_]+", parted)]
 
 
 def _example(name: str) -> "pd.DataFrame":

@@ -1,7 +1,8 @@
 """Rows split by class: every part gets of each class what it gets of all rows.
 
 The numbers that a seed leads to are part of the answers: :func:`hold_out` and :func:`shuffled_folds` draw as
-scikit-learn does, the others class by class from a generator of numpy.
+scikit-learn does, the others class by class from a generator of numpy. Where several rows are of one case,
+:func:`split_cases` lets any of them split whole cases.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +12,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
+from shortlist.errors import BadInputError
 
 RowNumbers = NDArray[np.intp]
 """Row numbers."""
+
+Cases = NDArray[np.intp]
+"""Of which case each row is, as numbers from 0 without gaps."""
+
+
+def split_cases(
+    y: Labels, cases: Cases | None, split: Callable[[Labels], Sequence[RowNumbers]]
+) -> list[RowNumbers]:
+    """Split rows as `split` does, keeping all rows of a case in one part.
+
+    A case takes part as one row of the rarest class among its rows, so shares are those of cases.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Classes.
+    cases : ndarray of int, shape (n_samples,), or None
+        Of which case each row is; None: every row is one of its own.
+    split : callable
+        Gets classes, and returns row numbers for each part; the first is the one that fits.
+
+    Raises
+    ------
+    BadInputError
+        If all rows of a class are of cases outside the first part.
+
+    Examples
+    --------
+    >>> y, cases = np.array(["a", "a", "a", "b", "b", "a"]), np.array([0, 0, 1, 2, 2, 2])
+    >>> [part.tolist() for part in split_cases(y, cases, lambda y: [np.array([0, 2]), np.array([1])])]
+    [[0, 1, 3, 4, 5], [2]]
+    """
+    if cases is None:
+        return list(split(y))
+    parts = [np.flatnonzero(np.isin(cases, part)) for part in split(classes_of_cases(y, cases))]
+    lost = set(y.tolist()) - set(y[parts[0]].tolist())
+    if lost:
+        raise BadInputError(
+            f"the cases that fit must have rows of every class, got none of {min(lost, key=str)!r}, which "
+            "too few cases have. Add cases, or split by rows."
+        )
+    return parts
+
+
+def classes_of_cases(y: Labels, cases: Cases | None) -> Labels:
+    """Return the rarest class among the rows of every case; without cases, the class of every row.
+
+    Examples
+    --------
+    >>> classes_of_cases(np.array(["a", "a", "b", "a"]), np.array([0, 1, 1, 1])).tolist()
+    ['a', 'b']
+    """
+    if cases is None:
+        return y
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    by_rarity = np.argsort(counts, kind="stable")
+    rank = np.empty_like(by_rarity)
+    rank[by_rarity] = np.arange(len(classes))
+    rarest = np.full(int(cases.max()) + 1, len(classes))
+    np.minimum.at(rarest, cases, rank[codes])
+    found: Labels = classes[by_rarity[rarest]]
+    return found
+
+
+def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
+    """Return the cases of some rows, numbered anew; None where rows are of no cases.
+
+    Examples
+    --------
+    >>> cases_of_rows(np.array([0, 0, 1, 2]), np.array([0, 3])).tolist()
+    [0, 1]
+    """
+    return None if cases is None else np.unique(cases[rows], return_inverse=True)[1]
+
+
+def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbers:
+    """Draw one of the rows of every case, in rising order; without cases, return the rows.
+
+    Examples
+    --------
+    >>> one_row_a_case(np.array([0, 1, 4]), np.array([0, 0, 1, 1, 2]), 0).tolist()
+    [0, 4]
+    """
+    if cases is None:
+        return rows
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[np.unique(cases[order], return_index=True)[1]])
 
 
 def hold_out(
@@ -67,11 +156,16 @@ def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, R
     return np.sort(order[n_drawn:]), np.sort(order[:n_drawn])
 
 
-def shuffled_folds(y: Labels, n_folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them."""
+def shuffled_folds(
+    y: Labels, n_folds: int, seed: int, cases: Cases | None = None
+) -> Iterator[tuple[RowNumbers, RowNumbers]]:
+    """Yield the rows of all folds but one, and of that one, as ``StratifiedKFold`` shuffles them or cases."""
     from sklearn.model_selection import StratifiedKFold
 
-    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)
+    labels = classes_of_cases(y, cases)
+    for split in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(labels, labels):
+        kept, held = split_cases(y, cases, lambda _, split=split: split)  # type: ignore[misc]
+        yield kept, held
 
 
 def cut_classes(

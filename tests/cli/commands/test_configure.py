@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -52,6 +53,34 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
     (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
     return tmp_path
+
+
+def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) -> None:
+    priced = [name for name in PHONE if name not in {"Screen", "GPS"}]
+    rows = [f"{name},{i}.5" for i, name in enumerate(priced)] + ["Sum,99", "VAT,19"]
+    (folder / "sheet.csv").write_text("\n".join(["FEATURE,Cost (EUR)", *rows]) + "\n")
+    asked = [
+        "configure",
+        "phone.uvl",
+        "--attributes",
+        "sheet.csv",
+        "--objectives",
+        "min cost (eur), max selected",
+    ]
+    unknown = shortlist(*asked, "--json", cwd=folder)
+    assert unknown.returncode == 2
+    assert "or pass --ignore-unknown to pass over such rows." in unknown.stderr
+    gaps = shortlist(*asked, "--ignore-unknown", cwd=folder)
+    assert gaps.returncode == 2
+    advice = "pass --default 'cost (eur)=0'"
+    assert f"lack it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
+    run = shortlist(*asked, "--ignore-unknown", *shlex.split(advice)[1:], "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    notes = json.loads(run.stdout)["notes"]
+    assert "sheet.csv: 2 rows of features that the model does not have passed over: Sum and VAT." in notes
+    needless = shortlist("configure", "phone.uvl", *COST, "--ignore-unknown", cwd=folder)
+    assert needless.returncode == 2
+    assert "--ignore-unknown passes over rows of --attributes" in needless.stderr
 
 
 def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> None:
@@ -302,7 +331,19 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         pytest.param(
             ["phone.uvl", "--objectives", "min costs"], "Did you mean 'cost'?", id="unknown attribute"
         ),
-        pytest.param(["phone.uvl", "--objectives", "min cost"], "Add them or give a default", id="gaps"),
+        pytest.param(
+            [
+                "phone.uvl",
+                "--attributes",
+                "defects.csv",
+                "--objectives",
+                "min defects",
+                "--rename",
+                "Cam=Camera",
+            ],
+            "Add them, or pass --default defects=0 if that is their value.",
+            id="gaps",
+        ),
         pytest.param(
             ["phone.uvl", "--objectives", "min note", "--default", "note=1"],
             "phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'",

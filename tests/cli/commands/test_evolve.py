@@ -75,7 +75,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
     answers = pd.read_csv(io.StringIO(predicted.stdout), keep_default_na=False)
     assert len(answers) == 20
     shares = answers[["score_long", "score_none", "score_short"]].to_numpy(float)
-    assert (np.array(facts["classes"])[shares.argmax(axis=1)] == answers["method"]).all()
+    assert (np.array(facts["classes"])[shares.argmax(axis=1)] == answers["prediction"]).all()
 
 
 @pytest.mark.parametrize("space", ["networks", "rules", "genetic-programs"])

@@ -73,8 +73,8 @@ def test_prune_and_predict_work_together(folder: Path) -> None:
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(folder / "answers.csv")
     assert len(answers) == 20
-    assert set(answers["outcome"]) <= {"ill", "well"}
-    assert ((answers["score_ill"] > 0.5) == (answers["outcome"] == "ill")).all()
+    assert set(answers["prediction"]) <= {"ill", "well"}
+    assert ((answers["score_ill"] > 0.5) == (answers["prediction"] == "ill")).all()
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
     (folder / "few.csv").write_text("a,b\n1,2\n")
     joblib.dump([1], folder / "list.joblib")
     for arguments, message in [
-        (["m.joblib", "few.csv"], "missing: 'id_patient', 'c'"),
+        (["m.joblib", "few.csv"], "missing: 'c', 'd', 'e'"),
         (["list.joblib", "new.csv"], "--trust"),
         (["list.joblib", "new.csv", "--trust"], "must be a model file"),
         (["m.joblib", "new.csv", "--json"], "Pass --out"),
@@ -296,7 +296,7 @@ def test_a_rule_has_the_same_contract_and_proves_nothing(folder: Path, method: s
     predicted = shortlist("predict", "rule.joblib", "new.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
     answers = pd.read_csv(io.StringIO(predicted.stdout))
-    assert ((answers["score_well"] > 0.5) == (answers["outcome"] == "well")).all()
+    assert ((answers["score_well"] > 0.5) == (answers["prediction"] == "well")).all()
 
 
 @pytest.mark.slow
@@ -509,11 +509,11 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     assert predicted.returncode == 0, predicted.stderr
     told = json.loads(predicted.stdout)
     answers = pd.read_csv(folder / "sure.csv")
-    assert told["n_rejected"] == int((answers["outcome"] == "REJECT").sum())
+    assert told["n_rejected"] == int((answers["prediction"] == "REJECT").sum())
     assert told["guarantee"]["threshold"] == found["threshold"]
     assert "Promised with confidence 90 %: at least 70 % of the answers" in predicted.stderr
     scores = answers[["score_ill", "score_well"]].max(axis=1)
-    assert (scores[answers["outcome"] != "REJECT"] >= found["threshold"] - 1e-6).all()
+    assert (scores[answers["prediction"] != "REJECT"] >= found["threshold"] - 1e-6).all()
 
     verified = shortlist("verify", "sure.joblib", "patients.csv", cwd=folder)
     assert "As claimed" in verified.stdout
@@ -521,7 +521,7 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
         "predict", "sure.joblib", "new.csv", "--early-exit", "--out", "early.csv", "--json", cwd=folder
     )
     sooner = json.loads(early.stdout)
-    assert (pd.read_csv(folder / "early.csv")["outcome"] == answers["outcome"]).all()
+    assert (pd.read_csv(folder / "early.csv")["prediction"] == answers["prediction"]).all()
     assert (sooner["n_rejected"], sooner["guarantee"]) == (told["n_rejected"], told["guarantee"])
     assert sooner["early_exit"]["mean_calls"] <= len(sooner["early_exit"]["order"]) == facts["size"]
 
@@ -564,7 +564,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     )
     saved = json.loads(early.stdout)["early_exit"]
     answers = pd.read_csv(tmp_path / "e.csv")
-    assert (answers["target"] == pd.read_csv(tmp_path / "a.csv")["target"]).all()
+    assert (answers["prediction"] == pd.read_csv(tmp_path / "a.csv")["prediction"]).all()
     assert saved["mean_calls"] == answers["calls"].mean() < 3
     assert f"{saved['mean_calls']:.2f} of 3 members were asked on average" in early.stderr
     assert facts["early_exit"]["mean_calls"] == pytest.approx(saved["mean_calls"], rel=0.1)
@@ -616,7 +616,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
         ran = shortlist("predict", "m.joblib", "ans.csv", *more, "--out", out, "--json", cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
     answers = pd.read_csv(tmp_path / "e.csv")
-    assert (answers["truth"] == pd.read_csv(tmp_path / "a.csv")["truth"]).all()
+    assert (answers["prediction"] == pd.read_csv(tmp_path / "a.csv")["prediction"]).all()
     early = json.loads(ran.stdout)["early_exit"]
     assert sorted(early["order"]) == sorted(facts["selection"])
     costs = np.cumsum([0, *(5 - int(name[1:]) for name in early["order"])])
@@ -751,3 +751,34 @@ def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) ->
     facts = json.loads(told.stdout)
     assert facts["probabilities"] == "shares"
     assert facts["probability_losses"]["calibrated-shares"] is None
+
+
+def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=120)
+    said = {"dear": np.where(rng.random(120) < 0.98, truth, 1 - truth)}
+    said |= {f"cheap{k}": np.where(rng.random(120) < 0.7 + k / 50, truth, 1 - truth) for k in range(4)}
+    pd.DataFrame(said).assign(target=truth).replace({0: "no", 1: "yes"}).to_csv(
+        tmp_path / "said.csv", index=False
+    )
+    (tmp_path / "prices.csv").write_text("name,cost\ndear,10\n" + "".join(f"cheap{k},1\n" for k in range(4)))
+    run = shortlist(
+        "prune", "said.csv", "--answers", "--costs", "prices.csv", "--max-cost", "3", "--folds", "3", "--no-study",
+        "--methods", "best-single,full,exact", "--workers", "1", "--out", "folds.parquet", "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    rows = {row["method"]: row for row in facts["methods"]}
+    assert [row["method"] for row in facts["methods"]][-1] == "full"
+    assert (rows["full"]["rank"], rows["full"]["cost"]) == (None, 14)
+    assert rows["best-single"]["cost"] == 1
+    assert rows["best-single"]["accuracy"] < 0.9  # not the dear one
+    assert rows["exact"]["cost"] <= 3
+    assert rows["best-single"]["rank"] + rows["exact"]["rank"] == pytest.approx(1 + 2)
+    told = "full cost more than --max-cost in some fold: they have no rank, and stand last."
+    assert told in run.stderr
+    assert any(told in note for note in facts["notes"])
+    folds = pd.read_parquet(tmp_path / "folds.parquet")
+    assert folds.groupby("method")["within_limit"].all().to_dict() == {
+        "best-single": True, "exact": True, "full": False,
+    }  # fmt: skip

@@ -73,11 +73,11 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
     assert predicted.returncode == 0, predicted.stderr
     (folder / "answers.csv").write_text(predicted.stdout)
     answers = pd.read_csv(folder / "answers.csv")
-    assert list(answers) == ["approved", "stage", "confidence", "features", "cost", "needs", "unknown"]
+    assert list(answers) == ["prediction", "stage", "confidence", "features", "cost", "needs", "unknown"]
     assert len(answers) == 60
     answers = answers[answers["needs"].isna()]  # the others have nothing of what their next stage buys
-    assert set(answers["approved"]) <= {"yes", "no", "REJECT"}
-    rejected = answers["approved"] == "REJECT"
+    assert set(answers["prediction"]) <= {"yes", "no", "REJECT"}
+    rejected = answers["prediction"] == "REJECT"
     assert ((answers["confidence"] < 0.75) == rejected).all()
     assert (answers["stage"][rejected] == len(chosen["stages"])).all()
     for row in answers.itertuples():
@@ -97,9 +97,9 @@ def test_predict_without_explain_gives_labels_and_counts_what_was_spent(folder: 
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     labels = pd.read_csv(folder / "labels.csv", dtype=str)
-    assert list(labels) == ["approved"]
-    assert set(labels["approved"]) <= {"0", "1", "REJECT"}
-    assert facts["n_rejected"] + facts["n_waiting"] == (labels["approved"] == "REJECT").sum() > 0
+    assert list(labels) == ["prediction"]
+    assert set(labels["prediction"]) <= {"0", "1", "REJECT"}
+    assert facts["n_rejected"] + facts["n_waiting"] == (labels["prediction"] == "REJECT").sum() > 0
     assert facts["n_unknown"] == 0 < facts["n_rejected"]
     assert facts["mean_cost"] * 60 == pytest.approx(facts["total_cost"])
 
@@ -122,7 +122,7 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
     waiting = answers["needs"].notna()  # other rows lack the first stage's value
     assert (answers["needs"] == lacking).any()
     assert 0 < waiting.sum() == facts["n_waiting"] < 60
-    assert (answers["approved"][waiting] == "REJECT").all()
+    assert (answers["prediction"][waiting] == "REJECT").all()
     assert f"the table has no {lacking}: rows that need them wait" in run.stderr
     assert f"{facts['n_waiting']} of 60 rows have no answer yet" in run.stderr
     table.rename(columns=str.upper).to_csv(folder / "other.csv", index=False)

@@ -46,9 +46,9 @@ def test_an_opponent_is_fitted_saved_and_explains_its_answers(folder: Path) -> N
     predicted = shortlist("predict", "co-t.joblib", "new.csv", "--explain", cwd=folder)
     (folder / "answers.csv").write_text(predicted.stdout)
     answers = pd.read_csv(folder / "answers.csv")
-    assert list(answers) == ["approved", "confidence", "features", "cost"]
+    assert list(answers) == ["prediction", "confidence", "features", "cost"]
     assert set(answers["cost"]) <= {1.0, 3.5, 13.5}
-    assert ((answers["confidence"] < 0.75) == (answers["approved"] == "REJECT")).all()
+    assert ((answers["confidence"] < 0.75) == (answers["prediction"] == "REJECT")).all()
 
     used = shortlist("stage", "use", "co-t.joblib", cwd=folder)
     assert used.returncode == 2

@@ -97,7 +97,7 @@ NOT_TYPED = {
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
-    "features", "kind", "budget", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
+    "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

@@ -22,6 +22,7 @@ MEANINGS = {
     "--out": {"reproduce": "a folder of tables; elsewhere a file"},
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
+    "--keep": {"model slice": "features of a model; elsewhere columns of a table"},
     "--costs": {"prune": "prices of judges; elsewhere of features"},
     "--seeds": {
         "stage": "splits of a comparison; elsewhere runs of evolution",

@@ -120,8 +120,8 @@ def test_other_rows_are_refused() -> None:
     pool = make_pool(ROWS, KINDS, n_classifiers=1)
     with pytest.raises(BadInputError, match="got 90 and 89 rows"):
         cross_fit(pool, ROWS, KINDS[1:])
-    with pytest.raises(BadInputError, match="n_folds must be at least 2"):
-        cross_fit(pool, ROWS, KINDS, n_folds=1)
+    with pytest.raises(BadInputError, match="folds must be at least 2"):
+        cross_fit(pool, ROWS, KINDS, folds=1)
 
 
 def test_a_study_goes_on_in_the_fold_where_it_was_stopped(tmp_path: Any) -> None:
@@ -135,10 +135,10 @@ def test_a_study_goes_on_in_the_fold_where_it_was_stopped(tmp_path: Any) -> None
 
     with open_study(tmp_path / "s.db") as study:
         with pytest.raises(ShortlistError, match="stopped in fold 2 of 3"):
-            cross_fit(pool, ROWS, KINDS, n_folds=3, study=study, report=stop, cancellation=cancellation)
+            cross_fit(pool, ROWS, KINDS, folds=3, study=study, report=stop, cancellation=cancellation)
         assert study.n_finished == 3
-        again = cross_fit(pool, ROWS, KINDS, n_folds=3, study=study)
-    plain = cross_fit(pool, ROWS, KINDS, n_folds=3)
+        again = cross_fit(pool, ROWS, KINDS, folds=3, study=study)
+    plain = cross_fit(pool, ROWS, KINDS, folds=3)
 
     first, second = (out_of_fold(one, ROWS, class_probabilities) for one in (again, plain))
     assert np.array_equal(first, second)

@@ -13,7 +13,7 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.studies import holdout
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
-from shortlist.runs import Cancellation, Progress
+from shortlist.runs import Cancellation, Progress, Work
 
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=1)
 LABELS = np.array(["a", "b", "c"])[Y]
@@ -75,7 +75,11 @@ def test_after_an_interruption_nothing_is_asked_more_often_than_the_answer_needs
             cancellation.cancel()
 
     pruned = prune_table(
-        X, y, ExactPruner(time_limit_s=None), n_classifiers=5, report=stop, cancellation=cancellation
+        X,
+        y,
+        ExactPruner(time_limit_s=None),
+        n_classifiers=5,
+        work=Work(report=stop, cancellation=cancellation),
     )
 
     assert cancellation.cancelled

@@ -305,6 +305,15 @@ def test_ranks_over_folds_are_means_with_shared_ties() -> None:
     assert ranked.loc["b", "accuracy_deviation"] == pytest.approx(np.sqrt(0.125))
 
 
+def test_methods_beyond_the_limit_have_no_rank_and_come_last() -> None:
+    results = _folds({"a": [1.0, 1.0], "b": [0.5, 0.75], "c": [0.25, 0.8]})
+    results["cost"] = [5.0, 9.0, 3.0, 3.0, 4.0, 4.0]
+    ranked = rank_folds(results.assign(within_limit=results["cost"] <= 5)).set_index("method")
+    assert ranked["rank"].fillna(0).to_dict() == {"b": 1.5, "c": 1.5, "a": 0.0}
+    assert ranked.index[-1] == "a"
+    assert ranked["cost"].to_dict() == {"a": 7.0, "b": 3.0, "c": 4.0}
+
+
 def test_folds_that_lack_a_method_do_not_rank() -> None:
     results = _folds({"a": [0.5, 1.0], "b": [0.75]})
     ranked = rank_folds(results).set_index("method")

@@ -13,6 +13,7 @@ from shortlist.products import (
     AttributeTable,
     chosen_attributes,
     exact_attribute,
+    make_group,
     make_model,
     model_attributes,
     random_attributes,
@@ -96,7 +97,8 @@ def test_a_bad_table_gets_a_sentence_with_the_line(text: str, message: str, tmp_
 def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) -> None:
     table = read_attributes(_table(tmp_path, "feature,cost\nLogging,2.5\nPop-ups,\n"), MODEL)
     with pytest.raises(
-        BadInputError, match=r"2 of 3 lack it: Web Server, Pop-ups\. Add them or give a default"
+        BadInputError,
+        match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass defaults={'cost': 0}",
     ):
         exact_attribute(table, "cost", MODEL)
     assert exact_attribute(table, "cost", MODEL, default=1).values.tolist() == [10, 10, 25]
@@ -110,6 +112,42 @@ def test_a_value_that_is_no_number_is_named_with_its_line(value: str, tmp_path: 
         match=rf":2: 'cost' of 'Logging' must be a number below 10\^19, written like 12.50, got '{value}'",
     ):
         exact_attribute(table, "cost", MODEL, default=0)
+
+
+def test_the_header_is_read_in_any_case(tmp_path: Path) -> None:
+    model = make_model(["A", "A"], ids=["x", "y"])
+    table = read_attributes(_table(tmp_path, "ID,Feature,Cost (EUR)\ny,A,2\nx,A,1\n"), model)
+    assert table.columns == {"Cost (EUR)": {1: "2", 0: "1"}}
+    both = read_attributes(_table(tmp_path, "feature,Feature\nLogging,big\n"), MODEL)
+    assert both.columns == {"Feature": {2: "big"}}
+
+
+def test_rows_of_unknown_features_are_passed_over_and_counted_on_request(tmp_path: Path) -> None:
+    text = "feature,cost\nLogging,4\nTotal,9\nVAT,1\nFee,1\nTax,1\n"
+    with pytest.raises(BadFileError, match=r":3: the model has no feature 'Total'.* ignore_unknown=True"):
+        read_attributes(_table(tmp_path, text), MODEL)
+    notes: list[str] = []
+    table = read_attributes(_table(tmp_path, text), MODEL, ignore_unknown=True, notes=notes)
+    assert table.columns == {"cost": {2: "4"}}
+    assert notes[0].endswith(
+        "4 rows of features that the model does not have passed over: Total, VAT, Fee and 1 more."
+    )
+    with pytest.raises(BadFileError, match="no row is of a feature of the model, got Total"):
+        read_attributes(_table(tmp_path, "feature,cost\nTotal,9\n"), MODEL, ignore_unknown=True)
+
+
+def test_features_that_group_others_need_no_value(tmp_path: Path) -> None:
+    groups = [make_group(0, [1], "mandatory"), make_group(1, [2, 3], "or")]
+    model = make_model(["Shop", "Pay", "Card", "Cash"], root=0, groups=groups)
+    notes: list[str] = []
+    table = read_attributes(_table(tmp_path, "feature,cost\nCard,2\nCash,1\n"), model)
+    assert exact_attribute(table, "cost", model, notes=notes).values.tolist() == [0, 0, 2, 1]
+    assert notes[0].startswith("2 features with children and without 'cost'")
+    assert notes[0].endswith("count 0: Shop and Pay.")
+    assert exact_attribute(table, "cost", model, default=5).values.tolist() == [5, 5, 2, 1]
+    table = read_attributes(_table(tmp_path, "feature,cost\nCard,2\nPay,3\n"), model)
+    with pytest.raises(BadInputError, match="1 of 4 lack it: Cash"):
+        exact_attribute(table, "cost", model)
 
 
 def test_renames_mend_a_misspelt_feature(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def evolve(
     check_shared(context.params)
     n_threads = own_workers(run.workers, "evolve")
     notes: list[str] = []
-    X, y = rows.read(table, notes)
+    learning = rows.read(table, notes)
+    X, y = learning.X, learning.y
     classifier = breeding.classifier(run.seed)
     labels = y.to_numpy()
     classifier.check_options(labels)
@@ -84,10 +85,17 @@ def evolve(
         long_work(place.path) as (cancellation, tell),
     ):
         evolved = evolve_table(
-            X, labels, classifier, seed=run.seed, report=tell, cancellation=cancellation, study=study
+            X,
+            labels,
+            classifier,
+            seed=run.seed,
+            cases=learning.cases,
+            report=tell,
+            cancellation=cancellation,
+            study=study,
         )
         if out is not None:
-            model = SavedModel(classifier, tuple(str(column) for column in X.columns), rows.target)
+            model = SavedModel(classifier, learning.features, rows.target, ids=learning.ids)
             out = save(out, lambda path: save_model(model, path))
         report = save_page(report, f"Evolved ensemble: {table}", lambda: _parts(evolved))
     found = evolved_notes(evolved)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from shortlist.saved_models import SavedModel
 
+PREDICTION = "prediction"
+"""The column of the answers, never called as the target is: the file may be joined to known classes."""
+
 MANY_ROWS = 10
 """From here on it is worth a note that all rows are answered alike."""
 
@@ -61,6 +64,8 @@ def predict(
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}
     )
+    import pandas as pd
+
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
@@ -79,6 +84,7 @@ def predict(
     buys_features = hasattr(estimator, "decision_report")
     read = read_table(table, notes)
     rows = _asked_rows(read, saved, columns, not_asked, notes, judges=bool(facts))
+    ids = [name for name in saved.ids if name in read.columns]
     if explain and not buys_features:
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {made_by(estimator)}. Leave it out."
@@ -98,10 +104,11 @@ def predict(
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
-        *_one_answer(answers[saved.target]),
+        *_one_answer(answers[PREDICTION]),
     ]
     print_notes(found)
     notes += found
+    answers = pd.concat([read[ids].drop(columns=answers.columns, errors="ignore"), answers], axis=1)
     if out is None:
         print(guarded_csv(answers), end="")
         return
@@ -219,7 +226,7 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     estimator = saved.estimator
     found = estimator.predict_early(rows)
     prices = prices_of_members(getattr(estimator, "classifier_", estimator))
-    answers = pd.DataFrame({saved.target: found.labels, "calls": found.calls})
+    answers = pd.DataFrame({PREDICTION: found.labels, "calls": found.calls})
     if any(found.needs):
         answers["needs"] = list(found.needs)
     open_ = unanswered_rows(getattr(estimator, "classifier_", estimator), rows)
@@ -269,13 +276,13 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     estimator = saved.estimator
     voter = getattr(estimator, "classifier_", estimator)
     probabilities, open_ = voter.predict_proba(rows), unanswered_rows(voter, rows)
-    answers = pd.DataFrame({saved.target: estimator.predict(rows)})
+    answers = pd.DataFrame({PREDICTION: estimator.predict(rows)})
     for column, label in enumerate(voter.classes_):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
         answers.loc[open_.rows, f"score_{label}"] = float("nan")
     if any(open_.needs):
         answers["needs"] = list(open_.needs)
-    rejected = (answers[saved.target] == estimator.reject_label_).sum()
+    rejected = (answers[PREDICTION] == estimator.reject_label_).sum()
     return answers, _rejected(estimator, int(rejected)), open_.sentences()
 
 
@@ -312,9 +319,9 @@ def _bought(saved: "SavedModel", rows: "pd.DataFrame", *, explain: bool, marked:
     guarantee = getattr(saved.estimator, "guarantee_", None)
     if guarantee is not None:
         facts["guarantee"] = guarantee.as_dict()
-    answers = decisions.drop(columns="rejected").rename(columns={"label": saved.target})
+    answers = decisions.drop(columns="rejected").rename(columns={"label": PREDICTION})
     answers["confidence"] = answers["confidence"].round(6)
-    return answers if explain else answers[[saved.target]], facts, found
+    return answers if explain else answers[[PREDICTION]], facts, found
 
 
 def _rows_with_paid_gaps(decisions: "pd.DataFrame", rows: "pd.DataFrame") -> int:

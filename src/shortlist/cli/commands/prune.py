@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
     from shortlist.ensembles.studies.holdout import PrunedTable
     from shortlist.report.parts import Parts
+    from shortlist.tables.learning import LearningTable
 
 
 @grouped
@@ -103,13 +104,15 @@ def prune(
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
     from shortlist.ensembles.studies.holdout import prune_table
+    from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 
     check_prune_numbers(context.params)
     refuse_unused(context, PRUNE_USES)
     front_file, model_file = output_files(out, model_out)  # two files of one kind are refused before any work
-    X, y = rows.read(table, notes)
-    given = pool.given(X, y, rows.drop or (), notes)
+    learning = rows.read(table, notes)
+    X, y = learning.X, learning.y
+    given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
     exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
     exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
@@ -126,7 +129,7 @@ def prune(
         about |= {"notes": notes}
         with place.opened(context) as opened:
             compare_pruning(
-                name, X, y.to_numpy(), how.chosen(exact), folds,
+                name, (X, y.to_numpy(), learning.cases), how.chosen(exact), folds,
                 study=opened, files=Files(out, report), about=about, json=json,
             )  # fmt: skip
         return
@@ -139,11 +142,11 @@ def prune(
     files = PrunedFiles(front_file, model_file, report, rows.target, f"Pruned ensemble: {table}")
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
-            X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, n_jobs=n_threads,
-            report=tell, cancellation=cancellation, study=opened,
+            X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
+            work=Work(n_threads, opened, tell, cancellation),
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
-        written = _written(pruned, files, [str(column) for column in X.columns])
+        written = _written(pruned, files, learning)
     facts = pruned_facts(pruned, how, wanted.solver, written.model)
     _tell(pruned, facts, written, notes, about if json else None)
 
@@ -158,14 +161,14 @@ class PrunedFiles(NamedTuple):
     title: str
 
 
-def _written(pruned: "PrunedTable", files: PrunedFiles, features: list[str]) -> PrunedFiles:
+def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
     """Write what was asked for, and return where it is."""
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.result_page import save_page
 
     front = model = None
     if files.model is not None and pruned.test:
-        model = save(files.model, lambda path: _save(pruned, features, files.target, path))
+        model = save(files.model, lambda path: _save(pruned, learning, files.target, path))
     if files.front is not None:
         front = save(files.front, _front_of(pruned).front_.save)
     report = save_page(files.report, files.title, lambda: _parts(pruned))
@@ -217,7 +220,7 @@ def _parts(pruned: "PrunedTable") -> "Parts":
     return [*promised_parts(pruned.selective), *pruned_parts(pruned.pruner, pruned.test)]
 
 
-def _save(pruned: "PrunedTable", features: list[str], target: str, out: Path) -> None:
+def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:
     """Write the members, without the pool that they were chosen from."""
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.pools.pool import as_pool
@@ -228,4 +231,5 @@ def _save(pruned: "PrunedTable", features: list[str], target: str, out: Path) ->
         costs = as_pool(pruner.pool).costs
         pruner.member_costs = None if costs is None else costs.tolist()  # `verify` needs them
     pruner.pool = None
-    save_model(SavedModel(pruned.selective or pruner, tuple(features), target), out)
+    fitted = pruned.selective or pruner
+    save_model(SavedModel(fitted, learning.features, target, ids=learning.ids), out)

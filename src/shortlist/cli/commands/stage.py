@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from shortlist.multistage.search.emsco import EmscoOptions
     from shortlist.report.parts import Parts
     from shortlist.runs import Budget, Study
+    from shortlist.saved_models import SavedModel
+    from shortlist.tables.splits import Cases
 
 
 @grouped
@@ -122,14 +124,15 @@ def stage(
     paper = prices.paper()
     limits = read_limits(goals.limit or (), stage_objective_names(goals.objectives))
     notes: list[str] = []
-    X, y = read.read(table, notes)
-    labels, names = y.to_numpy(), [str(name) for name in X.columns]
+    learning = read.read(table, notes)
+    X, y = learning.X, learning.y
+    labels, names = y.to_numpy(), list(learning.features)
     rules, priced = _purchases(search.feature_model, names)
     own_prices = prices.costs is not None or prices.preset is not None
     common: dict[str, Any] = {
         "feature_costs": priced
         if priced is not None and not own_prices
-        else read_prices(prices, names, dropped=read.drop or (), notes=notes),
+        else read_prices(prices, names, dropped=(*(read.drop or ()), *learning.ids), notes=notes),
         "reject_label": no_class(labels),
         "random_state": run.seed,
     }
@@ -147,19 +150,30 @@ def stage(
         methods = search.chosen(common | {"confidence": searched["confidence"]}, searched)
         about |= {"notes": notes}
         if alone:
-            model = ModelFile(names, read.target, model_out or out)
-            fit_opponent(X, labels, search.method, methods[search.method], kept=model, about=about, json=json)
+            model = ModelFile(learning, read.target, model_out or out)
+            fit_opponent(labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
             with kept.place(context, data).opened(context) as study:
-                compare_on_splits(X, labels, methods, how, study=study, out=out, about=about, json=json)
+                compare_on_splits(
+                    X, labels, learning.cases, methods, how, study=study, out=out, about=about, json=json
+                )
         return
     classifier = MultiStageClassifier(
         n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
         confidence_level=promised.confidence_level, purchase_rules=rules, **common, **searched,
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
-    wanted = Outputs(*output_files(out, model_out), read.target, rows, json, report, f"Stages: {table}")
+    wanted = Outputs(
+        *output_files(out, model_out),
+        read.target,
+        learning.ids,
+        learning.cases,
+        rows,
+        json,
+        report,
+        f"Stages: {table}",
+    )
     with kept.place(context, data).opened(context) as study:
         _find_front(
             X, labels, classifier, recall=search.recall, wanted=wanted, notes=notes, about=about,
@@ -179,11 +193,13 @@ def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | 
 
 
 class Outputs(NamedTuple):
-    """Where the front and the model are written, what the model predicts, and how the answer is printed."""
+    """Where the front and the model are written, what the model predicts, how rows are named and printed."""
 
     front: Path | None
     model: Path | None
     target: str
+    ids: tuple[str, ...]
+    cases: "Cases | None"
     rows: int
     json: bool
     report: Path | None
@@ -207,6 +223,7 @@ def _find_front(
     from shortlist.errors import BadInputError
     from shortlist.runs import Budget
     from shortlist.runs.clock import seconds_now
+    from shortlist.saved_models import SavedModel
 
     found = None
     json, start = wanted.json, seconds_now()
@@ -214,11 +231,18 @@ def _find_front(
     limited = _limits_in_reach(classifier.method, notes, about, json=json)
     with limited, long_work(study.path) as (cancellation, tell):
         staged, unmet = _staged(
-            X, labels, classifier, seed, report=tell, cancellation=cancellation, study=study
+            X,
+            labels,
+            classifier,
+            seed,
+            cases=wanted.cases,
+            report=tell,
+            cancellation=cancellation,
+            study=study,
         )
         seconds = seconds_now() - start
-        names = [str(name) for name in X.columns]
-        front_file, model_file = _save(classifier, names, wanted.target, wanted.front, wanted.model)
+        model = SavedModel(classifier, tuple(map(str, X.columns)), wanted.target, ids=wanted.ids)
+        front_file, model_file = _save(model, wanted.front, wanted.model)
         report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
@@ -293,20 +317,15 @@ def _staged(
 
 
 def _save(
-    classifier: "MultiStageClassifier",
-    features: list[str],
-    target: str,
-    front_file: Path | None,
-    model_file: Path | None,
+    model: "SavedModel", front_file: Path | None, model_file: Path | None
 ) -> tuple[Path | None, Path | None]:
     """Write what was asked for, and return where it is."""
-    from shortlist.saved_models import SavedModel, save_model
+    from shortlist.saved_models import save_model
 
     if model_file is not None:
-        fitted = SavedModel(classifier, tuple(features), target)
-        model_file = save(model_file, lambda path: save_model(fitted, path))
+        model_file = save(model_file, lambda path: save_model(model, path))
     if front_file is not None:
-        front_file = save(front_file, classifier.front_.save)
+        front_file = save(front_file, model.estimator.front_.save)
     return front_file, model_file
 
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.runs import Study
+    from shortlist.tables.learning import LearningTable
+    from shortlist.tables.splits import Cases
 
 
 class ModelFile(NamedTuple):
     """What a model file holds beside the model, and where it is written; nowhere if None."""
 
-    features: list[str]
+    learning: "LearningTable"
     target: str
     out: Path | None
 
@@ -38,7 +40,6 @@ class Splits(NamedTuple):
 
 
 def fit_opponent(
-    X: "pd.DataFrame",
     labels: Any,
     name: str,
     opponent: "BudgetedClassifier",
@@ -55,7 +56,8 @@ def fit_opponent(
     from shortlist.tables.fit_inputs import take_rows
 
     opponent.check_options(labels)
-    fit, judge, test = split_three(labels, seed=int(opponent.random_state))
+    X = kept.learning.X
+    fit, judge, test = split_three(labels, seed=int(opponent.random_state), cases=kept.learning.cases)
     start = seconds_now()
     with long_work() as (cancellation, report):
         opponent.fit(
@@ -66,7 +68,7 @@ def fit_opponent(
         measured = measure_on(opponent, take_rows(X, test), labels[test])
         out = kept.out
         if out is not None:
-            fitted = SavedModel(opponent, tuple(kept.features), kept.target)
+            fitted = SavedModel(opponent, kept.learning.features, kept.target, ids=kept.learning.ids)
             out = save(out, lambda path: save_model(fitted, path))
     counts = {"train": len(fit), "validation": len(judge), "test": len(test)}
     facts = opponent_facts(name, opponent, measured, counts, seconds) | {"model": out and str(out)}
@@ -79,6 +81,7 @@ def fit_opponent(
 def compare_on_splits(
     X: "pd.DataFrame",
     labels: Any,
+    cases: "Cases | None",
     methods: dict[str, Any],
     how: Splits,
     *,
@@ -103,7 +106,7 @@ def compare_on_splits(
     start = seconds_now()
     with long_work(study.path) as (cancellation, report):
         results = compare_stage_methods(
-            X, labels, methods, n_seeds=how.seeds, random_state=how.first,
+            X, labels, methods, n_seeds=how.seeds, random_state=how.first, cases=cases,
             work=Work(how.workers, study, report, cancellation),
         )  # fmt: skip
         if results.empty:

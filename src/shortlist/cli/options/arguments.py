@@ -69,6 +69,7 @@ NEVER_ENGLISH = ("checkpoint",)
 """Arguments of one word that no sentence for people uses for anything else."""
 
 VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
+PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 
 
 def in_options(sentence: str, command: str = "", options: Mapping[str, str] | None = None) -> str:
@@ -92,6 +93,8 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
     'Use --method windows, or a lower --max-stages.'
     >>> in_options("method must be one of exact or uwa. This method is slow.", "prune", options)
     '--method must be one of exact or uwa. This method is slow.'
+    >>> in_options("Pass defaults={'Cost (EUR)': 0}.")
+    "Pass --default 'Cost (EUR)=0'."
     """
     own = dict(options or {})
     shared = {
@@ -104,6 +107,7 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         option = names[argument]
         word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
         if option.startswith("--"):
+            sentence = re.sub(rf"{word}={PAIR}", functools.partial(_typed_pair, option), sentence)
             sentence = re.sub(rf"{word}=({VALUE})", functools.partial(_typed, option), sentence)
         if "_" in argument or argument in NEVER_ENGLISH:
             sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
@@ -116,6 +120,11 @@ def _typed(option: str, found: re.Match[str]) -> str:
     """Show an option with its value as one types it."""
     plain = found[1].strip("'\"")
     return option if plain in {"True", "None"} else f"{option} {shlex.quote(plain)}"
+
+
+def _typed_pair(option: str, found: re.Match[str]) -> str:
+    """Show an option of ``NAME=VALUE`` as one types it."""
+    return f"{option} {shlex.quote(f'{found[1][1:-1]}={found[2]}')}"
 
 
 _translate: ContextVar[Callable[[str], str]] = ContextVar("translate")

@@ -105,6 +105,12 @@ class QuestionOptions:
     default: Annotated[
         list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
     ] = None
+    ignore_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-unknown", help="Pass over rows of --attributes whose feature the model does not have."
+        ),
+    ] = False
     decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None
     limit: LimitTexts = None
     select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
@@ -160,7 +166,12 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     if found_beside:
         files = [found_beside]
     notes = list(line.notes)
-    tables = _tables(model, line, files, dict(read_pairs(given.rename or (), "rename")), notes)
+    if given.ignore_unknown and not given.attributes:
+        raise BadInputError(
+            "--ignore-unknown passes over rows of --attributes, and there is no such file. Leave it out."
+        )
+    renames = dict(read_pairs(given.rename or (), "rename"))
+    tables = _tables(model, line, files, renames, notes, ignore_unknown=given.ignore_unknown)
     drawn = _drawn(line, random_attributes, tables)
     asked, left_out = (
         (objectives, {})
@@ -180,6 +191,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         line,
         defaults=_defaults(given.default or (), names, drawn),
         decimals=ROUNDED if rounds else decimals,
+        notes=notes,
     )
     sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
     _refuse_unused_draws(random_attributes, sources)
@@ -264,14 +276,23 @@ def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
 
 
 def _tables(
-    model: Path, line: "FeatureModel", files: Sequence[Path], renames: dict[str, str], notes: list[str]
+    model: Path,
+    line: "FeatureModel",
+    files: Sequence[Path],
+    renames: dict[str, str],
+    notes: list[str],
+    *,
+    ignore_unknown: bool,
 ) -> "list[AttributeTable]":
     """Return what files and model say of features; a rename that no file needs is an error."""
     from shortlist.errors import BadInputError
     from shortlist.products.attributes.attribute import model_attributes
     from shortlist.products.attributes.attribute_files import read_attributes
 
-    tables = [read_attributes(path, line, renames=renames, notes=notes) for path in files]
+    tables = [
+        read_attributes(path, line, renames=renames, ignore_unknown=ignore_unknown, notes=notes)
+        for path in files
+    ]
     for name in renames:
         if not any(name in table.renamed for table in tables):
             raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")

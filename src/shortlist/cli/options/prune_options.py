@@ -135,7 +135,7 @@ class MethodOptions:
             # folds are the units of parallel work, so each proof has one thread
             chosen["exact"] = exact.set_params(n_jobs=None)
         for name, method in chosen.items():
-            method.set_params(pool=exact.pool)
+            method.set_params(pool=_affordable(exact) if name == "best-single" else _priced(exact))
             if name != GREEDY:
                 method.set_params(voting=self.voting if name == EXACT else self.rules_voting())
             if isinstance(method, OrderedPruner) and (
@@ -178,6 +178,7 @@ class PoolOptions:
         from shortlist.ensembles.pools.pool import Pool, load_pool
 
         if self.answers:
+            _refuse_long_log(X, y)
             costs = None if self.costs is None else self._judge_costs(X, dropped, notes)
             return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=not self.no_abstentions)
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
@@ -535,6 +536,37 @@ def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], 
             "Add a line for each."
         )
     return [costs[name] for name in names], [name for name in costs if name not in names]
+
+
+def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
+    """Refuse a table that has a row for each answer, and say how to make one of cases of it."""
+    from shortlist.errors import BadInputError
+    from shortlist.tables.learning import long_log
+
+    table = X.assign(**{str(y.name): y})
+    table.attrs = X.attrs
+    if found := long_log(table, str(y.name)):
+        raise BadInputError(found)
+
+
+def _priced(exact: "ExactPruner") -> Any:
+    """Return the pool of a comparison with the prices that the limit on cost goes by."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    if exact.member_costs is None:
+        return exact.pool
+    return replace(exact.pool, costs=np.array(exact.member_costs, dtype=np.float64))
+
+
+def _affordable(exact: "ExactPruner") -> Any:
+    """Return whoever of the pool is within the limit on cost alone; all of it where nobody is."""
+    pool = _priced(exact)
+    if exact.max_cost is None or pool.costs is None:
+        return pool
+    within = pool.costs.round(9) <= exact.max_cost
+    return pool.subset(within) if within.any() else pool
 
 
 def read_judge_costs(path: Path) -> dict[str, float]:

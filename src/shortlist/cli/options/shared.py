@@ -16,6 +16,8 @@ from shortlist.cli.options.unused import Use
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.tables.learning import LearningTable
+
 SEED = "Seed of all randomness."
 OWN_WORKERS = "Workers or threads at a time; -1 for every core."
 WORKERS = f"{OWN_WORKERS[:-1]}; or the address of a Dask scheduler."
@@ -49,6 +51,17 @@ FrontFile: TypeAlias = Annotated[Path, typer.Argument(help="Front written with -
 Target: TypeAlias = Annotated[str, typer.Option(help="Column that holds the class.")]
 Drop: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
+]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to learn from although it looks like a name of the row; may be repeated."),
+]
+Group: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that names the case of each row: all rows of a case are on one side of every split, and "
+        "nothing is learned from the column."
+    ),
 ]
 Positive: TypeAlias = Annotated[
     str | None, typer.Option(help="Class that counts as positive; default the last, sorted.")
@@ -109,12 +122,21 @@ class TableOptions:
 
     target: Target = "target"
     drop: Drop = None
+    keep: Keep = None
+    group: Group = None
 
-    def read(self, table: str, notes: list[str]) -> "tuple[pd.DataFrame, pd.Series[Any]]":
+    def read(self, table: str, notes: list[str]) -> "LearningTable":
         """Read features and classes; what a user should know of them is added to `notes`."""
         from shortlist.tables.learning import read_table, split_target
 
-        return split_target(read_table(table, notes), self.target, drop=self.drop or (), notes=notes)
+        return split_target(
+            read_table(table, notes),
+            self.target,
+            drop=self.drop or (),
+            keep=self.keep or (),
+            group=self.group,
+            notes=notes,
+        )
 
 
 @dataclass(frozen=True)

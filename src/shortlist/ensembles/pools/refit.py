@@ -21,7 +21,7 @@ from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import deal_classes
+from shortlist.tables.splits import Cases, classes_of_cases, deal_classes
 
 N_FOLDS = 5
 """Folds of a pool that is cross-fitted where nobody says otherwise."""
@@ -144,7 +144,7 @@ def cross_fit(
     X: Any,
     y: ArrayLike,
     *,
-    n_folds: int = N_FOLDS,
+    folds: int | NDArray[np.int8] = N_FOLDS,
     random_state: int = 0,
     n_jobs: int | None = 1,
     report: Report = silent,
@@ -165,8 +165,9 @@ def cross_fit(
         Rows.
     y : array-like of shape (n_samples,)
         Their classes.
-    n_folds : int, default=5
-        At least 2; of fewer rows, as many as there are.
+    folds : int or ndarray of int, shape (n_samples,), default=5
+        How many, at least 2; of fewer rows, as many as there are. Or the fold of every row from 0, -1 for
+        rows that fit always, as :func:`deal_folds` returns them.
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=1
@@ -185,19 +186,20 @@ def cross_fit(
 
     Notes
     -----
-    Takes `n_folds` times as long as fitting the classifiers on ``1 - 1 / n_folds`` of the rows.
+    Takes as many times as there are folds, each on the rows of the others.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
     >>> X, y = load_iris(return_X_y=True)
-    >>> crossed = cross_fit(make_pool(X, y, n_classifiers=2), X, y, n_folds=3)
+    >>> crossed = cross_fit(make_pool(X, y, n_classifiers=2), X, y, folds=3)
     >>> len(crossed.without_fold), np.bincount(crossed.fold_of).tolist()
     (3, [50, 50, 50])
     """
     assert pool.preprocessor is not None, "pools that are fitted here prepare their rows"
-    n, seed = as_count(n_folds, "n_folds", at_least=2), as_seed(random_state, "random_state")
+    n_wanted = as_count(folds, "folds", at_least=2) if isinstance(folds, int) else 0
+    seed = as_seed(random_state, "random_state")
     classes, indices = as_classes(y)
     encoded = pool.preprocessor.transform(X)
     if len(encoded) != len(indices):
@@ -205,7 +207,7 @@ def cross_fit(
             f"X and y must have one entry per row, got {len(encoded)} and {len(indices)} rows."
         )
     places = np.searchsorted(pool.classes, classes)[indices]
-    fold_of = deal_folds(places, n, seed)
+    fold_of = deal_folds(places, n_wanted, seed) if isinstance(folds, int) else folds
     n = int(fold_of.max()) + 1
     without = []
     for fold in range(n):
@@ -241,8 +243,10 @@ def whole_pool(source: Any) -> Pool:
     return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
 
 
-def deal_folds(y: Labels, n_folds: int, seed: int) -> NDArray[np.int8]:
+def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
     """Return the fold of every row, dealt class by class; -1 for a class with one row.
+
+    Whole cases are dealt where `cases` says of which case each row is.
 
     Raises
     ------
@@ -254,12 +258,24 @@ def deal_folds(y: Labels, n_folds: int, seed: int) -> NDArray[np.int8]:
     >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
     [1, 0, -1, 0, 1]
     """
-    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    _, codes, counts = np.unique(classes_of_cases(y, cases), return_inverse=True, return_counts=True)
     dealt = np.flatnonzero(counts[codes] > 1)
     if not len(dealt):
         raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
     fold_of = np.full(len(codes), IN_NO_FOLD, dtype=np.int8)
     fold_of[dealt] = deal_classes(codes[dealt], min(n_folds, len(dealt)), np.random.default_rng(seed))
+    if cases is None:
+        return fold_of
+    fold_of = fold_of[cases]
+    alone = [
+        label
+        for label in np.unique(y)
+        if len(found := set(fold_of[y == label].tolist())) == 1 and -1 not in found
+    ]
+    if alone:
+        raise BadInputError(
+            f"every class needs cases in 2 folds, got one fold with all rows of {str(alone[0])!r}. Add cases."
+        )
     return fold_of
 
 

@@ -21,7 +21,7 @@ from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool, make_pool, positive_votes
-from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, whole_pool
+from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, deal_folds, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
@@ -31,11 +31,20 @@ from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.errors import BadInputError
 from shortlist.guarantees.reject_labels import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
-from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Work, silent
 from shortlist.runs.clock import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import RowNumbers, hold_out, keep_rows_apart
+from shortlist.tables.splits import (
+    Cases,
+    RowNumbers,
+    cases_of_rows,
+    classes_of_cases,
+    hold_out,
+    keep_rows_apart,
+    one_row_a_case,
+    split_cases,
+)
 
 if TYPE_CHECKING:  # their kernels take seconds to load, which exact pruning need not wait for
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -87,10 +96,8 @@ def prune_table(
     *,
     n_classifiers: int = 100,
     seed: int = 0,
-    n_jobs: int = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-    study: Study = NO_STUDY,
+    cases: Cases | None = None,
+    work: Work | None = None,
 ) -> PrunedTable:
     """Split the rows 63 : 27 : 10, stratified; fit a pool, prune it, and measure on the last part.
 
@@ -107,12 +114,14 @@ def prune_table(
         Two classes, or more where the pruner goes by plurality.
     pruner : ExactPruner, RulePruner, or SelectiveClassifier of one
         Unfitted, with all options but the pool.
-    n_classifiers, seed, n_jobs : int
+    n_classifiers, seed : int
         Of the pool and the split.
-    report, cancellation : optional
-        Progress events, and a way to stop the proof with the best selection found.
-    study : Study, optional
-        Where the fitted pool, and what exact pruning has done, is kept, to go on from there.
+    cases : ndarray of int, shape (n_samples,), optional
+        Of which case each row is. All rows of a case are in one part and in one fold, and one row of each
+        case calibrates, since a promise counts on rows that know nothing of each other.
+    work : Work, optional
+        Workers that fit the pool; progress; a way to stop the proof with the best selection found; and the
+        study that keeps the pool, and what exact pruning has done, to go on from there.
 
     Raises
     ------
@@ -125,38 +134,39 @@ def prune_table(
         pruner.check_options(y)
         pruner = pruner.classifier
     check_pruner(pruner, y, n_classifiers)
-    rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
+    work = work or Work()
+    rest, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
     n_rows = {"test": len(test)}
     calibration = rest[:0]
     if selective is not None:
-        kept, held = keep_rows_apart(len(rest), selective.calibration_share, seed)
-        rest, calibration = rest[kept], rest[held]
+        rest, calibration = _calibrating(rest, y, selective.calibration_share, seed, cases)
         n_rows["calibration"] = len(calibration)
     fits_pool = pruner.pool is None
     fitted, validation = rest[:0], rest
-    work: dict[str, Any] = {"n_jobs": n_jobs, "report": report, "cancellation": cancellation}
+    how: dict[str, Any] = {"n_jobs": work.workers, "report": work.report, "cancellation": work.cancellation}
     if fits_pool:
-        fitted, validation = _fitting_and_pruning(rest, y, pruner, seed)
+        fitted, validation = _fitting_and_pruning(rest, y, pruner, seed, cases)
         pool = make_pool(
             take_rows(X, fitted), y[fitted], n_classifiers=n_classifiers, random_state=seed,
-            study=study.part("pool"), **work,
+            study=work.study.part("pool"), **how,
         )  # fmt: skip
         pruner = pruner.set_params(pool=pool)
         if fitted is validation:
             n_rows["folds"] = N_FOLDS
             crossed = cross_fit(
-                pool, take_rows(X, rest), y[rest], random_state=seed, study=study.part("folds"), **work
-            )
+                pool, take_rows(X, rest), y[rest], folds=_folds(y[rest], seed, cases_of_rows(cases, rest)),
+                random_state=seed, study=work.study.part("folds"), **how,
+            )  # fmt: skip
             pruner = pruner.set_params(pool=crossed)
     n_rows |= {"train": len(fitted), "validation": len(validation)}
     start = seconds_now()
-    run: dict[str, Any] = {"report": report, "cancellation": cancellation}
+    run: dict[str, Any] = {"report": work.report, "cancellation": work.cancellation}
     if isinstance(pruner, ExactPruner):
-        run["study"] = study.part("proof")
+        run["study"] = work.study.part("proof")
     pruner.fit(take_rows(X, validation), y[validation], **run)
     held_out = fits_pool and fitted is not validation
     if isinstance(pruner, ExactPruner) and pruner.refit and held_out and not pruner.result_.reason:
-        pruner.fit_again(take_rows(X, rest), y[rest], seed=seed, report=report)
+        pruner.fit_again(take_rows(X, rest), y[rest], seed=seed, report=work.report)
     seconds = seconds_now() - start
     rows = pruning_rows_of(pruner.pool, take_rows(X, validation), y[validation])
     pruner.validation_ = _in_table(pruner.validation_, validation[pruner.validation_.rows], X, y)
@@ -178,7 +188,7 @@ def prune_table(
         for name, (size, ask) in rules.items():
             measured[name] = _measure(
                 ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
-                cancellation=cancellation,
+                cancellation=work.cancellation,
             )  # fmt: skip
         if selective is not None:
             selective.set_params(classifier=pruner)
@@ -193,6 +203,7 @@ def evolve_table(
     classifier: "EvolutionaryEnsembleClassifier",
     *,
     seed: int = 0,
+    cases: Cases | None = None,
     report: Report = silent,
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
@@ -208,6 +219,8 @@ def evolve_table(
         Unfitted.
     seed : int
         Of the split.
+    cases : ndarray of int, shape (n_samples,), optional
+        Of which case each row is. All rows of a case are in one part.
     report, cancellation : optional
         Progress events, and a way to stop with the ensemble of the generations so far.
     study : Study, optional
@@ -219,7 +232,7 @@ def evolve_table(
         If a class has too few rows to be in both parts, or an option cannot be used.
     """
     classifier.check_options(y)
-    train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed)
+    train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
     X_train = take_rows(X, train)
     start = seconds_now()
     classifier.fit(X_train, y[train], report=report, cancellation=cancellation, study=study)
@@ -426,28 +439,46 @@ def _measure(
     return Measured(decisions, classes, positive, size, statistics.median(times) * 1e6, truth == decided)
 
 
-def _split(rows: RowNumbers, y: Labels, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
-    """Split row numbers in two, stratified, the second part with this share."""
-    _refuse_lonely_class(y)
-    kept, held = hold_out(y, share, seed)
+def _split(
+    rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None = None
+) -> tuple[RowNumbers, RowNumbers]:
+    """Split row numbers in two, stratified, the second part with this share of the rows, or of the cases."""
+    _refuse_lonely_class(y, cases)
+    kept, held = split_cases(y, cases, lambda labels: hold_out(labels, share, seed))
     return rows[kept], rows[held]
 
 
+def _calibrating(
+    rows: RowNumbers, y: Labels, share: float, seed: int, cases: Cases | None
+) -> tuple[RowNumbers, RowNumbers]:
+    """Draw row numbers that calibrate, one of each case; return what fits and chooses, and these."""
+    kept, held = split_cases(
+        y[rows], cases_of_rows(cases, rows), lambda labels: keep_rows_apart(len(labels), share, seed)
+    )
+    return rows[kept], one_row_a_case(rows[held], cases, seed)
+
+
+def _folds(y: Labels, seed: int, cases: Cases | None) -> int | NDArray[np.int8]:
+    """Return how many folds there are, or which cases are in each."""
+    return N_FOLDS if cases is None else deal_folds(y, N_FOLDS, seed, cases)
+
+
 def _fitting_and_pruning(
-    rows: RowNumbers, y: Labels, pruner: Any, seed: int
+    rows: RowNumbers, y: Labels, pruner: Any, seed: int, cases: Cases | None
 ) -> tuple[RowNumbers, RowNumbers]:
     """Return which rows fit a pool and which prune it; out of fold all do both."""
     if not pruner.prunes_out_of_fold(len(rows)):
-        return _split(rows, y[rows], PRUNING_SHARE / (1 - TEST_SHARE), seed)
-    _refuse_lonely_class(y[rows])
+        return _split(rows, y[rows], PRUNING_SHARE / (1 - TEST_SHARE), seed, cases_of_rows(cases, rows))
+    _refuse_lonely_class(y[rows], cases_of_rows(cases, rows))
     return rows, rows
 
 
-def _refuse_lonely_class(y: Labels) -> None:
+def _refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
     """Refuse a class that cannot be in two parts."""
-    classes, counts = np.unique(y, return_counts=True)
+    classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if counts.min() < 2:
+        what = "rows" if cases is None else "cases"
         raise BadInputError(
-            f"every class needs rows in each part of the split, got {counts.min()} of "
-            f"{str(classes[np.argmin(counts)])!r}. Add rows."
+            f"every class needs {what} in each part of the split, got {counts.min()} of "
+            f"{str(classes[np.argmin(counts)])!r}. Add {what}."
         )

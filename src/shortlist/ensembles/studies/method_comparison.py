@@ -25,7 +25,7 @@ from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, Margi
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.encoder import as_frame
-from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.pool import Pool, asking_cost, make_pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError
@@ -35,7 +35,7 @@ from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
 from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import shuffled_folds
+from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,11 +54,11 @@ COMPARISON_COLUMNS = (
     "seconds",
 )
 """Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
-pool.
+pool. Where a pool has prices, ``cost`` follows: what asking all members costs.
 """
 
-RowsAndClasses: TypeAlias = tuple[Any, Labels]
-"""Rows and their classes."""
+RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
+"""Rows and their classes, and perhaps of which case each row is."""
 
 SLICE_S = 120.0
 """Seconds after which a unit begins no other method; what it has is recorded, and another does the rest."""
@@ -115,8 +115,8 @@ def compare_methods(
 
     Parameters
     ----------
-    tables : mapping of str to (X, y)
-        Tables by name: frames or arrays, and classes.
+    tables : mapping of str to (X, y) or (X, y, cases)
+        Tables by name: frames or arrays, and classes; with the numbers of the cases, no case is in two folds.
     methods : mapping of str to estimator, or sequence of str
         Unfitted classifiers by name, or names that :func:`pruning_methods` knows.
     n_folds, n_repeats : int, default=10 and 1
@@ -139,7 +139,8 @@ def compare_methods(
     -------
     results : DataFrame
         One row per table, repeat, fold and method, with the columns of
-        :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order.
+        :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order, and ``cost``
+        where a pool has prices.
 
     Raises
     ------
@@ -157,16 +158,17 @@ def compare_methods(
     heads: dict[str, dict[str, Any]] = {}
     n_missing: dict[str, int] = {}
     found = work.study.results()
-    for table, (X, y) in tables.items():
+    for table, (X, y, *given) in tables.items():
         labels = np.asarray(y)
+        cases = given[0] if given else None
         as_frame(X)
         if work.study.keeps:
-            work.study.bind({f"the table {table}": _digest(table, X, labels, folds, size, seed)})
+            work.study.bind({f"the table {table}": _digest(table, X, labels, cases, folds, size, seed)})
             work.study.bind(
                 {f"the method {name}": _described(method, refit=refit) for name, method in chosen.items()}
             )
         for fold in stratified_folds(
-            table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed
+            table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed, cases=cases
         ):
             key = f"{table}/{fold.repeat}/{fold.number}"
             _check_fold(table, fold, chosen)
@@ -294,13 +296,15 @@ def _measured_methods(
             _let_answer(answer.estimator, again)
         right = answer(fold.test) == fold.y[fold.test]
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
+        committee = getattr(answer.estimator, "pool_", None)
+        cost = asking_cost(committee) if isinstance(committee, Pool) else None
         yield {
             "method": name,
             "accuracy": float(right.mean()),
             "balanced_accuracy": float(np.mean(recalls)),
             "size": _n_members(answer.estimator),
             "seconds": seconds,
-        }
+        } | ({} if cost is None else {"cost": cost})
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
@@ -314,7 +318,9 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
 
 def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool, NDArray[np.intp]]:
     """Fit the pool of a fold; return it, and the training rows that prune it."""
-    fitted, pruned = rows_to_fit_and_prune(fold.y[fold.train], fold.seed)
+    fitted, pruned = rows_to_fit_and_prune(
+        fold.y[fold.train], fold.seed, cases_of_rows(fold.cases, fold.train)
+    )
     fit_rows = fold.train[fitted]
     pool = make_pool(
         take_rows(fold.X, fit_rows),
@@ -398,6 +404,8 @@ class Fold:
         Rows.
     n_classifiers, seed : int
         Of the pool; the seed is also that of the methods.
+    cases : ndarray of int, shape (n_samples,), or None
+        Of which case each row is.
     """
 
     X: Any
@@ -408,6 +416,7 @@ class Fold:
     test: NDArray[np.intp]
     n_classifiers: int
     seed: int
+    cases: Cases | None = None
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
@@ -485,27 +494,36 @@ def _n_members(estimator: Any) -> float:
 
 
 def stratified_folds(
-    table: str, X: Any, y: Labels, *, n_folds: int, n_repeats: int, n_classifiers: int, seed: int
+    table: str,
+    X: Any,
+    y: Labels,
+    *,
+    n_folds: int,
+    n_repeats: int,
+    n_classifiers: int,
+    seed: int,
+    cases: Cases | None = None,
 ) -> list[Fold]:
-    """Split a table, stratified, differently in every repeat.
+    """Split a table, stratified, differently in every repeat; whole cases where rows are of such.
 
     Raises
     ------
     BadInputError
-        If there is one class only, or one with fewer rows than folds.
+        If there is one class only, or one with fewer rows, or cases, than folds.
     """
-    classes, counts = np.unique(y, return_counts=True)
+    classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:
+        what = "rows" if cases is None else "cases"
         raise BadInputError(
-            f"{table} must hold two classes or more with at least {n_folds} rows each, one per fold, got "
+            f"{table} must hold two classes or more with at least {n_folds} {what} each, one per fold, got "
             f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer "
             "folds."
         )
     folds = []
     for repeat in range(n_repeats):
-        for number, (train, test) in enumerate(shuffled_folds(y, n_folds, _word(seed, repeat))):
+        for number, (train, test) in enumerate(shuffled_folds(y, n_folds, _word(seed, repeat), cases)):
             fold_seed = _word(seed, repeat, number)
-            folds.append(Fold(X, y, repeat, number, train, test, n_classifiers, fold_seed))
+            folds.append(Fold(X, y, repeat, number, train, test, n_classifiers, fold_seed, cases))
     return folds
 
 
@@ -519,7 +537,8 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     places = {name: place for place, name in enumerate(order)}
-    frame = pd.DataFrame(finished, columns=list(COMPARISON_COLUMNS))
+    priced = ["cost"] if any("cost" in row for row in finished) else []
+    frame = pd.DataFrame(finished, columns=[*COMPARISON_COLUMNS, *priced])
     named = ("dataset", "method")
     return frame.sort_values(
         list(COMPARISON_COLUMNS[:4]),
@@ -542,7 +561,7 @@ def _described(method: Any, *, refit: bool) -> str:
     return f"fitted again, {described}" if refit and _prunes(method) else described
 
 
-def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
+def _digest(table: str, X: Any, y: Labels, cases: Cases | None, *numbers: int) -> str:
     """Return a word that differs for other data or other settings."""
     import pandas as pd
 
@@ -551,4 +570,5 @@ def _digest(table: str, X: Any, y: Labels, *numbers: int) -> str:
         pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes() for part in (frame, pd.Series(y))
     ]
     head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
+    content += [] if cases is None else [cases.tobytes()]
     return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()

@@ -104,7 +104,8 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     Parameters
     ----------
     results : DataFrame
-        From :func:`compare_methods`.
+        From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in
+        some fold have no rank, and come last.
     metric : str, default="accuracy"
         A column where more is better.
 
@@ -112,7 +113,8 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     -------
     DataFrame
         One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation`` (over the folds, n
-        − 1 below; missing for one fold), ``balanced_accuracy``, ``size``, ``seconds`` and ``n_folds``.
+        − 1 below; missing for one fold), ``balanced_accuracy``, ``size``, ``seconds``, where there are prices
+        ``cost``, and ``n_folds``.
 
     Raises
     ------
@@ -127,8 +129,18 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
             "ranks need a fold in which every method was measured. Finish the comparison first."
         )
     kept = results.set_index(["dataset", "repeat", "fold"]).loc[complete.index].groupby("method", sort=False)
-    means = kept[["accuracy", "balanced_accuracy", "size", "seconds"]].mean()
-    means.insert(0, "rank", complete.round(12).rank(axis=1, ascending=False).mean())
+    priced = [column for column in ("cost",) if column in results]
+    means = kept[["accuracy", "balanced_accuracy", "size", "seconds", *priced]].mean()
+    allowed = complete.drop(columns=over_limit(results))
+    means.insert(0, "rank", allowed.round(12).rank(axis=1, ascending=False).mean())
     means.insert(2, "accuracy_deviation", kept["accuracy"].std())
     means["n_folds"] = len(complete)
     return means.sort_values("rank", kind="stable").reset_index()
+
+
+def over_limit(results: "pd.DataFrame") -> list[str]:
+    """Return the methods that a column ``within_limit`` says False of in some fold, in their order."""
+    if "within_limit" not in results:
+        return []
+    over = results.loc[~results["within_limit"].astype(bool), "method"]
+    return list(dict.fromkeys(over))

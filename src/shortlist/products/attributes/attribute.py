@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_decimal, n_decimals
 from shortlist.pickles import saved_from
@@ -83,6 +84,7 @@ def exact_attribute(
     default: Decimal | float | str | None = None,
     decimals: int | None = None,
     unit: str | None = None,
+    notes: list[str] | None = None,
 ) -> Attribute:
     """Return one attribute of a table as exact integers.
 
@@ -95,11 +97,14 @@ def exact_attribute(
     model : FeatureModel
         Gives the order of the features.
     default : number, optional
-        Stands for features without a value; without a default they are an error.
+        Stands for features without a value. Without a default, those with children count 0, as they merely
+        group others, and the rest are an error.
     decimals : int, optional
         Round to this many decimals, half to even; by default nothing is rounded.
     unit : str, optional
         Unit, instead of the table's.
+    notes : list of str, optional
+        Gets a sentence about features that count 0 because they group others.
 
     Raises
     ------
@@ -118,20 +123,34 @@ def exact_attribute(
     """
     found = attribute_name(table, name)
     column = table.columns[found]
-    missing = [i for i in range(model.n_features) if i not in column]
-    if missing and default is None:
-        first = ", ".join(model.labels[i] for i in missing[:3])
-        raise BadInputError(
-            f"{table.source} must give {found!r} for every feature, but {len(missing)} of "
-            f"{model.n_features} lack it: {first}{', ...' if len(missing) > 3 else ''}. Add them or give a "
-            "default."
-        )
+    absent = [i for i in range(model.n_features) if i not in column]
+    if absent and default is None:
+        _check_absent(table, name, absent, model, notes)
     rest = Decimal(0) if default is None else as_number(default, f"the default of {found!r}")
     numbers = [
         as_number(column[i], place_of(table, found, i, model)) if i in column else rest
         for i in range(model.n_features)
     ]
     return scaled_attribute(found, numbers, decimals=decimals, unit=unit or table.units.get(found, ""))
+
+
+def _check_absent(
+    table: AttributeTable, name: str, absent: Sequence[int], model: FeatureModel, notes: list[str] | None
+) -> None:
+    """Refuse features without a value, unless they only group others; of these tell how many there are."""
+    grouping = {group.parent for group in model.groups}
+    missing = [i for i in absent if i not in grouping]
+    if missing:
+        raise BadInputError(
+            f"{table.source} must give {name!r} for every feature, but {len(missing)} of {model.n_features} "
+            f"lack it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass "
+            f"defaults={{{name!r}: 0}} if that is their value."
+        )
+    if notes is not None:
+        notes.append(
+            f"{counted(len(absent), 'feature')} with children and without {name!r} in {table.source} "
+            f"count 0: {all_of((model.labels[i] for i in absent), most=3)}."
+        )
 
 
 def chosen_attributes(
@@ -142,6 +161,7 @@ def chosen_attributes(
     defaults: Mapping[str, Decimal | float | str] | None = None,
     units: Mapping[str, str] | None = None,
     decimals: int | None = None,
+    notes: list[str] | None = None,
 ) -> dict[str, Attribute]:
     """Return the attributes called `names`, each from the first table that has it.
 
@@ -165,6 +185,7 @@ def chosen_attributes(
             default=(defaults or {}).get(name),
             decimals=decimals,
             unit=(units or {}).get(name),
+            notes=notes,
         )
     return chosen
 

@@ -1,9 +1,10 @@
 """Files with numbers on features: tables by feature name, and the ``.augment`` files of the LVAT models."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 
+from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
@@ -22,6 +23,7 @@ def read_attributes(
     model: FeatureModel,
     *,
     renames: Mapping[str, str] | None = None,
+    ignore_unknown: bool = False,
     notes: list[str] | None = None,
 ) -> AttributeTable:
     """Read the attributes of a model's features from a file, or from standard input for ``-``.
@@ -30,7 +32,8 @@ def read_attributes(
     ----------
     path : str or Path
         A table in a format of :func:`shortlist.tables.files.read_table_file`, such as CSV, TSV or Parquet,
-        with a column ``feature`` and one column per attribute; cells are taken as written. Or an
+        with a column ``feature``, in any case, and one column per attribute; cells are taken as written. Or
+        an
         ``.augment`` file (header ``#FEATURE_INDEX COST USED_BEFORE DEFECTS``, features by variable number). A
         column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
         ``used_before`` brings ``not_used_before`` with it, its complement.
@@ -38,13 +41,16 @@ def read_attributes(
         Whose features. Names are compared as written first, then without case, spaces and signs.
     renames : mapping of str to str, optional
         What a name in the file is called in the model.
+    ignore_unknown : bool, default=False
+        Whether rows of features that the model does not have are passed over, and counted in a note.
     notes : list of str, optional
-        Gets a sentence about another separator than the comma, and about decimal commas.
+        Gets a sentence about another separator than the comma, about decimal commas, and about such rows.
 
     Raises
     ------
     BadFileError
-        If the file cannot be read as such a table, names an unknown feature or one twice; says in which line.
+        If the file cannot be read as such a table, names no feature of the model, one twice, or, unless it
+        may, an unknown one; says in which line.
         Missing values and non-numeric ones are errors only once the attribute is used.
     """
     name, content = read_content(path)
@@ -54,8 +60,9 @@ def read_attributes(
         raise BadFileError(f"{name} is empty. Is it the right file?")
     if content.lstrip().startswith(b"#"):
         return _augment(Source(name, decoded(name, content)), model)
-    rows = cells_of(name, content, [] if notes is None else notes)
-    return _table(Source(name, ""), rows, model, renames or {})
+    notes = [] if notes is None else notes
+    rows = cells_of(name, content, notes)
+    return _table(Source(name, ""), rows, model, renames or {}, notes if ignore_unknown else None)
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
@@ -71,29 +78,34 @@ def attributes_beside(model_path: str | Path) -> Path | None:
 
 
 def _table(
-    source: Source, rows: list[tuple[int, list[str]]], model: FeatureModel, renames: Mapping[str, str]
+    source: Source,
+    rows: list[tuple[int, list[str]]],
+    model: FeatureModel,
+    renames: Mapping[str, str],
+    passed_over: list[str] | None,
 ) -> AttributeTable:
-    """Take the attributes from the rows of a table, the header first."""
+    """Take the attributes from the rows of a table, the header first.
+
+    `passed_over` gets a sentence about rows of unknown features; they are an error where it is None.
+    """
     header = _header(source, rows[0][1])
     attributes = [name for name in header if name not in {"feature", "id", ""}]
     columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
     lines: dict[int, int] = {}
     renamed: set[str] = set()
+    unknown: list[str] = []
     names, where = feature_names(model), {name: i for i, name in enumerate(header)}
-    for line, row in rows[1:]:
-        if not row:
-            raise source.error("a quote that opened before is not closed.", line=line)
-        if not any(cell.strip() for cell in row):
+    for line, row in _full_rows(source, rows[1:], len(header)):
+        identifier = row[where["id"]] if "id" in where else ""
+        name = row[where["feature"]]
+        name = name if name in names.exact else unguarded(name)
+        renamed |= {name} & set(renames)
+        feature = _feature(names, renames.get(name, name), identifier)
+        if feature is None:
+            if passed_over is None:
+                raise _no_such_feature(source, line, names, renames.get(name, name))
+            unknown.append(name)
             continue
-        if len(row) != len(header):
-            raise source.error(f"the row must have {len(header)} columns, got {len(row)}.", line=line)
-        identifier = row[where["id"]].strip() if "id" in where else ""
-        name = row[where["feature"]].strip()
-        if name not in names.exact:
-            name = unguarded(name)
-        if name in renames:
-            renamed.add(name)
-        feature = _feature(source, line, names, renames.get(name, name), identifier)
         if feature in lines:
             raise source.error(
                 f"feature {name!r} has a second row, after line {lines[feature]}. "
@@ -102,14 +114,44 @@ def _table(
             )
         lines[feature] = line
         for name in attributes:
-            if row[where[name]].strip():
-                columns[name][feature] = unguarded(row[where[name]].strip())
+            if row[where[name]]:
+                columns[name][feature] = unguarded(row[where[name]])
+    if unknown and passed_over is not None:
+        passed_over.append(_passed_over(source, unknown, others=len(lines)))
     return AttributeTable(source.path, _with_reuse(columns), lines, renamed=frozenset(renamed))
+
+
+def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
+    """Say which rows are of unknown features; an error if there are no others."""
+    some = all_of(unknown, most=3)
+    if not others:
+        raise source.error(f"no row is of a feature of the model, got {some}. Is it the right file?")
+    count = counted(len(unknown), "row")
+    return f"{source.path}: {count} of features that the model does not have passed over: {some}."
+
+
+def _full_rows(
+    source: Source, rows: list[tuple[int, list[str]]], width: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty, with their lines, without spaces around cells."""
+    for line, row in rows:
+        if not row:
+            raise source.error("a quote that opened before is not closed.", line=line)
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(row) != width:
+            raise source.error(f"the row must have {width} columns, got {len(row)}.", line=line)
+        yield line, cells
 
 
 def _header(source: Source, cells: list[str]) -> list[str]:
     """Return the names of the columns."""
     header = [unguarded(cell.strip()) for cell in cells]
+    for name in ("feature", "id"):
+        alike = [place for place, cell in enumerate(header) if cell.casefold() == name]
+        if name not in header and len(alike) == 1:
+            header[alike[0]] = name
     if "feature" not in header:
         raise source.error(f"the header must have a column 'feature', got {','.join(header)!r}.", line=1)
     for name in header:
@@ -120,17 +162,20 @@ def _header(source: Source, cells: list[str]) -> list[str]:
     return header
 
 
-def _feature(source: Source, line: int, names: FeatureNames, name: str, identifier: str) -> int:
-    """Return the feature that a row is about."""
+def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
+    """Return the feature that a row is about; None if the model has none of that name."""
     if name in names.repeated and identifier in names.exact:
         return names.exact[identifier]
-    feature = names.find(name, repeats=True)
-    if feature is None:
-        raise source.error(
-            f"the model has no feature {name!r}. {names.close_to(name)} Correct the name or rename it.",
-            line=line,
-        )
-    return feature
+    return names.find(name, repeats=True)
+
+
+def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) -> BadFileError:
+    """Return the error of a row whose feature the model does not have."""
+    return source.error(
+        f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, rename it, or pass "
+        "ignore_unknown=True to pass over such rows.",
+        line=line,
+    )
 
 
 def _augment(source: Source, model: FeatureModel) -> AttributeTable:

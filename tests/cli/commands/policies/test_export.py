@@ -34,7 +34,7 @@ def test_a_policy_and_its_reader_answer_as_predict_does(folder: Path, model: str
     )  # fmt: skip
     assert shortlist("predict", model, "table.csv", "--out", "answers.csv", cwd=folder).returncode == 0
     labels = [json.loads(line)["label"] for line in read.stdout.splitlines()]
-    assert labels == pd.read_csv(folder / "answers.csv")["target"].tolist()
+    assert labels == pd.read_csv(folder / "answers.csv")["prediction"].tolist()
 
 
 def test_models_without_a_policy_and_bad_endings_are_refused(folder: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     )  # fmt: skip
     assert shortlist("predict", "judges.joblib", "few.csv", "--out", "told.csv", cwd=folder).returncode == 0
     labels = [json.loads(line)["label"] for line in read.stdout.splitlines()]
-    assert labels == pd.read_csv(folder / "told.csv")["target"].tolist()
+    assert labels == pd.read_csv(folder / "told.csv")["prediction"].tolist()
     wrong = shortlist("export", "judges.joblib", "few.csv", "--out", "judges.onnx", cwd=folder)
     assert wrong.returncode == 2
     assert "an ONNX file is made of classifiers, got a committee of judges" in wrong.stderr

@@ -1,9 +1,11 @@
 """What `shortlist prune --methods` tells of its answer, as JSON and for people."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import all_of
 from shortlist.cli.text.output import json_records
 
 if TYPE_CHECKING:
@@ -70,6 +72,20 @@ def pruning_comparison_facts(
     }
 
 
+def limit_notes(results: "pd.DataFrame") -> list[str]:
+    """Say which methods have no rank because their committees cost too much, if there are such."""
+    from shortlist.ensembles.studies.ranks import over_limit
+
+    over = over_limit(results)
+    if not over:
+        return []
+    told = (
+        f"{all_of(over)} cost more than max_cost in some fold: they have no rank, and stand last. "
+        "best-single is the best of those within the limit."
+    )
+    return [told]
+
+
 def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
     """Print the table for people."""
     if found.n_done < found.n_wanted:
@@ -79,11 +95,15 @@ def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None
         pools = f"{found.n_judges} judges; the same rows choose for every method of a fold"
     print(f"{found.table}: {found.n_done} folds, {pools}.")
     print()
-    print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{'seconds':>9}")
-    for row in found.ranked.fillna(0.0).itertuples():
+    priced = "cost" in found.ranked
+    cost = f"{'cost':>10}" if priced else ""
+    print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{cost}{'seconds':>9}")
+    for row in found.ranked.fillna({"accuracy_deviation": 0.0, "size": 0.0}).itertuples():
+        rank = "-" if math.isnan(row.rank) else f"{row.rank:.2f}"
+        cost = f"{row.cost:>10.4g}" if priced else ""
         print(
-            f"{row.method:<20}{row.rank:>6.2f}{row.accuracy:>10.4f}{row.accuracy_deviation:>8.4f}"
-            f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{row.seconds:>9.3f}"
+            f"{row.method:<20}{rank:>6}{row.accuracy:>10.4f}{row.accuracy_deviation:>8.4f}"
+            f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{cost}{row.seconds:>9.3f}"
         )
     print()
     print(f"Rank: {MEANING}.")
