@@ -408,11 +408,11 @@ def _scales() -> str:
     small, medium = SIZES["small"], SIZES["medium"]
     (most, made), (_, longer) = small.opponents, medium.opponents
     return (
-        f"At scale medium Synthetic30 has {longer.trials} runs of {longer.population} individuals over at most "
-        f"{longer.generations} generations, and everything else is as at scale paper. At scale small Figure 7 "
-        f"has {small.seeds} runs of {small.generations} generations; on new rows there are {most.trials} runs "
-        f"of {most.population} individuals over at most {most.generations} generations, of Synthetic30 "
-        f"{made.trials} of {made.population} over {made.generations}."
+        f"At scale medium Synthetic30 has {longer.trials} runs of {longer.population} individuals over at "
+        f"most {longer.generations} generations, and everything else is as at scale paper. At scale small "
+        f"Figure 7 has {small.seeds} runs of {small.generations} generations; on new rows there are "
+        f"{most.trials} runs of {most.population} individuals over at most {most.generations} generations, "
+        f"of Synthetic30 {made.trials} of {made.population} over {made.generations}."
     )
 
 
@@ -432,7 +432,8 @@ DEVIATIONS = (
         "The classifiers of EMSCO's stages take "
         f"{'standardised columns' if STANDARDISED else 'columns as they are'}, like those of the authors' "
         "example, and categories that files write as numbers are read as numbers: the text says no more "
-        "than ℓ2-regularised logistic regression. CO-T, CaCT LASSO and Single-Stage take standardised columns."
+        "than ℓ2-regularised logistic regression. CO-T, CaCT LASSO and Single-Stage take standardised "
+        "columns."
     ),
     (
         "The most stages of Section 4.3.1 are min(⌈n/2⌉, 10), where the text prints the max, which is more "
