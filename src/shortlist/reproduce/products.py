@@ -50,7 +50,7 @@ class ProductsSize:
     Attributes
     ----------
     systems : tuple of str
-        Product lines that are measured unless others are named.
+        Product lines that are measured unless others are named; Table 2 has all of them.
     complete : tuple of (system, methods)
         Complete fronts by this library's methods.
     printed : tuple of (system, number of objectives, methods)
@@ -123,10 +123,10 @@ Candidate: TypeAlias = tuple[System, tuple[str, ...], Unit]
 def plan_products(folder: Path | None, extent: Extent) -> Plan:
     """Return the units of an extent on the systems that are there."""
     size = SIZES[extent.scale]
-    names = extent.of(size.systems)
+    names, all_names = extent.of(size.systems), extent.of(tuple(SYSTEMS))
     units, missing = [], []
     for system, tables, unit in _candidates(folder, size, extent):
-        if system[0] not in names or not extent.wants(*tables):
+        if system[0] not in (all_names if "table-2" in tables else names) or not extent.wants(*tables):
             continue
         if is_there(folder, *system):
             units.append(unit)
