@@ -11,6 +11,7 @@ from shortlist.reproduce.emsco import (
     ALL_SETS,
     EMSCO,
     GENERATIONS,
+    PAPER_FRONTS,
     SIZES,
     STAGES,
     EmscoSize,
@@ -19,7 +20,8 @@ from shortlist.reproduce.emsco import (
     size_of,
 )
 from shortlist.reproduce.paper import Extent, reproduce
-from shortlist.reproduce.stage_opponents import OpponentsSize
+from shortlist.reproduce.stage_opponents import EVOLVED, FIGURES, OPPONENTS, OpponentsSize
+from shortlist.reproduce.stage_problems import SETS
 from shortlist.runs import NO_STUDY, Cancellation, Work, open_study
 from shortlist.runs.whole_units import run_whole
 from tests.reproduce.made_sets import write_made_set
@@ -164,6 +166,58 @@ def test_table_6_has_a_row_for_the_paper_and_tells_splits_as_a_range() -> None:
          "k = 4": "4 to 14"},
         {"set": "heart", "whose": "paper", "k = 2": "24", "k = 3": "28", "k = 4": "33"},
     ]  # fmt: skip
+
+
+def _rows_of_every_kind() -> pd.DataFrame:
+    """One row of every kind for every set, as units return them."""
+    rows: list[dict[str, Any]] = [
+        {"kind": "thresholds", "level": 0.5, "coverage": 1.0, "accuracy": 0.8, "cost": 36.0},
+        {"kind": "landscape", "coverage": 0.9, "accuracy": 0.8, "n": 5, "inverse": 0.5},
+        {"kind": "neighbours", "place": 0, "coverage": 1.0, "accuracy": 0.8, "inverse": 0.5},
+        {"kind": "neighbours", "place": 1, "coverage": 0.9, "accuracy": 0.8, "inverse": 0.5},
+        {"kind": "example", "level": 0.6, "seed": 0, "total": 171, **MEASURED},
+    ]
+    for name in SETS:
+        for k in STAGES:
+            rows.append(
+                {"kind": "front", "set": name, "stages": k, "split": 0, "points": 9, "assignments": 10}
+            )
+            rows += [
+                {"kind": "recall", "set": name, "stages": k, "rules": rules, "seed": 0, "points": 9,
+                 "assignments": 10, "falls": False, "c0": 0, "p0": 0, "c50": 5, "p50": 5}
+                for rules in RULES
+            ]  # fmt: skip
+    for name in ALL_SETS:
+        rows += [
+            {"kind": "opponents", "set": name, "split": 0, "method": method, "total": 200,
+             "population": 30, "generations": 7, **MEASURED}
+            for method in METHODS
+        ]  # fmt: skip
+        rows.append(
+            {"kind": "feature", "set": name, "split": 0, "trial": 0, "feature": "a", "class": 1, "stage": 2}
+        )
+    return pd.DataFrame(rows)
+
+
+MEASURED = {"coverage": 0.9, "accuracy": 0.8, "cost": 50.0, "aggregate": 2.4}
+METHODS = (*EVOLVED.values(), *OPPONENTS.values())
+
+
+def test_every_table_and_figure_has_every_row() -> None:
+    tables = {table.name: table for table in emsco_tables(_rows_of_every_kind())}
+    assert set(tables) == set(EMSCO.contents)
+    for name, number in FIGURES.items():
+        assert name in tables[f"figure-{number}"].title
+        assert [row["method"] for row in tables[f"figure-{number}"].rows] == list(METHODS)
+    assert [row["method"] for row in tables["figure-12"].rows] == list(METHODS)
+    assert all(set(row) >= set(ALL_SETS) for row in tables["figure-12"].rows)
+    assert [row["set"] for row in tables["figure-13"].rows] == list(ALL_SETS)
+    panels = [(row["set"], row["k"], row["rules"]) for row in tables["figure-7"].rows]
+    assert panels == [(name, k, rules) for name in SETS for k in STAGES for rules in RULES]
+    paper = {row["set"]: row for row in tables["table-6"].rows if row["whose"] == "paper"}
+    assert {(name, k): int(paper[name][f"k = {k}"]) for name in SETS for k in STAGES} == PAPER_FRONTS
+    drawn = {name for name, table in tables.items() if table.picture is not None}
+    assert drawn == {name for name in tables if name.startswith("figure")} - {"figure-12"}
 
 
 def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() -> None:

@@ -137,6 +137,11 @@ def test_without_any_data_it_is_said_how_to_get_it() -> None:
         reproduce(PAPER, _plan(0, ("musk is missing.",)))
 
 
+def test_an_extent_without_anything_to_measure_does_not_say_that_data_are_missing() -> None:
+    with pytest.raises(BadInputError, match=r"^tables must name what is measured .* got nothing to measure"):
+        reproduce(PAPER, _plan(0))
+
+
 def test_sets_that_are_there_are_found_and_the_others_named(tmp_path: Path) -> None:
     write_wdbc(tmp_path)
     write_made_set(tmp_path, "bupa-liver-disorders")

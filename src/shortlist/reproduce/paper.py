@@ -275,6 +275,11 @@ def reproduce(
     """
     import pandas as pd
 
+    if not plan.units and not plan.missing:
+        raise BadInputError(
+            "tables must name what is measured of the sets at this scale, got nothing to measure. Name other "
+            "tables, other sets or a larger scale."
+        )
     if not plan.units:
         raise BadInputError(
             f"the data sets of {paper.name} must be there, at least one of them, got none. "

@@ -48,8 +48,9 @@ Table 6 (see docs/decisions/0051).
 """
 
 STANDARDISED = False
-"""Whether classifiers of stages take standardised columns, or columns as they are, as in the authors' "
-"example."""
+"""Whether classifiers of stages take standardised columns, or columns as they are, as in the authors'
+example.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,7 @@ class SplitProblem:
 
 
 @functools.lru_cache(maxsize=4)
-def paper_problem(
-    folder: Path | None, name: str, *, max_stages: int, split: int = 0, scaling: str | None = None
-) -> SplitProblem:
+def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int = 0) -> SplitProblem:
     """State the problem of one of the paper's sets, with its settings, on one split.
 
     Parameters
@@ -104,8 +103,6 @@ def paper_problem(
         k.
     split : int, default=0
         Number of the split, 50 : 25 : 25; its seed is counted from that of :data:`SPLITS`.
-    scaling : str, optional
-        How classes become costs; default as in the preset.
 
     Notes
     -----
@@ -115,7 +112,7 @@ def paper_problem(
     X, y = table.X, table.y
     fit, judge, test = split_three(y, seed=SPLITS[name] + split)
     rows = stage_rows(X.iloc[fit], y[fit], X.iloc[judge], y[judge])
-    costs = feature_costs(preset(name).costs(scaling), list(X))
+    costs = feature_costs(table.costs, list(X))
     rule = reject_rule(table.confidence, np.unique(y))
     fits = LogisticSubclassifiers(rows, n_jobs=1, scale=STANDARDISED)
     problem = stage_problem(DecisionBits(fits, rule), costs, max_stages=max_stages)

@@ -55,8 +55,8 @@ class Evolution:
     repair : float, default=0
         Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
     improve : bool, default=False
-        Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; see
-        :class:`shortlist.methods.evolution.improvement.Improvement`.
+        Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; needs
+        `repair`. See :class:`shortlist.methods.evolution.improvement.Improvement`.
     differential_weight : float, default=0.5
         For ``ibed``: probability that a bit where two members differ is flipped in a third.
     differential_crossover : float, default=0.1
@@ -90,6 +90,10 @@ class Evolution:
                 raise BadInputError(f"{name} must be a probability, got {getattr(self, name)}.")
         if not 0 <= self.repair <= 1:
             raise BadInputError(f"repair must be a share from 0 to 1, got {self.repair}.")
+        if self.improve and not self.repair:
+            raise BadInputError(
+                "improve needs a share of offspring to repair, got repair=0. Set repair, such as 0.02."
+            )
 
 
 DEFAULT_EVOLUTION = Evolution()
