@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, OrderedPruner
+from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.method_comparison import Fold, fit_method, fold_pool, stratified_folds
+from shortlist.errors import BadInputError
 from shortlist.reproduce.paper import Extent, Paper, Plan, Rows, fingerprints, sets_of
 from shortlist.reproduce.pruning_tables import CONTENTS, NEEDED, RANK_UNIT, pruning_tables
 from shortlist.runs import Budget, Cancellation, Unit
@@ -78,11 +80,22 @@ def size_of(extent: Extent) -> PruningSize:
     return dataclasses.replace(
         size,
         sets=tuple(names[label] for label in extent.of([SETS[name] for name in size.sets])),
-        pools=extent.classifiers or size.pools,
-        n_run=min(N_FOLDS, extent.folds or size.n_run),
+        pools=_in_equal_numbers(extent.classifiers) or size.pools,
+        n_run=extent.folds_of(N_FOLDS) or size.n_run,
         n_repeats=extent.seeds or size.n_repeats,
         time_limit_s=extent.time_limit_s or size.time_limit_s,
     )
+
+
+def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
+    """Return numbers of classifiers, if each has as many of every kind."""
+    for pool in pools:
+        if pool % len(FAMILIES):
+            raise BadInputError(
+                f"classifiers must be multiples of {len(FAMILIES)}, as many of each kind as the paper says, "
+                f"got {pool}."
+            )
+    return pools
 
 
 def paper_methods(time_limit_s: float | None, node_limit: int | None = None) -> dict[str, Any]:
@@ -263,9 +276,14 @@ PRUNING = Paper(
             "for all; its Equation 6, as printed, would forbid a threshold of K."
         ),
         (
+            "Failure credit is kept in billionths; of two classifiers that never fail it is 0/0 as printed, "
+            "and 0 here."
+        ),
+        (
             "Which of several equally good selections is taken is left open by the paper, and so are the "
             "ties of its benchmarks: of equal classifiers we take the one that is more accurate alone, of "
-            "equal ensembles the smallest."
+            "equal ensembles the smallest, and a tied vote is negative. BFT replaces the first member that "
+            "can be replaced by a better classifier, by the best one."
         ),
         (
             "A single classifier has no fitness in HC-CON and HC-UWA, so that they keep two members at "

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.ensembles.studies.ranks import rank_methods
 from shortlist.reproduce import pruning_printed as printed
 from shortlist.reproduce.paper import ResultTable, Rows
@@ -45,8 +46,11 @@ RANK_UNIT = (
 def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return every table that the rows have the methods for."""
     sets = rows[rows["kind"] == "set"]
-    runs = rows[rows["kind"] == "run"].astype({"classifiers": int} if "classifiers" in rows else {})
+    runs = rows[rows["kind"] == "run"]
     made = [_sets(sets)] if len(sets) else []
+    if not len(runs):
+        return made
+    runs = runs.astype({"classifiers": int})
     makers = {"table-3": _gaps, "table-4": _accuracy_ranks, "table-5": _balanced, "table-6": _balanced_ranks}
     for name, make in (makers | {"text": _text}).items():
         complete = complete_folds(runs, NEEDED[name])
@@ -166,7 +170,7 @@ def _ranks(runs: "pd.DataFrame", metric: str, name: str, title: str) -> ResultTa
         notes.append("The paper's last row holds its row of 40 classifiers too, which it does not print.")
     return ResultTable(
         name,
-        f"{title}, {n_repeats} pairs of a set and a repeat",
+        f"{title}, {counted(n_repeats, 'pair')} of a set and a repeat",
         found,
         " ".join([*notes, *_tests(runs, metric)]),
         _if_differs(found, reason(runs)),
