@@ -46,6 +46,8 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
         for name in ("wdbc", "parkinsons")
         for key in (f"{name}/rows", *(f"{name}/0/0/10/{group}" for group in GROUPS))
     ]
+    assert [unit.kind for unit in plan.units[1:6]] == [f"wdbc, {group}" for group in GROUPS]
+    assert [unit.size for unit in plan.units[:2]] == [0, 569 * 10], "counting rows says nothing of fitting"
     assert len(plan.missing) == 1
     assert "musk_v1.csv" in plan.missing[0]
     found = reproduce(PRUNING, plan)

@@ -138,7 +138,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
     units = []
     for name, table in found.items():
         X, y = binary_table(name, table)
-        units.append(Unit(f"{name}/rows", count_rows, (name, X, y)))
+        units.append(Unit(f"{name}/rows", count_rows, (name, X, y), size=0.0))
         for n_classifiers in size.pools:
             folds = stratified_folds(
                 name, X, y, n_folds=N_FOLDS, n_repeats=size.n_repeats, n_classifiers=n_classifiers, seed=0
@@ -151,7 +151,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
                         f"{key}/{group}",
                         measure_methods,
                         (name, which, fold, members),
-                        kind=name,
+                        kind=f"{name}, {group}",
                         size=len(y) * n_classifiers,
                     )
                     for group, members in groups.items()
