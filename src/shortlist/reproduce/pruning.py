@@ -273,7 +273,8 @@ PRUNING = Paper(
         ),
         (
             "Constants of the constraints are as small as each row allows, where the paper has K + 1 and K "
-            "for all; its Equation 6, as printed, would forbid a threshold of K."
+            "for all; its Equation 6, as printed, forbids a threshold of K unless every negative row has a "
+            "positive vote."
         ),
         (
             "Failure credit is kept in billionths; of two classifiers that never fail it is 0/0 as printed, "
