@@ -208,9 +208,10 @@ EVOLUTION = Paper(
             "of it stands beside ours."
         ),
         (
-            "Not in it are the formula of the fitness (here, over the rows that an individual gets right, the "
-            "sum of the shares of the reference set that get them wrong, to the power of 1), the search space "
-            "(here linear classifiers), how parents are chosen and recombined, the population and the generations (here "
+            "Not in it are the formula of the fitness (here, over the rows that an individual gets right, "
+            "the sum of the shares of the reference set that get them wrong, to the power of 1), the search "
+            "space (here linear classifiers), how parents are chosen and recombined, the population and the "
+            "generations (here "
             f"{SIZES['paper'].population} and {SIZES['paper'].generations}), and the folds: all of that is "
             "ours."
         ),

@@ -256,7 +256,8 @@ class Reproduction:
     unit_seconds : float
         Seconds that all finished units took, those of earlier runs included.
     missing : tuple of str
-        A sentence for each set that is not there, and for each table that was asked for and could not be made.
+        A sentence for each set that is not there, and for each table that was asked for and could not be
+        made.
     """
 
     tables: tuple[ResultTable, ...]

@@ -18,7 +18,7 @@ from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.method_comparison import Fold, fit_method, fold_pool, stratified_folds
 from shortlist.errors import BadInputError
 from shortlist.reproduce.paper import Extent, Paper, Plan, Rows, fingerprints, sets_of
-from shortlist.reproduce.pruning_tables import CONTENTS, NEEDED, RANK_UNIT, pruning_tables
+from shortlist.reproduce.pruning_tables import CONTENTS, NEEDED, pruning_tables
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.clock import seconds_now
 
@@ -291,7 +291,10 @@ PRUNING = Paper(
             "least; their weights are those of the papers that they come from, as far as these are known."
         ),
         "The benchmarks have no time limit, where the paper gave them five minutes.",
-        RANK_UNIT,
+        (
+            "Every set is ranked once for each of its repeats, by means over the folds, since the printed "
+            "digits cannot be means over nine sets: these would be multiples of 1/18."
+        ),
         _scales(),
     ),
 )

@@ -36,12 +36,6 @@ NEEDED = {
 }
 """The methods that each table is made of."""
 
-RANK_UNIT = (
-    "Every set is ranked once for each of its repeats, by means over the folds, since the printed digits "
-    "cannot be means over nine sets: these would be multiples of 1/18."
-)
-"""Why ranks are of repeats."""
-
 
 def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return every table that the rows have the methods for."""
@@ -165,7 +159,7 @@ def _ranks(runs: "pd.DataFrame", metric: str, name: str, title: str) -> ResultTa
     paper = dict(zip(methods, printed.MEAN_RANKS[metric], strict=True))
     found.append({"classifiers": "Avg.", "whose": "paper", **paper})
     n_repeats = len(by_repeat(runs, metric).groupby(level=["dataset", "repeat"]))
-    notes = [RANK_UNIT]
+    notes = []
     if metric == "balanced_accuracy":
         notes.append("The paper's last row holds its row of 40 classifiers too, which it does not print.")
     return ResultTable(

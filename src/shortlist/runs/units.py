@@ -30,8 +30,8 @@ class Unit:
         Units of one kind take as long as their sizes say; one of each kind is run first, so that the time
         left is known early.
     size : float, default=1
-        Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit of
-        size 0 takes next to no time, and says nothing of others.
+        Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit
+        of size 0 takes next to no time, and says nothing of others.
     whole : bool, default=False
         Whether a result counts only if the unit was not stopped: see :mod:`shortlist.runs.whole_units`.
         Such units end some seconds after a cancellation.
