@@ -137,6 +137,11 @@ def test_without_any_data_it_is_said_how_to_get_it() -> None:
         reproduce(PAPER, _plan(0, ("musk is missing.",)))
 
 
+def test_tables_in_which_the_sets_are_not_are_refused() -> None:
+    with pytest.raises(BadInputError, match="tables must be ones of squares in which the chosen sets are"):
+        reproduce(PAPER, _plan(0))
+
+
 def test_sets_that_are_there_are_found_and_the_others_named(tmp_path: Path) -> None:
     write_wdbc(tmp_path)
     write_made_set(tmp_path, "bupa-liver-disorders")

@@ -288,12 +288,18 @@ def reproduce(
     Raises
     ------
     BadInputError
-        If none of the data is there, or the study belongs to other settings.
+        If the tables that are asked for are not of the sets that are asked for, none of the data is there, or
+        the study belongs to other settings.
     ShortlistError
         If it was stopped before a unit was finished.
     """
     import pandas as pd
 
+    if not plan.units and not plan.missing:
+        raise BadInputError(
+            f"tables must be ones of {paper.name} in which the chosen sets are, got none to measure. Choose "
+            "other tables, or other sets."
+        )
     if not plan.units:
         raise BadInputError(
             f"the data sets of {paper.name} must be there, at least one of them, got none. "
