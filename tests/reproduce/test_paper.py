@@ -156,7 +156,9 @@ def test_sets_that_are_there_are_found_and_the_others_named(tmp_path: Path) -> N
 
 def test_only_the_tables_that_are_asked_for_are_made() -> None:
     plan = PAPER.plan(None, Extent())
-    assert reproduce(PAPER, plan, tables=("table-5",)).tables == ()
+    nothing = reproduce(PAPER, plan, tables=("table-5",))
+    assert nothing.tables == ()
+    assert nothing.missing == ("table-5 cannot be made of what was measured.",)
     assert [table.name for table in reproduce(PAPER, plan, tables=("sum",)).tables] == ["sum"]
 
 
@@ -168,6 +170,17 @@ def test_a_bare_number_names_a_table() -> None:
     assert (extent.of(("even",)), Extent().of(("even",))) == (("odd",), ("even",))
 
 
+def test_what_is_named_twice_counts_once() -> None:
+    extent = check_extent(PAPER, Extent(tables=("5", "table-5"), sets=("odd", "odd")))
+    assert (extent.tables, extent.sets) == (("table-5",), ("odd",))
+
+
+def test_more_folds_than_there_are_are_refused() -> None:
+    assert (Extent(folds=10).folds_of(10), Extent().folds_of(10)) == (10, None)
+    with pytest.raises(BadInputError, match="folds must be at most 10, got 11"):
+        Extent(folds=11).folds_of(10)
+
+
 @pytest.mark.parametrize(
     ("extent", "said"),
     [
@@ -175,7 +188,7 @@ def test_a_bare_number_names_a_table() -> None:
         (Extent(tables=("6",)), "tables must be among sum or table-5 in squares, got 'table-6'"),
         (Extent(sets=("even", "ood")), r"sets must be among .* in squares, got 'ood'\. Did you mean 'odd'\?"),
         (Extent(folds=0), "folds must be above 0, got 0"),
-        (Extent(seeds=3), r"seeds has no use in squares, got 3\. Leave it out\."),
+        (Extent(seeds=3), r"seeds has no use in squares\. Leave it out\."),
         (Extent(classifiers=(40,)), "classifiers has no use in squares"),
     ],
 )

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from shortlist.ensembles.pools.pool import make_pool
+from shortlist.errors import BadInputError
 from shortlist.reproduce import pruning_printed as printed
 from shortlist.reproduce.paper import Extent, ResultTable, reproduce
 from shortlist.reproduce.pruning import (
@@ -45,6 +46,8 @@ def test_the_smallest_reproduction_fills_the_papers_tables(folder: Path) -> None
         for name in ("wdbc", "parkinsons")
         for key in (f"{name}/rows", *(f"{name}/0/0/10/{group}" for group in GROUPS))
     ]
+    assert [unit.kind for unit in plan.units[1:6]] == [f"wdbc, {group}" for group in GROUPS]
+    assert [unit.size for unit in plan.units[:2]] == [0, 569 * 10], "counting rows says nothing of fitting"
     assert len(plan.missing) == 1
     assert "musk_v1.csv" in plan.missing[0]
     found = reproduce(PRUNING, plan)
@@ -91,6 +94,19 @@ def test_an_extent_changes_what_it_names() -> None:
     for scale, size in SIZES.items():
         assert size_of(Extent(scale)) == size
     assert SIZES["medium"].sets == tuple(SETS)
+
+
+def test_pools_without_as_many_of_each_kind_and_more_folds_than_ten_are_refused() -> None:
+    with pytest.raises(BadInputError, match=r"classifiers must be multiples of 10, .* got 45"):
+        size_of(Extent(classifiers=(40, 45)))
+    with pytest.raises(BadInputError, match="folds must be at most 10, got 20"):
+        size_of(Extent(folds=20))
+
+
+def test_table_2_alone_and_a_run_that_was_stopped_early_have_the_sets(folder: Path) -> None:
+    plan = plan_pruning(folder, SMALLEST, ("table-2",))
+    assert [table.name for table in reproduce(PRUNING, plan).tables] == ["table-2"]
+    assert [table.name for table in pruning_tables(_rows().query("kind == 'set'"))] == ["table-2"]
 
 
 def test_hill_climbing_stops_at_the_best_fitness_as_the_paper_says() -> None:
@@ -281,4 +297,6 @@ def test_one_set_is_ranked_without_a_test_over_sets() -> None:
     alone = _rows().query("dataset == 'BCW'")
     table = _table(alone, "table-4")
     assert "Nemenyi" not in table.note
+    assert table.title.endswith("2 pairs of a set and a repeat")
+    assert _table(alone.query("repeat != 1"), "table-4").title.endswith("1 pair of a set and a repeat")
     assert sum(table.rows[0][method] for method in ACCURACY_METHODS) == pytest.approx(28, abs=0.05)

@@ -249,6 +249,17 @@ def test_the_time_left_of_a_run_that_goes_on_is_told_at_once(
     assert (events[0].done, events[0].left_s) == (4, 7 * 2 + 4 * 2000)
 
 
+def test_a_unit_of_no_size_says_nothing_of_the_time_left() -> None:
+    from shortlist.runs.units import _TimeLeft
+
+    units = [Unit("count", operator.neg, size=0.0), *(Unit(str(i), operator.neg, size=1e6) for i in range(2))]
+    left = _TimeLeft(units)
+    left.ended(units[0], 0.001)
+    assert left.seconds(1) is None
+    left.ended(units[1], 10.0)
+    assert left.seconds(1) == 10.0
+
+
 def test_two_workers_halve_the_time_left_but_not_that_of_one_unit() -> None:
     from shortlist.runs.units import _TimeLeft
 

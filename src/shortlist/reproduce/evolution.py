@@ -71,7 +71,7 @@ def size_of(extent: Extent) -> EvolutionSize:
     return dataclasses.replace(
         size,
         sets=extent.of(size.sets),
-        n_run=min(N_FOLDS, extent.folds or size.n_run),
+        n_run=extent.folds_of(N_FOLDS) or size.n_run,
         n_repeats=extent.seeds or size.n_repeats,
     )
 
@@ -208,13 +208,16 @@ EVOLUTION = Paper(
             "of it stands beside ours."
         ),
         (
-            "Not in it are the exponent of the fitness (here 1), the search space (here linear classifiers), "
-            "how parents are chosen and recombined, the population and the generations (here "
+            "Not in it are the formula of the fitness (here, over the rows that an individual gets right, "
+            "the sum of the shares of the reference set that get them wrong, to the power of 1), the search "
+            "space (here linear classifiers), how parents are chosen and recombined, the population and the "
+            "generations (here "
             f"{SIZES['paper'].population} and {SIZES['paper'].generations}), and the folds: all of that is "
             "ours."
         ),
         (
-            "It leaves open what duplicates are (here individuals that answer every training row alike), "
+            "It leaves open what duplicates are (here individuals that answer every training row alike; one "
+            "that answers like a member does not join either), "
             "ties of a vote (here to the lowest class) and ties between candidates (here to the first)."
         ),
         "The methods beside Off-EEL and On-EEL are our choice.",

@@ -63,6 +63,18 @@ class Extent:
         """Return the sets that are asked for, or else these."""
         return self.sets or tuple(sets)
 
+    def folds_of(self, most: int) -> int | None:
+        """Return how many folds are asked for, of so many that there are.
+
+        Raises
+        ------
+        BadInputError
+            If it is more.
+        """
+        if self.folds is not None and self.folds > most:
+            raise BadInputError(f"folds must be at most {most}, got {self.folds}.")
+        return self.folds
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -193,7 +205,7 @@ class Paper:
 def check_extent(paper: Paper, extent: Extent) -> Extent:
     """Return an extent that a paper can be measured in, with tables by their full names.
 
-    A bare number names a table: ``5`` is ``table-5``.
+    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once.
 
     Raises
     ------
@@ -217,10 +229,16 @@ def check_extent(paper: Paper, extent: Extent) -> Extent:
         if value in {None, ()}:
             continue
         if field_name not in paper.takes:
-            raise BadInputError(f"{field_name} has no use in {paper.name}, got {value}. Leave it out.")
-        if min(value if isinstance(value, tuple) else (value,)) <= 0:
-            raise BadInputError(f"{field_name} must be above 0, got {value}.")
-    return dataclasses.replace(extent, tables=tables)
+            raise BadInputError(f"{field_name} has no use in {paper.name}. Leave it out.")
+        least = min(value if isinstance(value, tuple) else (value,))
+        if least <= 0:
+            raise BadInputError(f"{field_name} must be above 0, got {least}.")
+    return dataclasses.replace(
+        extent,
+        tables=tuple(dict.fromkeys(tables)),
+        sets=tuple(dict.fromkeys(extent.sets)),
+        classifiers=tuple(dict.fromkeys(extent.classifiers)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +256,8 @@ class Reproduction:
     unit_seconds : float
         Seconds that all finished units took, those of earlier runs included.
     missing : tuple of str
-        A sentence for each set that is not there.
+        A sentence for each set that is not there, and for each table that was asked for and could not be
+        made.
     """
 
     tables: tuple[ResultTable, ...]
@@ -269,7 +288,8 @@ def reproduce(
     Raises
     ------
     BadInputError
-        If none of the data is there, or the study belongs to other settings.
+        If the tables that are asked for are not of the sets that are asked for, none of the data is there, or
+        the study belongs to other settings.
     ShortlistError
         If it was stopped before a unit was finished.
     """
@@ -297,7 +317,9 @@ def reproduce(
         raise ShortlistError("the work was stopped before a unit was finished, so there is no table.")
     seconds = float(sum(one["seconds"] for one in finished))
     made = tuple(table for table in paper.make_tables(rows) if not tables or table.name in tables)
-    return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing)
+    names = {table.name for table in made}
+    unmade = tuple(f"{name} cannot be made of what was measured." for name in tables if name not in names)
+    return Reproduction(made, rows, len(finished), len(plan.units), seconds, plan.missing + unmade)
 
 
 def _timed(call: Callable[..., Rows], *arguments: Any, budget: Budget) -> dict[str, Any]:

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, OrderedPruner
+from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.method_comparison import Fold, fit_method, fold_pool, stratified_folds
+from shortlist.errors import BadInputError
 from shortlist.reproduce.paper import Extent, Paper, Plan, Rows, fingerprints, sets_of
-from shortlist.reproduce.pruning_tables import CONTENTS, NEEDED, RANK_UNIT, pruning_tables
+from shortlist.reproduce.pruning_tables import CONTENTS, NEEDED, pruning_tables
 from shortlist.runs import Budget, Cancellation, Unit
 from shortlist.runs.clock import seconds_now
 
@@ -78,11 +80,22 @@ def size_of(extent: Extent) -> PruningSize:
     return dataclasses.replace(
         size,
         sets=tuple(names[label] for label in extent.of([SETS[name] for name in size.sets])),
-        pools=extent.classifiers or size.pools,
-        n_run=min(N_FOLDS, extent.folds or size.n_run),
+        pools=_in_equal_numbers(extent.classifiers) or size.pools,
+        n_run=extent.folds_of(N_FOLDS) or size.n_run,
         n_repeats=extent.seeds or size.n_repeats,
         time_limit_s=extent.time_limit_s or size.time_limit_s,
     )
+
+
+def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
+    """Return numbers of classifiers, if each has as many of every kind."""
+    for pool in pools:
+        if pool % len(FAMILIES):
+            raise BadInputError(
+                f"classifiers must be multiples of {len(FAMILIES)}, as many of each kind as the paper says, "
+                f"got {pool}."
+            )
+    return pools
 
 
 def paper_methods(time_limit_s: float | None, node_limit: int | None = None) -> dict[str, Any]:
@@ -125,7 +138,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
     units = []
     for name, table in found.items():
         X, y = binary_table(name, table)
-        units.append(Unit(f"{name}/rows", count_rows, (name, X, y)))
+        units.append(Unit(f"{name}/rows", count_rows, (name, X, y), size=0.0))
         for n_classifiers in size.pools:
             folds = stratified_folds(
                 name, X, y, n_folds=N_FOLDS, n_repeats=size.n_repeats, n_classifiers=n_classifiers, seed=0
@@ -138,7 +151,7 @@ def plan_pruning(folder: Path | None, size: PruningSize, tables: tuple[str, ...]
                         f"{key}/{group}",
                         measure_methods,
                         (name, which, fold, members),
-                        kind=name,
+                        kind=f"{name}, {group}",
                         size=len(y) * n_classifiers,
                     )
                     for group, members in groups.items()
@@ -260,19 +273,28 @@ PRUNING = Paper(
         ),
         (
             "Constants of the constraints are as small as each row allows, where the paper has K + 1 and K "
-            "for all; its Equation 6, as printed, would forbid a threshold of K."
+            "for all; its Equation 6, as printed, forbids a threshold of K unless every negative row has a "
+            "positive vote."
+        ),
+        (
+            "Failure credit is kept in billionths; of two classifiers that never fail it is 0/0 as printed, "
+            "and 0 here."
         ),
         (
             "Which of several equally good selections is taken is left open by the paper, and so are the "
             "ties of its benchmarks: of equal classifiers we take the one that is more accurate alone, of "
-            "equal ensembles the smallest."
+            "equal ensembles the smallest, and a tied vote is negative. BFT replaces the first member that "
+            "can be replaced by a better classifier, by the best one."
         ),
         (
             "A single classifier has no fitness in HC-CON and HC-UWA, so that they keep two members at "
             "least; their weights are those of the papers that they come from, as far as these are known."
         ),
         "The benchmarks have no time limit, where the paper gave them five minutes.",
-        RANK_UNIT,
+        (
+            "Every set is ranked once for each of its repeats, by means over the folds, since the printed "
+            "digits cannot be means over nine sets: these would be multiples of 1/18."
+        ),
         _scales(),
     ),
 )

@@ -30,7 +30,8 @@ class Unit:
         Units of one kind take as long as their sizes say; one of each kind is run first, so that the time
         left is known early.
     size : float, default=1
-        Expected work, in any measure that is the same for all units, such as rows times classifiers.
+        Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit
+        of size 0 takes next to no time, and says nothing of others.
     whole : bool, default=False
         Whether a result counts only if the unit was not stopped: see :mod:`shortlist.runs.whole_units`.
         Such units end some seconds after a cancellation.
@@ -201,6 +202,8 @@ class _TimeLeft:
 
     def measured(self, unit: Unit, seconds: float) -> None:
         """Note how long a unit took."""
+        if not unit.size:
+            return
         before_s, size = self._seen.get(unit.kind, (0.0, 0.0))
         self._seen[unit.kind] = (before_s + seconds, size + unit.size)
 
@@ -213,9 +216,9 @@ class _TimeLeft:
         """Return how long the others will take so many workers; None before the first was measured."""
         if not self._seen:
             return None
-        rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items() if size > 0}
-        usual = sum(seconds for seconds, _ in self._seen.values()) / max(
-            1e-12, sum(size for _, size in self._seen.values())
+        rates = {kind: seconds / size for kind, (seconds, size) in self._seen.items()}
+        usual = sum(seconds for seconds, _ in self._seen.values()) / sum(
+            size for _, size in self._seen.values()
         )
         waits = {kind: size * rates.get(kind, usual) for kind, size in self._sizes.items() if size > 1e-9}
         longest = max((self._largest[kind] * rates.get(kind, usual) for kind in waits), default=0.0)

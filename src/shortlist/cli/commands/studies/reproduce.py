@@ -186,6 +186,7 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
 
 def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None:
     """Print the tables, what differs and where."""
+    from shortlist._words import counted
     from shortlist.reproduce.tables import as_text
 
     print(paper.title)
@@ -194,8 +195,9 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None
     print("\nWhere this is not what the paper did:")
     for sentence in paper.deviations:
         print(f"- {sentence}")
-    stopped = "" if found.n_done == found.n_wanted else f" of {found.n_wanted:,}; the same command goes on"
-    print(f"\n{found.n_done:,} units{stopped}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}.")
+    goes_on = "" if found.n_done == found.n_wanted else f" of {found.n_wanted:,}; the same command goes on"
+    done = counted(found.n_done, "unit")
+    print(f"\n{done}{goes_on}, {found.unit_seconds:,.0f} s of work, on {facts['processor']}.")
     if "files" in facts:
         print("written " + ", ".join(facts["files"]))
 
