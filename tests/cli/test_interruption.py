@@ -191,8 +191,8 @@ def _left(process: subprocess.Popen[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("signals", "to_group"),
     [
-        pytest.param([signal.SIGINT, signal.SIGINT], True, id="a terminal, twice"),
-        pytest.param([signal.SIGINT, signal.SIGINT], False, id="one process, twice"),
+        pytest.param([signal.SIGINT] * 3, True, id="a terminal, three times"),
+        pytest.param([signal.SIGINT] * 3, False, id="one process, three times"),
         pytest.param([signal.SIGINT], True, id="a terminal"),
         pytest.param([signal.SIGTERM], False, id="SIGTERM"),
     ],
@@ -200,21 +200,20 @@ def _left(process: subprocess.Popen[str]) -> list[str]:
 def test_no_worker_outlives_a_command_that_is_stopped(
     signals: list[signal.Signals], to_group: bool, folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    twice = len(signals) == 2
-    process = _start(started, folder, *SHARED, program=("-c", NEVER_LANDED) if twice else ("-m", "shortlist"))
+    given_up = len(signals) == 3
+    program = ("-c", NEVER_LANDED) if given_up else ("-m", "shortlist")
+    process = _start(started, folder, *SHARED, program=program)
     _wait_for(process, "comparing")
     send = os.killpg if to_group else os.kill
-    send(process.pid, signals[0])
-    _wait_for(process, SAID)
-    for number in signals[1:]:
+    for number, said in zip(signals, (SAID, f"shortlist: {STILL_STOPPING}", ""), strict=False):
         send(process.pid, number)
+        if said:
+            _wait_for(process, said)
     stdout, stderr = process.communicate(timeout=PATIENCE_S)  # workers hold the same stderr: all have ended
     assert _left(process) == []
-    if twice:  # how far it was, it says every few seconds
-        said = [line for line in stderr.splitlines() if not line.startswith("comparing")]
+    if given_up:
         assert (process.returncode, stdout) == (130, "")
-        assert said[-1].startswith("shortlist: interrupted"), "at once, or when the fold was given up"
-        assert said[:-1] in ([], [f"shortlist: {STILL_STOPPING}"])
+        assert stderr.splitlines()[-1].startswith("shortlist: interrupted")
     else:
         assert process.returncode in {0, 130}, stderr  # with the folds that were finished, or without any
 

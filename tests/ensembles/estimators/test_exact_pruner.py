@@ -201,7 +201,10 @@ def test_input_is_not_changed(pool: Any) -> None:
         ),
         pytest.param({"objective": "f1"}, Y, "objective must be auto, accuracy", id="unknown objective"),
         pytest.param(
-            {"diversity": "much"}, Y, "diversity must be none, average or each", id="unknown diversity"
+            {"diversity": "much"},
+            Y,
+            "diversity must be none, average, each, disagreement-average",
+            id="unknown diversity",
         ),
         pytest.param({"positive": 7}, Y, "positive must be one of the classes 0 or 1", id="unknown positive"),
         pytest.param(
