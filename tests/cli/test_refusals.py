@@ -215,11 +215,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--repeats": [(["--methods", "uwa", "--repeats", "0"], "--repeats must be at least 1")],
     "--study": [
         (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
-        (["--methods", "uwa", "--study", "text.jsonl"], "text.jsonl"),
-    ],
-    "--store": [
-        (["--methods", "uwa", "--store", "no/x.jsonl"], "folder does not exist"),
-        (["--methods", "uwa", "--store", "s.jsonl", "--study", "t.db"], "--store is the former name of --study"),
+        (["--methods", "uwa", "--study", "text.db"], "text.db"),
     ],
     "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [
@@ -297,7 +293,7 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 
 UNUSED = [
     (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--repeats", "1", "--store", "s.db"], "--repeats and --store belong to --methods."),
+    (["prune", "--repeats", "1", "--folds", "2"], "--folds and --repeats belong to --methods."),
     (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
@@ -367,7 +363,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         (folder / f"{file}.csv").write_text("name,cost\n" + "".join(f"{a},{b}\n" for a, b in rows))
     (folder / "people.csv").write_text("name,price\nx,1\n")
-    (folder / "text.jsonl").write_text("no json\n")
+    (folder / "text.db").write_text("no json\n")
     return folder
 
 

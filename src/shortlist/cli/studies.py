@@ -2,12 +2,11 @@
 
 import contextlib
 import hashlib
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -51,8 +50,6 @@ class StudyPlace:
     ----------
     path : Path or None
         The file of the study; None for none.
-    old : Path or None
-        A file of an earlier version to take over.
     wait : bool
         Whether to wait while another process works on it.
     cached : bool
@@ -60,18 +57,8 @@ class StudyPlace:
     """
 
     path: Path | None = None
-    old: Path | None = None
     wait: bool = True
     cached: bool = False
-
-    @classmethod
-    def of(cls, named: Path, *, wait: bool = True) -> Self:
-        """Return the place that a user names; a file of an earlier version has its study beside it."""
-        from shortlist.runs.studies.old_journals import is_old_journal
-
-        if named.is_file() and os.access(named, os.R_OK) and is_old_journal(named):
-            return cls(named.with_suffix(".db"), named, wait)
-        return cls(named, None, wait)
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> "Iterator[Study]":
@@ -115,15 +102,8 @@ class StudyPlace:
             pass  # another process works on it, which is told when it is opened
 
     def _begin(self, study: "Study") -> None:
-        """Take over what an earlier version kept, and say what a study of the cache has."""
-        from shortlist.runs.studies.old_journals import take_over
-
-        if self.old is not None and not study.settings():
-            n_units = take_over(self.old, study)
-            complain(f"note: {n_units} finished units of {self.old} were taken over to {self.path}.")
-        elif self.old is not None:
-            complain(f"note: {self.old} was taken over to {self.path} before.")
-        elif self.cached and study.settings():
+        """Say what a study of the cache has."""
+        if self.cached and study.settings():
             units = counted(study.n_finished, "finished unit")
             complain(f"note: goes on from an earlier run of this command, {units}. --no-study begins anew.")
 

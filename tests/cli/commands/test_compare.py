@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder with the model of a phone."""
     for path in MODELS.iterdir():
         shutil.copy(path, tmp_path)
-    (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
+    (tmp_path / "other.db").write_text('{"another": "file"}\n', encoding="utf-8")
     return tmp_path
 
 
@@ -286,7 +286,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
         pytest.param(["phone.uvl", *COST, "--study", "no/x.db"], "folder does not exist", id="no study"),
         pytest.param(
-            ["phone.uvl", *COST, "--study", "other.jsonl"], "must be a file of an earlier run", id="study"
+            ["phone.uvl", *COST, "--study", "other.db"], "must be a file of an earlier run", id="study"
         ),
     ],
 )

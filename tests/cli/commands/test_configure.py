@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
         "\n".join(["#FEATURE_INDEX COST USED_BEFORE DEFECTS", *augment]) + "\n"
     )
     (tmp_path / "screens.csv").write_text("feature,worth\nScreen,2\n", encoding="utf-8")
-    (tmp_path / "other.jsonl").write_text('{"another": "file"}\n', encoding="utf-8")
+    (tmp_path / "other.db").write_text('{"another": "file"}\n', encoding="utf-8")
     return tmp_path
 
 
@@ -405,7 +405,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             id="no study",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--study", "other.jsonl"],
+            ["phone.uvl", *COST, "--method", "solrep", "--study", "other.db"],
             "must be a file of an earlier run",
             id="study",
         ),

@@ -6,17 +6,7 @@ import pytest
 
 from shortlist.cli.options.prune_options import MethodOptions, SelectionOptions, read_judge_costs
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.errors import BadFileError, BadInputError
-
-
-def test_the_former_name_of_the_study_still_works_with_a_note() -> None:
-    notes: list[str] = []
-    assert MethodOptions().resumed(Path("s.db"), notes) == Path("s.db")
-    assert notes == []
-    assert MethodOptions(store=Path("s.jsonl")).resumed(None, notes) == Path("s.jsonl")
-    assert notes == ["--store is called --study now; the old name goes with the next release."]
-    with pytest.raises(BadInputError, match="former name"):
-        MethodOptions(store=Path("s.jsonl")).resumed(Path("t.db"), notes)
+from shortlist.errors import BadFileError
 
 
 def test_methods_are_named_once_and_get_their_options() -> None:

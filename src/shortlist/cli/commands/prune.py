@@ -79,7 +79,6 @@ def prune(
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
-    study = how.resumed(kept.study, notes)
     check_files(
         inputs={
             "TABLE": table,
@@ -87,7 +86,7 @@ def prune(
             "--member-costs": wanted.member_costs,
             "--costs": pool.costs,
         },
-        outputs={"--out": out, "--model-out": model_out, "--report": report, "--study": study},
+        outputs={"--out": out, "--model-out": model_out, "--report": report, "--study": kept.study},
         endings={
             "--out": RESULTS_FILE
             if how.methods is not None
@@ -120,7 +119,7 @@ def prune(
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs, pool.costs])
-    place = kept.place(context, data, former=study)
+    place = kept.place(context, data)
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
 

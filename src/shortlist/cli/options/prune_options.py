@@ -73,20 +73,6 @@ class MethodOptions:
     ] = "accuracy"
     folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10
     repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1
-    store: Annotated[
-        Path | None, typer.Option("--store", hidden=True, help="What --study was called before.")
-    ] = None
-
-    def resumed(self, study: Path | None, notes: list[str]) -> Path | None:
-        """Return the file from which a comparison goes on, whatever it was called."""
-        from shortlist.errors import BadInputError
-
-        if self.store is None:
-            return study
-        if study is not None:
-            raise BadInputError("--store is the former name of --study. Leave --store out.")
-        notes.append("--store is called --study now; the old name goes with the next release.")
-        return self.store
 
     def leaves_greedy_out(self, pool: "Pool | None") -> bool:
         """Whether all methods are asked for, of a pool that gives no probabilities for one of them."""
@@ -373,7 +359,7 @@ PRUNE_USES = (
     ),
     NEEDS_PROMISE,
     Use(
-        ("folds", "repeats", "store"),
+        ("folds", "repeats"),
         lambda given: given["methods"] is not None,
         "--methods",
         "add --methods all",

@@ -29,7 +29,7 @@ class StudyOptions:
         bool, typer.Option("--no-wait", help="Refuse a study that another process works on, and do not wait.")
     ] = False
 
-    def place(self, context: typer.Context, data: str, *, former: Path | None = None) -> "StudyPlace":
+    def place(self, context: typer.Context, data: str) -> "StudyPlace":
         """Return where the study is.
 
         Parameters
@@ -38,15 +38,12 @@ class StudyOptions:
             Of the command; its parameters tell a study of the cache from others.
         data : str
             A digest of what the command reads.
-        former : Path, optional
-            What a study of an earlier version was called.
         """
         from shortlist.cli.studies import StudyPlace, place_in_cache
         from shortlist.errors import BadInputError
 
-        named = self.study or former
-        if named is not None and self.no_study:
+        if self.study is not None and self.no_study:
             raise BadInputError("--no-study keeps nothing, and --study names a file. Leave one of them out.")
-        if named is not None:
-            return StudyPlace.of(named, wait=not self.no_wait)
+        if self.study is not None:
+            return StudyPlace(self.study, wait=not self.no_wait)
         return StudyPlace() if self.no_study else place_in_cache(context, data)

@@ -175,12 +175,3 @@ def test_a_study_and_none_exclude_each_other(made: Path) -> None:
     run = shortlist(*SOLREP, "--study", "s.db", "--no-study", cwd=made)
     assert (run.returncode, (made / "s.db").exists()) == (2, False)
     assert "--no-study keeps nothing" in run.stderr
-
-
-def test_a_file_of_an_earlier_version_is_taken_over_beside_it(made: Path, tmp_path: Path) -> None:
-    old = tmp_path / "old.jsonl"
-    old.write_text('{"shortlist_journal":1,"program":"another","settings":{}}\n')
-    run = shortlist(*SOLREP, "--study", old, cwd=made)
-    assert run.returncode == 2
-    assert f"0 finished units of {old} were taken over to {tmp_path / 'old.db'}." in run.stderr
-    assert "the program was another there" in run.stderr

@@ -178,9 +178,9 @@ def _with_study(words: list[str], study: Path) -> list[str]:
     kept: list[str] = []
     skip = False
     for word in words:
-        if not skip and not word.startswith(("--study=", "--store=")) and word not in {"--study", "--store"}:
+        if not skip and not word.startswith("--study=") and word != "--study":
             kept.append(word)
-        skip = not skip and word in {"--study", "--store"}
+        skip = not skip and word == "--study"
     return [*kept, "--study", str(study)]
 
 
