@@ -26,7 +26,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("escapes")
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
     (folder / "other.uvl").write_text(MODEL.replace("Camera", f'"Cam{ESCAPE}"'), encoding="utf-8")
-    rows = pd.DataFrame({f"a{ESCAPE}": range(40), f"judge{ESCAPE}": [i * 7 % 11 for i in range(40)]})
+    rows = pd.DataFrame(
+        {f"a{ESCAPE}": [i + 0.5 for i in range(40)], f"judge{ESCAPE}": [i * 7 % 11 for i in range(40)]}
+    )
     label = [FORMULA] * 20 + [f"yes{ESCAPE}"] * 20
     rows.assign(**{f"target{ESCAPE}": label}).to_csv(folder / "t.csv", index=False)
     rows = pd.DataFrame(

@@ -576,7 +576,7 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     some = pd.read_csv(tmp_path / "f.csv")
     waits = some["needs"].notna()
     assert some["needs"][waits].unique().tolist() == facts["selection"][:1]
-    assert (some["target"] == pd.read_csv(tmp_path / "a.csv")["target"].where(~waits, "REJECT")).all()
+    assert (some["prediction"] == pd.read_csv(tmp_path / "a.csv")["prediction"].where(~waits, "REJECT")).all()
     table[["target"]].to_csv(tmp_path / "none.csv", index=False)
     ran = shortlist("predict", "model.joblib", "none.csv", cwd=tmp_path)
     assert ran.returncode == 2
