@@ -124,7 +124,7 @@ def undamaged_parquet(name: str) -> Iterator[None]:
     """Raise BadFileError, which names the file, for whatever a damaged one makes its readers raise."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # damaged files make pyarrow and pandas raise nearly anything, as KeyError
         first_line = next(iter(str(error).splitlines()), "").rstrip(". ") or type(error).__name__
         raise BadFileError(
             f"{name} must be a Parquet file, but reading it failed: {first_line}. Write it anew."

@@ -205,15 +205,21 @@ def test_no_worker_outlives_a_command_that_is_stopped(
     process = _start(started, folder, *SHARED, program=program)
     _wait_for(process, "comparing")
     send = os.killpg if to_group else os.kill
-    for number, said in zip(signals, (SAID, f"shortlist: {STILL_STOPPING}", ""), strict=False):
-        send(process.pid, number)
-        if said:
-            _wait_for(process, said)
+    send(process.pid, signals[0])
+    _wait_for(process, SAID)
+    told = []
+    if given_up:  # the second one waits, unless the fold has been given up by then
+        send(process.pid, signals[1])
+        assert process.stderr is not None
+        for line in process.stderr:
+            told.append(line)
+            if line == f"shortlist: {STILL_STOPPING}\n":
+                send(process.pid, signals[2])
     stdout, stderr = process.communicate(timeout=PATIENCE_S)  # workers hold the same stderr: all have ended
     assert _left(process) == []
     if given_up:
         assert (process.returncode, stdout) == (130, "")
-        assert stderr.splitlines()[-1].startswith("shortlist: interrupted")
+        assert told[-1].startswith("shortlist: interrupted")
     else:
         assert process.returncode in {0, 130}, stderr  # with the folds that were finished, or without any
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-STOPPING = "Stopping; writing the best so far. Press again to give it up."
+STOPPING = "Stopping; writing the best so far. Press again if it takes too long."
 STILL_STOPPING = (
     "Still stopping, which takes some seconds; what is finished is kept. Press again to give it up."
 )

@@ -175,7 +175,7 @@ def test_bars_keep_the_clock_whole_and_wrap_at_words(width: int, watch: Watch) -
         bars._bars.refresh()
         rendered = Console(file=(shown := io.StringIO()), width=width, color_system=None)
         rendered.print(bars._bars)
-        bars.say("Stopping; writing the best so far. Press again to give it up.")
+        bars.say("Stopping; writing the best so far. Press again if it takes too long.")
     text = shown.getvalue()
     assert "1:02:05" in text
     assert all(len(line) <= width for line in text.splitlines())
