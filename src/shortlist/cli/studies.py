@@ -27,9 +27,7 @@ UNDECIDING = frozenset(
         "report",
         "rows",
         "study",
-        "store",
         "no_study",
-        "no_wait",
         "trust",
     ]
 )
@@ -50,14 +48,12 @@ class StudyPlace:
     ----------
     path : Path or None
         The file of the study; None for none.
-    wait : bool
-        Whether to wait while another process works on it.
     cached : bool
-        Whether it lies in the cache, where nobody named it.
+        Whether it lies in the cache, where nobody named it: then the command does not wait while another
+        process works on it.
     """
 
     path: Path | None = None
-    wait: bool = True
     cached: bool = False
 
     @contextlib.contextmanager
@@ -74,7 +70,7 @@ class StudyPlace:
             clear_cache()
             self._remove_damaged()
         with open_study(
-            self.path, wait=self.wait, say=complain, after_s=AFTER_S if self.cached else 0.0
+            self.path, wait=not self.cached, say=complain, after_s=AFTER_S if self.cached else 0.0
         ) as study:
             self._begin(study)
             if study.noted("begun") is not None and context.params.get("time_limit") is not None:
@@ -114,7 +110,7 @@ def place_in_cache(context: typer.Context, data: str) -> StudyPlace:
 
     given = {name: str(value) for name, value in context.params.items() if name not in UNDECIDING}
     path = study_in_cache(context.command_path.partition(" ")[2], given, data)
-    return StudyPlace(path, wait=False, cached=path is not None)
+    return StudyPlace(path, cached=path is not None)
 
 
 def digest_of(paths: Iterable[Named]) -> str:

@@ -230,8 +230,6 @@ def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:
 def _described(method: Any) -> str:
     """Return a word for a classifier and its parameters, the same in every process; the seed is no part."""
     given = {name: value for name, value in method.get_params(deep=False).items() if name != "random_state"}
-    if given.get("charge") == "feature":  # studies are older than the choice
-        given.pop("charge")
     prices: Any = given.get("feature_costs")
     if isinstance(prices, FeatureCosts):
         parts = (prices.names, prices.prices, prices.groups, prices.first_prices)

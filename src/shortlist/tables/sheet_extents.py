@@ -1,4 +1,4 @@
-"""How far the sheets of a workbook reach, told from its parts before a reader lays out all their cells."""
+"""How far a sheet reaches, told from its XML before a reader lays out all its cells."""
 
 import re
 from typing import IO
@@ -9,18 +9,17 @@ from shortlist.errors import BadFileError
 MOST_CELLS = 2**25
 """Cells from the first to the last that holds something; more would not fit into a part of 512 MB."""
 
-SHEET_MARKS = (b"sheetData", b"\x91\x01")
-"""What every sheet holds: an element in XML, the record BrtBeginSheetData in a binary workbook."""
+SHEET_MARK = b"sheetData"
+"""The element that every sheet holds."""
 
 _PLACE = re.compile(r"([A-Za-z]{1,7})([0-9]{1,10})")
-_ROW, _EMPTY_CELL, _LAST_CELL, _BEGIN, _END = 0, 1, 11, 145, 146
 
 
-def check_extent(name: str, stream: IO[bytes], *, binary: bool, most: int = MOST_CELLS) -> None:
+def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> None:
     """Refuse a sheet whose last cell is so far out that the cells up to it cannot be laid out.
 
-    Only cells that hold something count; what a sheet says of its own dimension does not. A sheet in XML is
-    read as a stream, and takes about a microsecond per cell.
+    Only cells that hold something count; what a sheet says of its own dimension does not. It is read as a
+    stream, and takes about a microsecond per cell.
 
     Parameters
     ----------
@@ -28,8 +27,6 @@ def check_extent(name: str, stream: IO[bytes], *, binary: bool, most: int = MOST
         What messages call the workbook.
     stream : file
         The part of the workbook.
-    binary : bool
-        Whether it holds records (MS-XLSB, Sec. 2.1.4) instead of XML.
     most : int, default=2**25
         Cells that the sheet may have.
 
@@ -39,7 +36,7 @@ def check_extent(name: str, stream: IO[bytes], *, binary: bool, most: int = MOST
         If it has more, or is damaged.
     """
     try:
-        n_rows, n_columns = _binary_extent(stream.read()) if binary else _xml_extent(stream)
+        n_rows, n_columns = _xml_extent(stream)
     except (expat.ExpatError, ValueError) as error:
         raise BadFileError(f"{name} is a damaged workbook: {error}. Save it again, or as CSV.") from None
     if n_rows * n_columns > most:
@@ -90,37 +87,3 @@ def _column(letters: str) -> int:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
     return number
-
-
-def _binary_extent(content: bytes) -> tuple[int, int]:
-    """Return the same of records, each of them a kind and a length of seven bits a byte, and its bytes."""
-    place = row = n_rows = n_columns = 0
-    inside = False
-
-    def number(most_bytes: int) -> int:
-        nonlocal place
-        value = 0
-        for k in range(most_bytes):
-            value |= (content[place] & 127) << 7 * k
-            place += 1
-            if content[place - 1] < 128:
-                break
-        return value
-
-    try:
-        while place < len(content):
-            kind = number(2)
-            length = number(4)
-            if inside and kind == _END:
-                break
-            if inside and kind <= _LAST_CELL and kind != _EMPTY_CELL:
-                first = int.from_bytes(content[place : place + 4], "little")
-                if kind == _ROW:
-                    row = first
-                else:
-                    n_rows, n_columns = max(n_rows, row + 1), max(n_columns, first + 1)
-            inside = inside or kind == _BEGIN
-            place += length
-    except IndexError:
-        pass  # it ends within a record
-    return n_rows, n_columns

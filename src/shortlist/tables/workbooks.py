@@ -1,5 +1,6 @@
 """Excel workbooks, read as the text that saving their first sheet as CSV would give."""
 
+import contextlib
 import csv
 import datetime as dt
 import io
@@ -10,11 +11,10 @@ import zlib
 
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, MissingDependencyError
-from shortlist.tables.sheet_extents import SHEET_MARKS, check_extent
+from shortlist.tables.sheet_extents import SHEET_MARK, check_extent
 
-PARTS = ("xl/workbook.xml", "xl/workbook.bin")
-"""What tells a workbook from another zip archive."""
-
+WORKBOOK, BINARY_WORKBOOK = "xl/workbook.xml", "xl/workbook.bin"
+"""The parts that tell a workbook, and one in the binary format, from another zip archive."""
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xltx", ".xltm")
 """Of names of workbooks."""
@@ -35,13 +35,17 @@ def is_workbook(name: str, content: bytes) -> bool:
     Raises
     ------
     BadFileError
-        If it is none, though it is called one.
+        If it is none, though it is called one, or is in the binary format.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            found = any(part in archive.namelist() for part in PARTS)
-    except DAMAGED:
-        found = False
+    parts: list[str] = []
+    with contextlib.suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.namelist()
+    if BINARY_WORKBOOK in parts:
+        raise BadFileError(
+            f"{name} must be an Excel workbook in the format .xlsx, got one in the binary format .xlsb. Save "
+            "it as .xlsx, or as CSV."
+        )
+    found = WORKBOOK in parts
     if not found and name.casefold().endswith(ENDINGS):
         raise BadFileError(
             f"{name} must be an Excel workbook, but is an archive without one, or damaged. Save it again, or "
@@ -61,24 +65,21 @@ def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
         If it does.
     """
     left = most
-    sheets: list[tuple[zipfile.ZipInfo, bool]] = []
+    sheets: list[zipfile.ZipInfo] = []
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            holds_records = PARTS[1] in archive.namelist()
             for part in archive.infolist():
-                binary = holds_records and part.filename.casefold().endswith(".bin")
-                mark = SHEET_MARKS[binary]
                 end, is_sheet = b"", False
                 with archive.open(part) as stream:
                     while left >= 0 and (block := stream.read(1 << 20)):
                         left -= len(block)
-                        is_sheet = is_sheet or mark in end + block
-                        end = block[-len(mark) :]
+                        is_sheet = is_sheet or SHEET_MARK in end + block
+                        end = block[-len(SHEET_MARK) :]
                 if left >= 0 and is_sheet:
-                    sheets.append((part, binary))
-            for part, binary in sheets if left >= 0 else ():
+                    sheets.append(part)
+            for part in sheets if left >= 0 else ():
                 with archive.open(part) as stream:
-                    check_extent(name, stream, binary=binary)
+                    check_extent(name, stream)
     except BadFileError:
         raise
     except DAMAGED as error:

@@ -19,11 +19,10 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return own
 
 
-def test_a_named_study_is_taken_and_waited_for_unless_told_otherwise(context: Any, tmp_path: Path) -> None:
+def test_a_named_study_is_taken_and_lies_outside_the_cache(context: Any, tmp_path: Path) -> None:
     place = StudyOptions(study=tmp_path / "s.db").place(context, "digest")
     assert place.path == tmp_path / "s.db"
-    assert place.wait
-    assert not StudyOptions(study=tmp_path / "s.db", no_wait=True).place(context, "digest").wait
+    assert not place.cached
 
 
 def test_no_study_keeps_nothing_and_contradicts_a_named_one(context: Any, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_losses_are_minimised_and_the_rest_is_not() -> None:
         ("accuracy", 1, [1, 1], 0, 5),
         ("balanced-accuracy", 1, [2, 3], 0, 12),
         ("recall", 0, [1, 0], 0, 3),
-        ("precision-cost", 1, [2, 1], -6, 5),
+        ({"tp": 1, "fp": -2}, 1, [2, 1], -6, 1),
         ({"tp": 1, "fn": -4, "tn": 2}, 1, [2, 5], -8, 1),
     ],
 )

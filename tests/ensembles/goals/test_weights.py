@@ -19,7 +19,6 @@ def _rates(tp: int, fn: int, tn: int, fp: int) -> dict[str, float]:
         "theta-weighted": (1 - theta) * tp + theta * tn,
         "recall": tp / n1,
         "specificity": tn / n0,
-        "precision-cost": (tp - 2 * fp) / (n1 + n0),
     }
 
 

@@ -152,8 +152,8 @@ def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
     assert (first.value, first.bound, first.threshold) == (second.value, second.bound, second.threshold)
 
 
-@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", "precision-cost"])
-def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: str) -> None:
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", {"tp": 1, "fp": -2}])
+def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: Any) -> None:
     votes = hard_votes()
     weights = named_weights(objective, votes)
     result = prune_exactly(votes, weights, selection_limits(40), Budget(2))

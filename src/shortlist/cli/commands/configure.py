@@ -39,7 +39,7 @@ CONFIGURE_USES = (
     Use(
         (
             "method", "points", "rule", "solve_limit", "evaluations", "starts", "solver", "tolerance",
-            "max_memory", "study", "no_study", "no_wait", "seed", "workers", "out", "report",
+            "max_memory", "study", "no_study", "seed", "workers", "out", "report",
         ),
         lambda given: not given["interactive"],
         "the search for a front, and --interactive searches none",

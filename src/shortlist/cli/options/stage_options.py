@@ -292,7 +292,7 @@ STAGE_USES = (
         "add --methods all",
     ),
     Use(
-        ("study", "no_study", "no_wait"),
+        ("study", "no_study"),
         lambda given: not is_opponent(given),
         "methods with a front: auto, enumerate, windows, emsco, or --methods",
     ),

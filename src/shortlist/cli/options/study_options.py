@@ -25,9 +25,6 @@ class StudyOptions:
         bool,
         typer.Option("--no-study", help="Keep nothing, and begin anew whatever an earlier run has kept."),
     ] = False
-    no_wait: Annotated[
-        bool, typer.Option("--no-wait", help="Refuse a study that another process works on, and do not wait.")
-    ] = False
 
     def place(self, context: typer.Context, data: str) -> "StudyPlace":
         """Return where the study is.
@@ -45,5 +42,5 @@ class StudyOptions:
         if self.study is not None and self.no_study:
             raise BadInputError("--no-study keeps nothing, and --study names a file. Leave one of them out.")
         if self.study is not None:
-            return StudyPlace(self.study, wait=not self.no_wait)
+            return StudyPlace(self.study)
         return StudyPlace() if self.no_study else place_in_cache(context, data)

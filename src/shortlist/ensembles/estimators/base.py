@@ -157,7 +157,7 @@ class PoolPruner(EnsembleClassifier):
 
     CHECKS = TableClassifier.CHECKS | {"n_classifiers": as_count, "n_jobs": as_workers}
 
-    voting: str = HARD  # of models that were saved before there was a choice
+    voting: str
     voting_: str = HARD
     pool_: Pool
     gains_: NDArray[np.int64]
@@ -224,8 +224,6 @@ class PoolPruner(EnsembleClassifier):
     @property
     def gives_means(self) -> bool:
         """Whether probabilities come from means of the members' own, and not from shares of their votes."""
-        if not self.probabilities_:  # of models that were saved before it was told
-            return self.averages if self.probabilities == AUTO else self.probabilities == MEAN
         return self.probabilities_ in MEANS
 
     def predict(self, X: Any) -> Labels:

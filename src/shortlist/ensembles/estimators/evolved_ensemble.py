@@ -78,10 +78,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     CHECKS = EnsembleClassifier.CHECKS | {"space": as_space}
 
-    selection: str = "margins"  # of models that were saved before there was a choice
-    exact_every: int = 10
-    exact_time_limit_s: float = 10.0
-
     def __init__(
         self,
         mode: str = "offline",

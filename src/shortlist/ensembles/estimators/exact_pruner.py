@@ -225,8 +225,8 @@ class ExactPruner(PoolPruner):
     chosen_pool_: Pool
     result_: Any
     max_copies: int = 1
-    refit: bool = False  # of models that were saved before there was a choice
-    pruning_rows: str = HELD_OUT
+    refit: bool
+    pruning_rows: str
     cross_fitted_: CrossFittedPool | None = None
 
     def __init__(

@@ -99,13 +99,13 @@ def recorded_answers(committee: Any) -> NDArray[np.int64] | None:
     """
     record, tallying = committee.validation_, tallying_of(committee)
     members, copies = np.flatnonzero(committee.selection_), asked_members(committee).copies[:, None]
-    shares = getattr(record, "shares", None)
+    shares = record.shares
     if tallying.gains is not None:
         return None if shares is None else copies * tallying.of_shares(shares[:, members])
-    if getattr(record, "packed_votes", None) is not None:
+    if record.packed_votes is not None:
         votes = np.unpackbits(record.packed_votes, axis=1, count=len(committee.selection_))
         return copies * tallying.of_codes(votes[:, members])
-    codes = getattr(record, "codes", None)
+    codes = record.codes
     return None if codes is None else copies * tallying.of_codes(codes[:, members])
 
 
@@ -115,10 +115,10 @@ def recorded_scores(committee: Any) -> NDArray[Any] | None:
     It is of shape ``(n_rows, n_members, n_classes)``: votes, or probabilities.
     """
     record, members = committee.validation_, np.flatnonzero(committee.selection_)
-    shares = getattr(record, "shares", None)
+    shares = record.shares
     if committee.gives_means:
         return None if shares is None else shares[:, members] / WHOLE
-    codes = getattr(record, "codes", None)
-    if getattr(record, "packed_votes", None) is not None:
+    codes = record.codes
+    if record.packed_votes is not None:
         codes = np.unpackbits(record.packed_votes, axis=1, count=len(committee.selection_))
     return None if codes is None else by_votes(len(committee.classes_)).of_codes(codes[:, members])

@@ -26,8 +26,6 @@ PRUNING_OBJECTIVES = {
     "(Theorem 1)",
     "recall": "share of the positive rows that are found",
     "specificity": "share of the negative rows that are left alone",
-    "precision-cost": "true positives minus twice the false positives, per row: calls pay above a precision "
-    "of 2/3",
 }
 """The named objectives."""
 
@@ -120,7 +118,6 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
         "theta-weighted": (n0, 0, n1, 0, n),
         "recall": (1, 0, 0, 0, n1),
         "specificity": (0, 0, 1, 0, n0),
-        "precision-cost": (1, 0, 0, -2, n),
     }.get(name)
     if parts is None:
         raise BadInputError(

@@ -40,8 +40,6 @@ from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuf
 if TYPE_CHECKING:
     import pandas as pd
 
-ADDED = frozenset([("voting", "hard"), ("refit", True), ("probabilities", "auto"), ("max_copies", 1)])
-"""Parameters that came later, with what they were: studies made without them are of the same methods."""
 
 COMPARISON_COLUMNS = (
     "dataset",
@@ -547,16 +545,13 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
 
 
 def _described(method: Any, *, refit: bool) -> str:
-    """Return an estimator's class and parameters, the same in every process and in studies made before."""
-
-    def is_added(name: str, value: Any) -> bool:
-        return isinstance(value, (str, bool, int)) and (name, value) in ADDED
+    """Return an estimator's class and parameters, the same in every process."""
 
     def shown(value: Any) -> str:
         return saved_path(value) if hasattr(value, "__qualname__") else repr(value)
 
     given = sorted(method.get_params().items())
-    parameters = ", ".join(f"{name}={shown(value)}" for name, value in given if not is_added(name, value))
+    parameters = ", ".join(f"{name}={shown(value)}" for name, value in given)
     described = f"{type(method).__name__}({parameters})"
     return f"fitted again, {described}" if refit and _prunes(method) else described
 

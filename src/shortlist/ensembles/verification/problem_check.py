@@ -23,10 +23,7 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
 
 
 def _is_as_meant(found: Any, meant: Any) -> bool:
-    """Whether a field is as meant; budgets from the sum of all costs on are one limit.
-
-    Certificates of earlier versions hold a budget as it was given, also where nothing can exceed it.
-    """
+    """Whether a field is as meant; budgets from the sum of all costs on are one limit."""
     if isinstance(found, dict) and isinstance(meant, dict) and "costs" in meant:
         all_cost, budget = sum(meant["costs"]), found.get("budget")
         if type(budget) is int and min(budget, meant["budget"]) >= all_cost:

@@ -294,8 +294,8 @@ def _votes_of(
         return None
     if record.packed_votes is not None:
         return np.unpackbits(record.packed_votes, axis=1, count=len(model.selection_))
-    codes: NDArray[np.uint8] | None = getattr(record, "codes", None)
-    if codes is None:  # from before answers were kept
+    codes = record.codes
+    if codes is None:
         if pool is None:
             raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
         codes = out_of_fold(pool, rows, class_answers)
@@ -312,7 +312,7 @@ def _other_answers(
     """Say where the members, or the whole pool, answer otherwise than on record."""
     if not isinstance(model, ExactPruner):
         return []
-    shares = getattr(record, "shares", None)
+    shares = record.shares
     failures = [] if votes is None else _other_votes(model, votes, rows, pool)
     return failures or ([] if shares is None else other_probabilities(model, shares, rows, pool))
 
