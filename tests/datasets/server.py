@@ -12,11 +12,11 @@ Answer: TypeAlias = Callable[["Handler"], None]
 
 @dataclass
 class Server:
-    """Answers the requests in order, the last one for ever; `seen` has the ranges that were asked for."""
+    """Answers the requests in order, the last one for ever; `n_requests` counts them."""
 
     answers: list[Answer]
     url: str = ""
-    seen: list[str | None] = field(default_factory=list)
+    n_requests: int = 0
     over: threading.Event = field(default_factory=threading.Event)
 
 
@@ -26,7 +26,7 @@ class Handler(BaseHTTPRequestHandler):
     script: Server
 
     def do_GET(self) -> None:
-        self.script.seen.append(self.headers.get("Range"))
+        self.script.n_requests += 1
         answers = self.script.answers
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         with contextlib.suppress(ConnectionError):  # the client may have gone
@@ -40,10 +40,6 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), str(value))
         self.end_headers()
-
-    def start(self) -> int:
-        """Return from where on the client asks."""
-        return int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
 
 
 @contextlib.contextmanager
@@ -65,7 +61,7 @@ def served(*answers: Answer) -> Iterator[Server]:
 
 
 def whole(content: bytes) -> Answer:
-    """Send everything, whatever is asked for."""
+    """Send everything."""
 
     def answer(request: Handler) -> None:
         request.begin(200, Content_Length=len(content))
@@ -74,30 +70,12 @@ def whole(content: bytes) -> Answer:
     return answer
 
 
-def ranged(content: bytes) -> Answer:
-    """Send what is asked for, as a good server does."""
-
-    def answer(request: Handler) -> None:
-        start = request.start()
-        if start >= len(content):
-            request.begin(416, Content_Range=f"bytes */{len(content)}", Content_Length=0)
-            return
-        about = {"Content_Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if start else {}
-        request.begin(206 if start else 200, Content_Length=len(content) - start, **about)
-        request.wfile.write(content[start:])
-
-    return answer
-
-
 def cut(content: bytes, n_bytes: int) -> Answer:
-    """Promise everything that is asked for, and hang up after so many bytes of it."""
+    """Promise everything, and hang up after so many bytes of it."""
 
     def answer(request: Handler) -> None:
-        start = request.start()
-        request.begin(
-            206 if start else 200, Content_Length=len(content) - start, Content_Range=f"bytes {start}-"
-        )
-        request.wfile.write(content[start : start + n_bytes])
+        request.begin(200, Content_Length=len(content))
+        request.wfile.write(content[:n_bytes])
 
     return answer
 

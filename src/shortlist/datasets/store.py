@@ -69,15 +69,12 @@ def fetch(
         )
     if target.is_file() and _is_right(source, target):
         return target
+    content = _from_server(source, silence_s, tell) if folder is None else _from_folder(source, Path(folder))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if folder is not None:
-            _take(source, Path(folder), target)
-        else:
-            _download(source, target, silence_s, tell)
+        with whole_file(target) as temporary:
+            temporary.write_bytes(content)
     except OSError as error:
-        if isinstance(error, FetchError):
-            raise
         raise BadFileError(
             f"{target} cannot be written: {error.strerror}. Set XDG_CACHE_HOME to a folder that can."
         ) from None
@@ -126,8 +123,8 @@ def _is_right(source: SetSource, path: Path) -> bool:
     return True
 
 
-def _take(source: SetSource, folder: Path, target: Path) -> None:
-    """Copy the original out of a folder."""
+def _from_folder(source: SetSource, folder: Path) -> bytes:
+    """Return the original that lies in a folder."""
     paths = [folder / part / source.file for part in FOLDERS]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
@@ -137,23 +134,18 @@ def _take(source: SetSource, folder: Path, target: Path) -> None:
         )
     content = read_bytes(path)
     checked_original(source, content, str(path))
-    with whole_file(target) as temporary:
-        temporary.write_bytes(content)
+    return content
 
 
-def _download(source: SetSource, target: Path, silence_s: float, tell: TellBytes) -> None:
+def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
     """Download the original, or say what to do where that fails."""
-
-    def accept(content: bytes) -> None:
-        checked_original(source, content, source.url)
-
+    most = source.most_bytes or source.size
     try:
-        download(
-            source.url, target, accept=accept, most_bytes=source.most_bytes or source.size,
-            silence_s=silence_s, tell=tell,
-        )  # fmt: skip
+        content = download(source.url, most_bytes=most, silence_s=silence_s, tell=tell)
     except FetchError as error:
         raise FetchError(
             f"{error} Or download it elsewhere, put {source.file} into a folder, and fetch it with "
             "folder='FOLDER'."
         ) from None
+    checked_original(source, content, source.url)
+    return content
