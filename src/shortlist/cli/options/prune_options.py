@@ -190,8 +190,9 @@ class SelectionOptions:
     objective: Annotated[
         str,
         typer.Option(
-            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, perhaps with +margin, +slope-8 or +auto; auto; weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with "
-            "soft votes also log-loss or brier."
+            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, perhaps with +margin, "
+            "+slope-8 or +auto; auto; weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft votes "
+            "also log-loss or brier."
         ),
     ] = "auto"
     positive: Positive = None
