@@ -52,11 +52,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--methods", ","], "--methods must be one of"),
         (["--methods", "all,uwa"], "--methods must be all, or names of methods"),
     ],
-    "--stop": [
-        (["--method", "uwa", "--stop", "size"], "stop must be one of accuracy or fitness"),
-        (["--methods", "uwa", "--stop", "size"], "stop must be one of"),
-        (["--method", "kappa", "--stop", "fitness"], "has no fitness of a prefix"),
-    ],
     "--objective": [
         (["--objective", "log-loss", "--voting", "hard"], "--objective must be one of votes with --voting hard, got 'log-loss', which is of"),
         (["--objective", "brier", "--voting", "averaged"], "the mean of probabilities. Pass --voting soft."),
@@ -298,8 +293,6 @@ UNUSED = [
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
     (["prune", "--methods", "uwa,full", "--solver", "auto"], "--solver belongs to the method exact."),
-    (["prune", "--stop", "accuracy"], "--stop belongs to rules that put the classifiers in order."),
-    (["prune", "--method", "margin", "--stop", "accuracy"], "--stop belongs to rules"),
     (["prune", "--confidence-level", "0.9"], "--confidence-level belongs to --answer-accuracy."),
     (["prune", "--methods", "all", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to a run without --methods."),
     (["prune", "--max-cost", "3"], "--max-cost belongs to --pool or --costs."),

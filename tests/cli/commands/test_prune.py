@@ -317,9 +317,9 @@ def test_the_rules_own_baselines_are_the_rules_full_and_best_single(folder: Path
 
 
 @pytest.mark.slow
-def test_the_fitness_of_a_rule_may_stop_it(folder: Path) -> None:
+def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
     run = shortlist(
-        "prune", "patients.csv", "--target", "outcome", "--method", "orientation", "--stop", "fitness",
+        "prune", "patients.csv", "--target", "outcome", "--method", "orientation",
         "--classifiers", "10", "--workers", "1", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -406,12 +406,6 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
         pytest.param(
             ["--method", "uwa", "--positive", "ill"], "--positive belongs to the method exact", id="positive"
         ),
-        pytest.param(["--stop", "fitness"], "--stop belongs to rules", id="exact has no stop"),
-        pytest.param(
-            ["--method", "margin", "--stop", "fitness"], "--stop belongs to rules that put", id="margin stops"
-        ),
-        pytest.param(["--method", "kappa", "--stop", "fitness"], "no fitness of a prefix", id="kappa stops"),
-        pytest.param(["--method", "uwa", "--stop", "size"], "stop must be one of", id="unknown stop"),
         pytest.param(
             ["--methods", "all", "--method", "uwa"], "--method belongs to a run without --methods", id="both"
         ),

@@ -103,7 +103,7 @@ NOT_TYPED = {
 
 
 ON_THEIR_OWN = {
-    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s"},
+    "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s", "stop"},
     "configure": {"units"},
     "compare": {"units"},
     "model check": {"units"},

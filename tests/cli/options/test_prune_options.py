@@ -11,7 +11,7 @@ from shortlist.errors import BadFileError
 
 def test_methods_are_named_once_and_get_their_options() -> None:
     exact = ExactPruner(n_jobs=4)
-    chosen = MethodOptions(methods="uwa, exact,uwa", stop="fitness").chosen(exact)
+    chosen = MethodOptions(methods="uwa, exact,uwa").chosen(exact)
     assert list(chosen) == ["uwa", "exact"]
     assert chosen["exact"] is exact
     assert exact.n_jobs is None  # the folds are the units of parallel work

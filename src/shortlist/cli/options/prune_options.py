@@ -68,9 +68,6 @@ class MethodOptions:
             "auto: calibrated, but where the objective counts decisions by the mean."
         ),
     ] = "auto"
-    stop: Annotated[
-        str, typer.Option(help="Which prefix a rule's order keeps: best by accuracy, or by its own fitness.")
-    ] = "accuracy"
     folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10
     repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1
 
@@ -96,12 +93,9 @@ class MethodOptions:
 
     def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
-        from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 
         pruner: RulePruner = pruning_methods([self.method])[self.method]
-        if isinstance(pruner, OrderedPruner):
-            pruner.set_params(stop=self.stop)
         if self.method != GREEDY:
             pruner.set_params(voting=self.rules_voting())
         pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, probabilities=self.probabilities)
@@ -109,8 +103,6 @@ class MethodOptions:
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
         """Return the unfitted methods of a comparison by name."""
-        from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-        from shortlist.ensembles.rules.orderings import RULES_WITH_FITNESS
         from shortlist.ensembles.studies.method_comparison import pruning_methods
 
         names = None if self.methods in {None, ALL} else read_names(str(self.methods))
@@ -124,10 +116,6 @@ class MethodOptions:
             method.set_params(pool=_affordable(exact) if name == "best-single" else _priced(exact))
             if name != GREEDY:
                 method.set_params(voting=self.voting if name == EXACT else self.rules_voting())
-            if isinstance(method, OrderedPruner) and (
-                self.stop != "fitness" or method.rule in RULES_WITH_FITNESS
-            ):
-                method.set_params(stop=self.stop)
         return chosen
 
 
@@ -380,12 +368,6 @@ PRUNE_USES = (
         lambda given: bool(_methods(given) & {EXACT, ALL}),
         "the method exact",
         "name exact as the method",
-    ),
-    Use(
-        ("stop",),
-        lambda given: bool(_methods(given) - {EXACT, GREEDY, "margin", "backfitting"}),
-        "rules that put the classifiers in order",
-        "name such a rule as the method",
     ),
     Use(
         ("trust",),

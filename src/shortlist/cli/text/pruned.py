@@ -26,7 +26,7 @@ def pruned_facts(
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
     exact = isinstance(pruned.pruner, ExactPruner)
-    own = _exact_facts(pruned.pruner, solver) if exact else _rule_facts(pruned, how.method, how.stop)
+    own = _exact_facts(pruned.pruner, solver) if exact else _rule_facts(pruned, how.method)
     return {"command": "prune"} | own | _shared_facts(pruned, saved)
 
 
@@ -72,7 +72,7 @@ def _choice_facts(choice: "Choice") -> dict[str, Any]:
     }
 
 
-def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]:
+def _rule_facts(pruned: "PrunedTable", method: str) -> dict[str, Any]:
     """Return what a rule found; it proves nothing."""
     from shortlist.ensembles.pools.judges import votes_may_be_missing
     from shortlist.ensembles.pruning.evidence import evidence_of_rule
@@ -96,7 +96,6 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
         "positive": str(pruner.classes_[1]) if binary else None,
         "voting": pruner.voting_,
         "threshold": len(pruner.members_) // 2 if binary and not pruner.averages else None,
-        "stop": stop,
     }
 
 
