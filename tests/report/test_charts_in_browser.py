@@ -21,6 +21,8 @@ CHARTS: dict[str, dict[str, Any]] = {
               "series": [{"name": "value", "step": True, "points": [[0, 0.1], [0.5, 0.3], [1, 0.3]]}]},
     "dots": {"kind": "line", "x": {"label": "seconds, in powers of ten", "log": True}, "y": {"label": "hypervolume"},
              "series": [{"name": "a", "line": False, "points": [[0.2, 1, "a, seed 1"], [9, 2, "a, seed 2"]]}]},
+    "panels": {"kind": "line", "x": {"label": "generation"}, "y": {"label": "chromosomes of the front, %"},
+               "panels": [{"name": f"Credit, k = {k}", "series": SERIES[:2]} for k in range(4)]},
     "bars": {"kind": "bar", "names": list(NAMES), "x": {"label": "share of the points in %"},
              "series": [{"name": "one", "values": [5, 4, 3, 2, 1]}, {"name": "two", "values": [-1, None, 1e7, 0, 1e-7]}]},
     "boxes": {"kind": "box", "names": list(NAMES), "x": {"label": "Balanced accuracy on the test rows of a fold; more is better"},
@@ -71,7 +73,7 @@ def test_texts_of_charts_are_inside_and_apart_on_every_screen(
 ) -> None:
     opened = open_page(page("Charts", chart_parts()), width=width, theme=theme)
     drawn = opened.page.locator("figure svg")
-    assert drawn.count() == len(CHARTS)
+    assert drawn.count() == len(CHARTS) + 3, "one has four panels"
     assert opened.page.evaluate(OUTSIDE) == []
     assert opened.page.evaluate(ON_TOP) == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -85,6 +87,9 @@ def test_charts_show_what_they_are_given(open_page: Open) -> None:
         return opened.page.locator("figure", has=opened.page.get_by_role("heading", name=title, exact=True))
 
     assert drawn("lines").locator("path").count() == 5
+    assert drawn("panels").locator("svg").count() == 4
+    assert drawn("panels").locator("path").count() == 8
+    assert drawn("panels").locator("h4").all_text_contents() == [f"Credit, k = {k}" for k in range(4)]
     assert drawn("dots").locator("path").count() == 0
     assert drawn("dots").locator("circle title").all_text_contents() == ["a, seed 1", "a, seed 2"]
     assert drawn("bars").locator("rect title").all_text_contents()[:3] == [

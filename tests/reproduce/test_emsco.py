@@ -213,6 +213,11 @@ def test_every_table_and_figure_has_every_row() -> None:
     assert all(set(row) >= set(ALL_SETS) for row in tables["figure-12"].rows)
     assert [row["set"] for row in tables["figure-13"].rows] == list(ALL_SETS)
     panels = [(row["set"], row["k"], row["rules"]) for row in tables["figure-7"].rows]
+    picture = tables["figure-7"].picture
+    assert picture is not None
+    assert [(line.panel, line.name) for line in picture.lines] == [
+        (f"{name.capitalize()}, k = {k}", rules) for name, k, rules in panels
+    ]
     assert panels == [(name, k, rules) for name in SETS for k in STAGES for rules in RULES]
     paper = {row["set"]: row for row in tables["table-6"].rows if row["whose"] == "paper"}
     assert {(name, k): int(paper[name][f"k = {k}"]) for name in SETS for k in STAGES} == PAPER_FRONTS
@@ -236,7 +241,7 @@ def test_figure_7_has_the_mean_and_its_interval_and_counts_the_runs_that_fall() 
     assert (by_rules["paper"]["runs that fall"], by_rules["distinct"]["runs that fall"]) == (0, 2)
     assert table.picture is not None
     first = table.picture.lines[0]
-    assert first.name == "heart, k = 4, paper"
+    assert (first.panel, first.name) == ("Heart, k = 4", "paper")
     assert first.points == ((0.0, 0.0), (50.0, 25.0))
     assert table.picture.lines[1].band == ()
     assert first.band[1] == pytest.approx((100 * (5 - 12.706) / 20, 100 * (5 + 12.706) / 20), abs=0.01)

@@ -103,9 +103,32 @@ def test_a_part_is_measured_first_and_the_rest_in_the_same_study(made_folder: Pa
     keys = {unit.key: unit.arguments for unit in whole.units}
     assert {unit.key.partition(" ")[0] for unit in part.units} == {"e-shop", "ecos"}
     assert all(keys[unit.key] == unit.arguments for unit in part.units)
-    assert part.settings == whole.settings == PRODUCTS.plan(made_folder, Extent("paper")).settings
+    assert part.settings.items() <= whole.settings.items()
+    assert whole.settings == PRODUCTS.plan(made_folder, Extent("paper")).settings
     assert PRODUCTS.plan(made_folder, Extent("small")).settings != whole.settings
     assert PRODUCTS.plan(made_folder, Extent("medium", time_limit_s=3)).settings != whole.settings
+
+
+def test_a_study_is_bound_to_every_file_of_the_product_lines_that_it_measures(made_folder: Path) -> None:
+    place = made_folder / "feature-models" / "paper-instances"
+    more = [
+        "fixed-features/Yes_LinuxX86.txt", "fixed-features/No_LinuxX86.txt", "reference-fronts/LinuxX86_RAND1.csv",
+        "fixed-features/Seed_LinuxX86.txt.gz", "results/solrep_python_parameter_linuxx861.txt.gz",
+    ]  # fmt: skip
+    for name in more:
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).touch()
+    extent = Extent("medium", ("table-5",), (LINUX,))
+    settings = PRODUCTS.plan(made_folder, extent).settings
+    ours = [SYSTEMS[LINUX].model, *(f"paper-instances/attributes/{one}" for one in SYSTEMS[LINUX].attributes)]
+    for file in [place / name for name in more] + [made_folder / "feature-models" / name for name in ours]:
+        before = file.read_bytes()
+        file.write_bytes(b"other")
+        other = PRODUCTS.plan(made_folder, extent).settings
+        assert {name for name in settings if other[name] != settings[name]} == {f"the file {file.name}"}
+        file.write_bytes(before)
+    assert PRODUCTS.plan(made_folder, extent).settings == settings
+    assert not any("JCS" in name or "jcs" in name for name in settings)
 
 
 def test_linux_is_measured_at_the_small_scale_when_it_is_named(made_folder: Path) -> None:

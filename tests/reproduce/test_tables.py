@@ -1,7 +1,9 @@
 """Tables of results as text."""
 
+import pandas as pd
+
 from shortlist.reproduce.paper import ResultTable
-from shortlist.reproduce.tables import as_csv, as_markdown, as_text
+from shortlist.reproduce.tables import as_csv, as_markdown, as_text, whole_numbers
 
 TABLE = ResultTable(
     "it", "It", [{"name": "a|b", "n": 12345, "share": 0.123456789}, {"name": "c", "n": None, "share": float("nan")}], "So."
@@ -10,6 +12,13 @@ TABLE = ResultTable(
 
 def test_csv_keeps_every_digit() -> None:
     assert as_csv(TABLE.rows) == "name,n,share\na|b,12345,0.123456789\nc,,nan\n"
+
+
+def test_columns_of_whole_numbers_are_integers_also_beside_rows_that_have_none() -> None:
+    rows = pd.DataFrame([{"K": 40, "f": 0.5, "big": 1e300, "word": "a"}, {"word": "b", "f": 1.0, "on": True}])
+    assert rows["K"].dtype == float
+    written = whole_numbers(rows).to_csv(index=False)
+    assert written == "K,f,big,word,on\n40,0.5,1e+300,a,\n,1.0,,b,True\n"
 
 
 def test_columns_of_later_rows_are_not_lost() -> None:

@@ -51,8 +51,10 @@ def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str 
     style = asset("page.css")
     script = page_script(following=bool(following))
     body: list[str] = []
+    heading = ""
     for number, part in enumerate(parts):
-        body += _html(part, f"part-{number}")
+        heading = part.text if isinstance(part, Heading) else heading
+        body += _html(part, f"part-{number}", heading)
     state = f' data-state="{escape(following)}"' if following else ""
     head = f"<h1>{escape(title)}</h1>"
     theme = '<button type="button" id="theme" hidden>Dark or light</button>'
@@ -106,8 +108,8 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _html(part: Part, name: str) -> Iterator[str]:
-    """Yield a part as HTML."""
+def _html(part: Part, name: str, heading: str) -> Iterator[str]:
+    """Yield a part as HTML; a title that is the heading above is heard, and not seen twice."""
     if isinstance(part, Heading):
         yield f"<h2>{escape(part.text)}</h2>"
     elif isinstance(part, Text):
@@ -116,9 +118,9 @@ def _html(part: Part, name: str) -> Iterator[str]:
         lines = (f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in part.facts)
         yield f'<dl class="facts">{"".join(lines)}</dl>'
     elif isinstance(part, Table):
-        yield from _table(part)
+        yield from _table(part, heading)
     elif isinstance(part, Chart):
-        yield from _chart(part, name)
+        yield from _chart(part, name, heading)
     elif isinstance(part, Tree):
         yield f"<h3>{escape(part.title)}</h3>"
         yield f'<ul class="tree">{"".join(map(_branch, part.branches))}</ul>'
@@ -131,12 +133,17 @@ def _paragraph(text: str, *, note: bool) -> str:
     return f'<p class="note">{escape(text)}</p>' if note else f"<p>{escape(text)}</p>"
 
 
-def _table(table: Table) -> Iterator[str]:
+def _hidden(title: str, heading: str) -> str:
+    return ' class="visually-hidden"' if title == heading else ""
+
+
+def _table(table: Table, heading: str) -> Iterator[str]:
     """Yield a table that scrolls by itself where it is too wide, also by keyboard."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.columns)
     label = escape(f"{table.title}: a table that scrolls")
     yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table>'
-    yield f"<caption>{escape(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>"
+    yield f"<caption{_hidden(table.title, heading)}>{escape(table.title)}</caption>"
+    yield f"<thead><tr>{head}</tr></thead>\n<tbody>"
     for first, *others in table.rows:
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
         yield f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
@@ -145,16 +152,16 @@ def _table(table: Table) -> Iterator[str]:
         yield _paragraph(note, note=True)
 
 
-def _chart(chart: Chart, name: str) -> Iterator[str]:
+def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:
     """Yield a picture with its alternatives: a sentence, and its numbers."""
     data = as_json({**chart.data, "text": chart.text})
     yield f'<script type="application/json" id="{name}">{data}</script>'
-    yield f'<figure class="chart"><h3>{escape(chart.title)}</h3>'
+    yield f'<figure class="chart"><h3{_hidden(chart.title, heading)}>{escape(chart.title)}</h3>'
     yield f'<div class="drawing {escape(str(chart.data["kind"]))}" data-part="{name}"></div>'
     yield f"<figcaption>{escape(' '.join([chart.text, *chart.notes]))}</figcaption></figure>"
     if chart.numbers is not None:
         yield "<details><summary>The numbers of this picture</summary>"
-        yield from _table(chart.numbers)
+        yield from _table(chart.numbers, chart.title)
         yield "</details>"
 
 

@@ -345,7 +345,9 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
                 "vectors %": round(100 * vectors, 1), "runs that fall": int(part["falls"].sum()),
             }
         )  # fmt: skip
-        curve = _curve(f"{name}, k = {int(stages)}, {rules}", n_found, size)
+        curve = dataclasses.replace(
+            _curve(str(rules), n_found, size), panel=f"{str(name).capitalize()}, k = {int(stages)}"
+        )
         lines.append(curve if rules == "paper" else dataclasses.replace(curve, band=()))
     return ResultTable(
         "figure-7", "Figure 7: chromosomes of the complete front that evolution holds, by generation",
@@ -354,7 +356,8 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         "printed; distinct are the better ones, which keep one chromosome for each objective vector.",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
         Picture(
-            "How much of the complete front the population holds, with 95 % intervals of the mean.",
+            "How much of the complete front the population holds, with 95 % intervals of the mean; each "
+            "panel has a scale of its own.",
             "generation", "chromosomes of the front, %", tuple(lines),
         ),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from typing import Any
 
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
-from shortlist.reproduce.paper import Paper, Reproduction, ResultTable
+from shortlist.reproduce.paper import Line, Paper, Reproduction, ResultTable
 from shortlist.reproduce.tables import columns_of, shown
 
 
@@ -30,18 +30,23 @@ def _table(table: ResultTable) -> Table:
 def _chart(table: ResultTable) -> Chart:
     picture = table.picture
     assert picture is not None
-    series = [
-        {
-            "name": line.name,
-            "points": [[*point] for point in line.points],
-            "line": line.joined,
-            **({"band": [[*ends] for ends in line.band]} if line.band else {}),
-        }
-        for line in picture.lines
-    ]
     return Chart(
         table.title,
         picture.text,
-        {"kind": "line", "x": {"label": picture.x}, "y": {"label": picture.y}, "series": series},
+        {"kind": "line", "x": {"label": picture.x}, "y": {"label": picture.y}, **_drawn(picture.lines)},
         _table(table),
     )
+
+
+def _drawn(lines: tuple[Line, ...]) -> dict[str, Any]:
+    """Return what is drawn, in panels where the lines have some."""
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        band = {"band": [[*ends] for ends in line.band]} if line.band else {}
+        points = [[*point] for point in line.points]
+        panels.setdefault(line.panel, []).append(
+            {"name": line.name, "points": points, "line": line.joined, **band}
+        )
+    if len(panels) == 1:
+        return {"series": next(iter(panels.values()))}
+    return {"panels": [{"name": name, "series": series} for name, series in panels.items()]}

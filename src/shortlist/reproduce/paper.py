@@ -2,7 +2,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -111,12 +111,16 @@ class Line:
         Lower and upper end of an interval for each point; empty for none.
     joined : bool
         Whether the points are joined.
+    panel : str
+        Lines with another word here are drawn in another panel, which is called so; all of a picture have
+        one, or none.
     """
 
     name: str
     points: tuple[tuple[float, float], ...]
     band: tuple[tuple[float, float], ...] = ()
     joined: bool = True
+    panel: str = ""
 
 
 @dataclass(frozen=True)
@@ -352,6 +356,11 @@ def fingerprints(tables: Mapping[str, "pd.DataFrame"]) -> dict[str, str]:
         ).hexdigest()
         for name, table in tables.items()
     }
+
+
+def file_fingerprints(paths: Iterable[Path]) -> dict[str, str]:
+    """Return a word for each file that differs for other content, so that a study is bound to its data."""
+    return {f"the file {path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def how_to_get(name: str) -> str:

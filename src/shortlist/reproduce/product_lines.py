@@ -226,6 +226,25 @@ def complete_points(folder: Path, name: str, number: int) -> Points:
     return np.asarray(points[np.lexsort(points.T[::-1])])
 
 
+def data_files(folder: Path, name: str, number: int) -> list[Path]:
+    """Return the files that anything about a product line and a set of attributes is read from."""
+    system, models = SYSTEMS[name], folder / "feature-models"
+    place, attributes = models / "paper-instances", system.attributes[number]
+    seeds = SEEDS if name == "compact-linux" else ()
+    paths = (
+        models / system.model,
+        place / "attributes" / attributes,
+        place / "reference-fronts" / f"{attributes.partition('.')[0]}.csv",
+        *(place / "fixed-features" / f"{side}_{system.fixed}.txt" for side in ("Yes", "No")),
+        *(place / "fixed-features" / f"{seed}.txt.gz" for seed in seeds),
+        *(
+            place / "results" / f"solrep_python_parameter_{one}.txt.gz"
+            for one in system.stored[number : number + 1]
+        ),
+    )
+    return [path for path in paths if path.is_file()]
+
+
 def is_there(folder: Path | None, name: str, number: int) -> bool:
     """Whether a folder has the model of a product line, and its set of attributes of that number."""
     if folder is None:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from shortlist._words import all_of
 from shortlist.methods.solrep.solrep import DEVIATIONS as SOLREP_DEVIATIONS
 from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
-from shortlist.reproduce.paper import Extent, Paper, Plan, Rows
+from shortlist.reproduce.paper import Extent, Paper, Plan, Rows, file_fingerprints
 from shortlist.reproduce.product_figures import NAMES
-from shortlist.reproduce.product_lines import SYSTEMS, has_stored, is_there
+from shortlist.reproduce.product_lines import SYSTEMS, data_files, has_stored, is_there
 from shortlist.reproduce.product_runs import (
     CWMOIP,
     EPSILON,
@@ -124,19 +124,20 @@ def plan_products(folder: Path | None, extent: Extent) -> Plan:
     """Return the units of an extent on the systems that are there."""
     size = SIZES[extent.scale]
     names, all_names = extent.of(size.systems), extent.of(tuple(SYSTEMS))
-    units, missing = [], []
+    units, missing, files = [], [], []
     for system, tables, unit in _candidates(folder, size, extent):
         if system[0] not in (all_names if "table-2" in tables else names) or not extent.wants(*tables):
             continue
-        if is_there(folder, *system):
+        if folder is not None and is_there(folder, *system):
             units.append(unit)
+            files += data_files(folder, *system)
         else:
             missing.append(
                 f"{system[0]} {system[1] + 1} is missing: the feature models of the study go into a folder, "
                 "which folder='FOLDER' names, as feature-models/."
             )
     settings = {"n_evaluations": size.n_evaluations, "time_limit_s": extent.time_limit_s}
-    return Plan(tuple(units), settings, tuple(missing[:1]))
+    return Plan(tuple(units), settings | file_fingerprints(dict.fromkeys(files)), tuple(missing[:1]))
 
 
 def _candidates(folder: Path | None, size: ProductsSize, extent: Extent) -> Iterator[Candidate]:

@@ -2,9 +2,12 @@
 
 import csv
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.reproduce.paper import ResultTable, Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NOTHING = "-"
 """What stands where there is no figure."""
@@ -22,6 +25,15 @@ def as_csv(rows: Rows) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return written.getvalue()
+
+
+def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Return rows whose columns of whole numbers hold integers, also where rows of other kinds have none."""
+    floats = rows.select_dtypes("float")
+    known = floats.notna()
+    numbers = floats.where(known, 0.0)
+    whole = ((numbers % 1 == 0) & (numbers.abs() < 2**53)).all() & known.any()
+    return rows.astype(dict.fromkeys(floats.columns[whole], "Int64"))
 
 
 def as_markdown(table: ResultTable) -> str:

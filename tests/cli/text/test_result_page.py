@@ -22,7 +22,7 @@ def test_a_page_is_made_and_told_where_it_was_asked_for(
     assert "<h1>Result &amp; more</h1>" in text
     assert "<p>one &lt;part&gt;</p>" in text
     tell_page(path)
-    assert capsys.readouterr().out == f"Pictures in {path}.\n"
+    assert capsys.readouterr().out == f"Report in {path}.\n"
     assert page_path(path) == {"report": str(path)}
 
 

@@ -14,6 +14,7 @@ from shortlist.multistage.subclassifiers.logistic_fits import (
     prepared_rows,
     standardised,
 )
+from tests.layouts import check_rows_stand_alone
 
 
 def fit_rows(n_scores: int) -> FitRows:
@@ -49,6 +50,15 @@ def test_the_unit_of_a_column_makes_no_difference(unit: float) -> None:
     beta = np.array([0.3, -1.0, 0.0, 0.0, 0.1])  # constants have no coefficient
     own = in_own_units(beta, centres, spreads)
     assert np.allclose(other @ own[:-1] + own[-1], design @ beta, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 7, 9, 40, 300])
+def test_coefficients_in_own_units_hang_on_no_other_subset(n_columns: int) -> None:
+    rng = np.random.default_rng(n_columns)
+    centres, spreads = rng.normal(size=n_columns), rng.uniform(0.1, 10, n_columns)
+    check_rows_stand_alone(
+        lambda batch: in_own_units(batch, centres, spreads), rng.normal(size=(60, n_columns + 1))
+    )
 
 
 def test_a_time_stamp_with_a_small_spread_is_no_constant() -> None:

@@ -22,7 +22,7 @@ def save_page(path: Path | None, title: str, parts: "Callable[[], Parts]") -> Pa
 def tell_page(path: Path | None) -> None:
     """Say where the page is, if there is one."""
     if path is not None:
-        print(f"Pictures in {path}.")
+        print(f"Report in {path}.")
 
 
 def page_path(path: Path | None) -> dict[str, str | None]:

@@ -8,11 +8,17 @@ class Chart {
   }
 
   layout() {
-    const width = Math.max(260, this.root.clientWidth);
     if (!this.root.clientWidth) return;
     const draw = { line: lineChart, bar: barChart, box: boxChart, counts: countChart, ranks: rankChart }[this.data.kind];
-    const { height, parts } = draw(this.data, width);
-    this.root.replaceChildren(svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": this.data.text }, parts));
+    const panels = (this.data.panels || [{}]).map((panel) => [panel, el("div")]);
+    this.root.replaceChildren(...panels.map(([, place]) => place));
+    for (const [{ name, ...own }, place] of panels) {
+      const width = Math.max(260, place.clientWidth);
+      const { height, parts } = draw({ ...this.data, ...own }, width);
+      const label = name ? `${name}. ${this.data.text}` : this.data.text;
+      place.append(...(name ? [el("h4", {}, name)] : []),
+        svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, parts));
+    }
   }
 }
 

@@ -206,11 +206,11 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
     from shortlist.cli.text.delivery import save
     from shortlist.files import write_text
-    from shortlist.reproduce.tables import as_csv, as_markdown
+    from shortlist.reproduce.tables import as_csv, as_markdown, whole_numbers
     from shortlist.tables.csv_cells import guarded_csv
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
-    files[f"{paper.name}-rows.csv"] = guarded_csv(found.rows)
+    files[f"{paper.name}-rows.csv"] = guarded_csv(whole_numbers(found.rows))
     how = f"{found.n_done:,} of {found.n_wanted:,} units, {facts['processor']}, {facts['versions']}."
     head = f"# {paper.title}\n\n{how}\n"
     differs = "## Where this is not what the paper did\n\n" + "".join(
