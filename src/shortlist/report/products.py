@@ -39,8 +39,8 @@ def product_parts(
     model : FeatureModel, optional
         What the products are configurations of; without it there is no tree.
     attributes : mapping of str to Attribute, optional
-        What is told of each feature of the pick, and added up per branch of the tree. By default the objectives that are attributes in the
-        model's own file, where they add up to the values of the point.
+        What is told of each feature of the pick, and added up per branch of the tree. By default the
+        objectives that are attributes in the model's own file, where they add up to the values of the point.
     pick : Pick, optional
         The point whose product is told; by default the one at the knee.
 
