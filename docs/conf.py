@@ -1,7 +1,11 @@
 """How Sphinx makes the site out of these pages and the docstrings: ``make docs``."""
 
+import re
 import sys
 from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -42,6 +46,8 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 
+html_static_path = ["_static"]
+html_css_files = ["narrow.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "Shortlist"
 html_copy_source = False
@@ -54,3 +60,17 @@ html_theme_options = {
 }
 
 nitpick_ignore = [("py:class", "collections.abc.Callable")]
+
+COMMAND = re.compile(r"^(\$ )?(shortlist|python|pip|make|dask|apt-get) ", re.MULTILINE)
+"""How a line begins that is typed into a terminal."""
+
+
+def setup(app: Sphinx) -> None:
+    """Mark blocks with commands, whose long lines the style breaks."""
+    app.connect("doctree-read", _mark_commands)
+
+
+def _mark_commands(_app: Sphinx, doctree: nodes.document) -> None:
+    for block in doctree.findall(nodes.literal_block):
+        if COMMAND.search(block.astext()):
+            block["classes"].append("commands")

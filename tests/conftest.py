@@ -1,9 +1,11 @@
 """Settings and fixtures for all tests."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=60)
 settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=600, print_blob=True)
 settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +46,18 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("real data is not shipped: run `make test DATA=folder` to include this test")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Start Chromium once for all tests."""
+    if BROWSER is None:
+        pytest.skip(NO_BROWSER)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

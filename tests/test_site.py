@@ -1,9 +1,10 @@
-"""The site is made without a warning, and every public name has its page."""
+"""The site is made without a warning, every public name has its page, and no command is cut off."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,18 +14,38 @@ from shortlist import ensembles, multistage, products
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.slow
-def test_the_site_is_made_without_a_warning_and_has_every_public_name(tmp_path: Path) -> None:
+CUT = """() => [...document.querySelectorAll('pre')].filter((block) => block.scrollWidth > block.clientWidth)
+  .map((block) => block.textContent).filter((text) => /^(\\$ )?shortlist /m.test(text))"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
     ran = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", tmp_path],
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", folder],
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    described = {
-        page.stem.rpartition(".")[2] for page in (tmp_path / "reference" / "api" / "names").iterdir()
-    }
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_is_made_without_a_warning_and_has_every_public_name(site: Path) -> None:
+    described = {page.stem.rpartition(".")[2] for page in (site / "reference" / "api" / "names").iterdir()}
     for package in (shortlist, ensembles, multistage, products):
         assert set(package.__all__) <= described
-    assert not re.search(r"system-message", (tmp_path / "index.html").read_text())
+    assert not re.search(r"system-message", (site / "index.html").read_text())
+
+
+@pytest.mark.slow
+def test_no_command_is_cut_off_on_a_narrow_screen(site: Path, chromium: Any) -> None:
+    context = chromium.new_context(viewport={"width": 420, "height": 900})
+    page = context.new_page()
+    files = [file for room in ("how-to", "tutorials", "explanation") for file in (site / room).glob("*.html")]
+    for file in files:
+        page.goto(file.as_uri(), wait_until="domcontentloaded")
+        assert (file.name, page.evaluate(CUT)) == (file.name, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    context.close()

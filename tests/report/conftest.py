@@ -1,6 +1,5 @@
 """A browser for pages: it refuses what leaves the page, and remembers what the page complains about."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,21 +7,6 @@ from typing import Any
 import pytest
 
 from tests.report.browsing import Open, Opened, watched
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-NO_BROWSER = "no Chromium is installed for the tests of pages: make browser"
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """Start Chromium once for all tests."""
-    if BROWSER is None:
-        pytest.skip(NO_BROWSER)
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as tools:
-        browser = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from shortlist.report.ensembles import confusion_chart
 from shortlist.report.page import page
 from shortlist.report.parts import Branch, Chart, Facts, Heading, Parts, Table, Text, Tree
+from shortlist.report.stages import PATHS
 from tests.report.browsing import Open
 from tests.report.made import HOSTILE
 
@@ -104,6 +107,21 @@ def test_charts_show_what_they_are_given(open_page: Open) -> None:
     )
     assert "critical difference 1.1" in drawn("ranks").inner_text()
     assert drawn("ranks").locator("svg").get_attribute("aria-label") == "What ranks show."
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_right_is_blue_and_what_is_wrong_orange(open_page: Open, theme: str) -> None:
+    rows = {name: {"name": name, "ink": ink, "values": [1]} for name, ink in PATHS.items()}
+    path = {"kind": "bar", "names": ["stage 1"], "x": {"label": "rows"}, "series": list(rows.values())}
+    confusion = confusion_chart("Confusion", np.array([[5, 1], [2, 5]]), np.array(["no", "yes"]))
+    opened = open_page(page("Colours", [Chart("Path", "A path.", path), confusion]), theme=theme)
+    fills = (
+        "(svg) => [...svg.querySelectorAll('rect')].map((one) => [one.textContent, one.getAttribute('fill')])"
+    )
+    bars, cells = (dict(opened.page.locator("figure svg").nth(i).evaluate(fills)) for i in (0, 1))
+    right, wrong = bars["stage 1, right: 1"], bars["stage 1, wrong: 1"]
+    assert (right, wrong) == {"light": ("#0072b2", "#d55e00"), "dark": ("#56b4e9", "#ff8a4c")}[theme]
+    assert cells == {"no, no: 5": right, "no, yes: 1": wrong, "yes, no: 2": wrong, "yes, yes: 5": right}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

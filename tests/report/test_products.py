@@ -9,7 +9,7 @@ from shortlist.errors import BadInputError
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.feature_models.model import make_group, make_model
-from shortlist.report.parts import Branch, Tree
+from shortlist.report.parts import Branch, Explorer, Heading, Table, Text, Tree
 from shortlist.report.products import configuration_tree, product_parts
 
 
@@ -46,6 +46,44 @@ def test_a_page_of_products_has_the_tree_of_the_pick_and_refuses_another_model()
     assert tree.branches[0].text.endswith(f"cost {pick.values['cost']:g} EUR)")
     with pytest.raises(BadInputError, match="its features differ"):
         product_parts(answer.front, make_model(["a"]))
+
+
+def test_a_page_begins_with_the_pick_what_its_features_cost_and_the_picture() -> None:
+    answer = configure(MODEL, "min cost, max selected", attributes={"cost": COST})
+    largest = answer.front.point(int(answer.front.values[:, 1].argmax()))
+    parts = product_parts(answer.front, MODEL, {"cost": COST}, pick=largest)
+    kinds = [type(part) for part in parts]
+    assert kinds[:4] == [Heading, Text, Text, Table]
+    assert (parts[0], kinds.index(Explorer) < kinds.index(Tree)) == (Heading("The pick"), True)
+    table = parts[3]
+    assert isinstance(table, Table)
+    assert (table.columns, table.rows) == (
+        ("feature", "cost (EUR)"),
+        (
+            ("gps", "4.2"),
+            ("screen", "3"),
+            ("camera", "2"),
+            ("extras", "0.1"),
+            ("1 more feature", "0"),
+            ("all together", "9.3"),
+        ),
+    )
+
+
+def test_many_features_of_the_pick_are_told_together() -> None:
+    model = make_model([f"f{i}" for i in range(20)])
+    cost = Attribute("cost", np.arange(20, dtype=np.int64), scale=1)
+    front = configure(model, "max selected, min cost", attributes={"cost": cost}).front
+    pick = front.point(int(front.values[:, 0].argmax()))
+    (table,) = [
+        part
+        for part in product_parts(front, model, {"cost": cost}, pick=pick)
+        if isinstance(part, Table) and part.columns[0] == "feature" and "cost" in part.columns
+    ]
+    assert [row[1] for row in table.rows] == [*(str(n) for n in range(19, 7, -1)), "28", "190"]
+    assert [row[0] for row in table.rows][-2:] == ["8 more features", "all together"]
+    without = [part.text for part in product_parts(front, pick=pick) if isinstance(part, Text)]
+    assert "In it: f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11 and 8 more." in without
 
 
 def test_attributes_of_the_models_own_file_are_added_up_where_they_are_those_of_the_front(

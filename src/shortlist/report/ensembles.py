@@ -139,12 +139,14 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
     right, total = int(np.trace(counts)), int(counts.sum())
     return Chart(
         title,
-        f"{right:,} of {total:,} rows are right; rows are the true class, columns the decision.",
+        f"{right:,} of {total:,} rows are right, those on the diagonal; rows are the true class, "
+        "columns the decision.",
         {
             "kind": "counts",
             "rows": names,
             "columns": names,
             "values": counts.tolist(),
+            "diagonal": True,
             "x": {"label": "decision"},
         },
         Table(

@@ -63,11 +63,10 @@ def front_parts(
     parts: list[Any] = [Heading(heading), *(_proved(name, front, fronts) for name, front in fronts.items())]
     if not filled:
         return [*parts, Text("There are no points to show.")]
-    parts.append(_ranges(filled))
     unknown = sum(int((~np.isfinite(front.values)).any(axis=1).sum()) for front in filled.values())
     if unknown:
         parts.append(Text(f"{counted(unknown, 'point')} with an infinite value: only the table has them."))
-    return [*parts, Explorer(explorer_data(filled, picks))]
+    return [*parts, Explorer(explorer_data(filled, picks)), _ranges(filled)]
 
 
 def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:

@@ -1,21 +1,26 @@
-"""Product lines as parts of a page: the front, a configuration as a tree, and what its branches add up to."""
+"""Product lines as parts of a page: the pick and what its parts cost, the front, and the pick as a tree."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shortlist._words import counted
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.products.attributes.attribute import Attribute, exact_attribute, model_attributes
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.report.fronts import RULES, frequency_chart, front_parts
-from shortlist.report.parts import Branch, Heading, Parts, Text, Tree
+from shortlist.report.parts import Branch, Heading, Parts, Table, Text, Tree
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 
 MOST_BRANCHES = 3000
 """A tree with more features shows those only that are chosen."""
+
+MOST_PARTS = 12
+"""So many features of the pick at most are told one by one at the beginning of a page."""
 
 
 def product_parts(
@@ -34,10 +39,10 @@ def product_parts(
     model : FeatureModel, optional
         What the products are configurations of; without it there is no tree.
     attributes : mapping of str to Attribute, optional
-        What is added up per branch of the tree. By default the objectives that are attributes in the
-        model's own file, where they add up to the values of the point.
+        What is told of each feature of the pick, and added up per branch of the tree. By default the
+        objectives that are attributes in the model's own file, where they add up to the values of the point.
     pick : Pick, optional
-        The point whose product is the tree; by default the one at the knee.
+        The point whose product is told; by default the one at the knee.
 
     Raises
     ------
@@ -49,22 +54,52 @@ def product_parts(
     name = front.method or "front"
     finite = bool(len(front)) and bool(np.isfinite(front.values).all())
     chosen = pick or (front.pick("knee") if finite else None)
-    why = "" if chosen is None else RULES.get(chosen.rule, f"It was chosen by {chosen.rule}.")
-    parts: list[Any] = [*front_parts({name: front}, picks=[(name, chosen, why)] if chosen else [])]
+    parts: list[Any] = []
+    picks = []
+    if chosen is not None:
+        why = RULES.get(chosen.rule, f"It was chosen by {chosen.rule}.")
+        picks = [(name, chosen, why)]
+        given = _own_attributes(model, chosen) if attributes is None and model is not None else attributes
+        parts += _picked(front, chosen, why, given or {})
+    parts += front_parts({name: front}, picks=picks)
     if model is not None and chosen is not None and model.root is not None:
         selected = chosen.decision.astype(bool)
-        words = ", ".join(f"{name} {value:g}" for name, value in chosen.values.items())
-        parts += [
-            Heading("The product of the pick"),
-            Text(f"Point {chosen.index}, by {chosen.rule}: {words}."),
-            configuration_tree(
-                model, selected, _own_attributes(model, chosen) if attributes is None else attributes
-            ),
-        ]
+        parts += [Heading("The product of the pick"), configuration_tree(model, selected, given or {})]
     elif model is None and len(front):
         parts.append(Text("Without the feature model there is no tree of the product.", note=True))
     chart = frequency_chart(front, noun="feature")
     return [*parts, *([chart] if chart else [])]
+
+
+def _picked(front: Front, pick: Pick, why: str, attributes: Mapping[str, Attribute]) -> Parts:
+    """Return the point to take, and what each of its features adds to the objectives that are sums."""
+    words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
+    selected = np.flatnonzero(pick.decision)
+    first: list[Any] = [
+        Heading("The pick"),
+        Text(f"Point {pick.index}, by {pick.rule}: {words}."),
+        Text(why, note=True),
+    ]
+    columns = {name: one for name, one in attributes.items() if _adds_up(one, pick, name)}
+    if not columns:
+        names = [front.candidates[i] for i in selected]
+        more = f" and {len(names) - MOST_PARTS:,} more" if len(names) > MOST_PARTS else ""
+        return [*first, Text(f"In it: {', '.join(names[:MOST_PARTS]) or 'nothing'}{more}.")]
+    values = np.column_stack([one.values[selected] for one in columns.values()])
+    counts = values.any(axis=1)
+    order = np.flatnonzero(counts)[np.argsort(-values[counts, 0], kind="stable")]
+    rest = np.r_[order[MOST_PARTS:], np.flatnonzero(~counts)]
+    scales = [one.scale for one in columns.values()]
+
+    def row(name: str, sums: NDArray[np.int64]) -> tuple[str, ...]:
+        return (name, *(f"{n / scale:.10g}" for n, scale in zip(sums.tolist(), scales, strict=True)))
+
+    rows = [row(front.candidates[selected[i]], values[i]) for i in order[:MOST_PARTS]]
+    if len(rest):
+        rows.append(row(f"{counted(len(rest), 'more feature')}", values[rest].sum(axis=0)))
+    rows.append(row("all together", values.sum(axis=0)))
+    heads = (f"{name} ({one.unit})" if one.unit else name for name, one in columns.items())
+    return [*first, Table("What each of its features adds", ("feature", *heads), tuple(rows))]
 
 
 def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
@@ -72,13 +107,16 @@ def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
 
     Others were given apart from the model, or have features without a value, and are not known here.
     """
-    found = {}
     table = model_attributes(model)
-    for name in set(table.columns) & set(pick.values):
-        attribute = exact_attribute(table, name, model, default=0)
-        if int(attribute.values @ pick.decision) == round(pick.values[name] * attribute.scale):
-            found[name] = attribute
-    return {name: found[name] for name in pick.values if name in found}
+    names = [name for name in pick.values if name in table.columns]
+    found = {name: exact_attribute(table, name, model, default=0) for name in names}
+    return {name: one for name, one in found.items() if _adds_up(one, pick, name)}
+
+
+def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
+    """Whether an attribute is what the point says of an objective of its name."""
+    value = pick.values.get(name)
+    return value is not None and int(attribute.values @ pick.decision) == round(value * attribute.scale)
 
 
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
 """The confidence thresholds that are tried for the picture, from one half to one."""
 
+PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected at the last stage": "c3"}
+"""What rows do at a stage, and its colour."""
+
 MOST_FEATURES = 40
 """So many features at most are in the picture of what is bought when."""
 
@@ -90,8 +93,8 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
         spent.append(float(here.sum()) * price / len(truth))
     rejected = int((decisions.labels < 0).sum())
     series = [
-        {"name": name, "values": [each[place] for each in counts]}
-        for place, name in enumerate(("enter", "right", "wrong", "go on, or rejected at the last stage"))
+        {"name": name, "ink": ink, "values": [each[place] for each in counts]}
+        for place, (name, ink) in enumerate(PATHS.items())
     ]
     return [
         Chart(

@@ -42,17 +42,23 @@ function svgText(x, y, text, attributes, room) {
   return node;
 }
 
-function keys(names, width, at) {
+// What is right or wrong has an ink of its own; other series take the colours in turn.
+function inkOf(one, i) {
+  return one.ink ? colour(one.ink) : groupColour(i);
+}
+
+function keys(series, width, at) {
   const parts = [];
   let x = 8;
   let y = at;
-  names.forEach((name, i) => {
+  series.forEach((one, i) => {
+    const { name } = one;
     const wide = Math.min(inked(name.slice(0, 200)) + 40, width - 16);
     if (x + wide > width) {
       x = 8;
       y += 18;
     }
-    parts.push(svgEl("rect", { x, y: y - 9, width: 12, height: 10, fill: groupColour(i) }), svgText(x + 18, y, name, {}, wide - 20));
+    parts.push(svgEl("rect", { x, y: y - 9, width: 12, height: 10, fill: inkOf(one, i) }), svgText(x + 18, y, name, {}, wide - 20));
     x += wide;
   });
   return { parts, height: y + 12 };
@@ -104,7 +110,7 @@ function ends(values, pad) {
 }
 
 function lineChart(data, width) {
-  const legend = keys(data.series.map((one) => one.name), width, 14);
+  const legend = keys(data.series, width, 14);
   const top = legend.height + 22;
   const height = top + Math.min(300, Math.max(180, width * 0.45)) + 44;
   const points = data.series.flatMap((one) => one.points);
@@ -115,7 +121,7 @@ function lineChart(data, width) {
   data.series.forEach((one, i) => {
     if (one.band) {
       const edge = (side) => one.points.map(([at], k) => `${across(at).toFixed(1)},${up(one.band[k][side]).toFixed(1)}`);
-      parts.push(svgEl("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), fill: groupColour(i), "fill-opacity": 0.18 }));
+      parts.push(svgEl("polygon", { points: [...edge(0), ...edge(1).reverse()].join(" "), fill: inkOf(one, i), "fill-opacity": 0.18 }));
     }
     const kept = one.points.filter(([at, value]) => value !== null && (!data.x.log || at > 0));
     let path = "";
@@ -124,10 +130,10 @@ function lineChart(data, width) {
       if (!k) path = `M${px} ${py}`;
       else path += one.step ? `H${px}V${py}` : `L${px} ${py}`;
     });
-    if (one.line !== false) parts.push(svgEl("path", { d: path, fill: "none", stroke: groupColour(i), "stroke-width": 2, "stroke-dasharray": i % 2 ? "7 3" : null }));
+    if (one.line !== false) parts.push(svgEl("path", { d: path, fill: "none", stroke: inkOf(one, i), "stroke-width": 2, "stroke-dasharray": i % 2 ? "7 3" : null }));
     if (kept.length <= 60 || one.line === false) {
       for (const [at, value, words] of kept) {
-        parts.push(svgEl("circle", { cx: across(at), cy: up(value), r: one.line === false ? 4 : 2.5, fill: groupColour(i) },
+        parts.push(svgEl("circle", { cx: across(at), cy: up(value), r: one.line === false ? 4 : 2.5, fill: inkOf(one, i) },
           svgEl("title", {}, words || `${one.name}: ${shown(at)}, ${shown(value)}`)));
       }
     }
@@ -143,7 +149,7 @@ function lineChart(data, width) {
 // Bars lie, so that long names have room; several series of one name lie under each other.
 function barChart(data, width) {
   const several = data.series.length > 1;
-  const legend = several ? keys(data.series.map((one) => one.name), width, 14) : { parts: [], height: 4 };
+  const legend = several ? keys(data.series, width, 14) : { parts: [], height: 4 };
   const thick = several ? 11 : 16;
   const step = data.series.length * thick + 8;
   const left = Math.min(width * 0.4, Math.max(60, widest(data.names) + 12));
@@ -158,7 +164,7 @@ function barChart(data, width) {
       const value = one.values[row];
       if (value === null) return;
       const [from, to] = [across(Math.min(0, value)), across(Math.max(0, value))];
-      parts.push(svgEl("rect", { x: from, y: top + i * thick, width: Math.max(1, to - from), height: thick - 2, fill: groupColour(i) }, svgEl("title", {}, `${name}, ${one.name}: ${shown(value)}`)),
+      parts.push(svgEl("rect", { x: from, y: top + i * thick, width: Math.max(1, to - from), height: thick - 2, fill: inkOf(one, i) }, svgEl("title", {}, `${name}, ${one.name}: ${shown(value)}`)),
         svgText(to + 4, top + i * thick + thick - 4, short(value), { "font-size": 11 }));
     });
   });
@@ -200,7 +206,7 @@ function boxChart(data, width) {
   return { height: bottom + 44, parts };
 }
 
-// Numbers in cells, the larger the stronger: confusion of classes, agreement of members.
+// Numbers in cells, the larger the stronger: confusion of classes, whose diagonal is right, and agreement of members.
 function countChart(data, width) {
   const names = data.rows;
   const left = Math.min(width * 0.35, Math.max(50, widest(names) + 10));
@@ -219,7 +225,7 @@ function countChart(data, width) {
     data.values[row].forEach((value, column) => {
       const strong = value === null ? 0 : Math.max(0, value) / most;
       const words = `${name}, ${data.columns[column]}: ${shown(value)}`;
-      parts.push(svgEl("rect", { x: left + column * cell, y, width: cell - 1, height: tall - 1, fill: groupColour(0), "fill-opacity": 0.06 + 0.5 * strong }, svgEl("title", {}, words)));
+      parts.push(svgEl("rect", { x: left + column * cell, y, width: cell - 1, height: tall - 1, fill: data.diagonal && row !== column ? colour("wrong") : colour("right"), "fill-opacity": 0.06 + 0.5 * strong }, svgEl("title", {}, words)));
       if (fits) parts.push(svgText(left + (column + 0.5) * cell, y + tall / 2 + 4, short(value), { "text-anchor": "middle" }));
     });
   });

@@ -19,7 +19,7 @@ class Explorer {
       el("h3", {}, "Parallel coordinates"), lineBox,
       el("p", { class: "note" }, "Drag in a plane or along an axis to keep the points there; click to select a point; Escape keeps all. " +
         "With the keyboard: arrow keys go from point to point, and the table of limits does what dragging does. The same points are in the table below." + many));
-    root.append(this.form(), el("div", { class: "sides" }, pictures, this.point.node), this.table.node, this.tip);
+    root.append(el("div", { class: "sides" }, pictures, this.point.node), this.form(), this.table.node, this.tip);
     for (const chart of [this.planes, this.parallel]) this.listen(chart);
     new ResizeObserver(() => this.layout()).observe(planeBox);
     this.layout();
@@ -41,7 +41,7 @@ class Explorer {
         this.refilter();
       } }));
       this.inputs.push(ends);
-      return el("tr", {}, el("th", { scope: "row" }, one.label), el("td", { class: "text" }, `${one.better} is better`), el("td", {}, tick), ends.map((input) => el("td", {}, input)));
+      return el("tr", {}, el("th", { scope: "row" }, one.label), el("td", { class: "text better" }, `${one.better} is better`), el("td", {}, tick), ends.map((input) => el("td", {}, input)));
     });
     const turned = el("input", { type: "checkbox", id: "turned", onchange: () => {
       view.turned = turned.checked;
@@ -52,7 +52,7 @@ class Explorer {
     const clear = el("button", { type: "button", onclick: () => this.clear() }, "Keep all points");
     return el("div", {}, el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Axes and limits" },
       el("table", {}, el("caption", {}, "Axes and limits"),
-        el("thead", {}, el("tr", {}, ["objective", "better", "axis", "at least", "at most"].map((text, i) => el("th", { scope: "col", class: i === 1 ? "text" : null }, text)))),
+        el("thead", {}, el("tr", {}, ["objective", "better", "axis", "at least", "at most"].map((text, i) => el("th", { scope: "col", class: i === 1 ? "text better" : null }, text)))),
         el("tbody", {}, rows))),
     el("div", { class: "controls" }, el("span", {}, turned, " ", el("label", { for: "turned" }, "Turn every axis so that better is up and to the right")), clear));
   }
