@@ -123,7 +123,7 @@ class Study:
             with self._write() as connection:
                 part = self._id(connection, "parts", self.name)
                 connection.executemany(
-                    "INSERT INTO settings VALUES (?, ?, ?)",
+                    "INSERT INTO settings VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))",
                     [(part, name, _text(value)) for name, value in new.items()],
                 )
 
@@ -189,7 +189,8 @@ class Study:
                     "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, one.key)
                 )
                 connection.execute(
-                    "INSERT OR IGNORE INTO units VALUES (?, ?, 'done', ?, ?, ?, ?)",
+                    "INSERT OR IGNORE INTO units "
+                    "VALUES (?1, ?2, 'done', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'done', ?3))",
                     (part, one.key, result, one.seconds, machine, time.time()),
                 )
                 connection.execute("DELETE FROM checkpoints WHERE part = ? AND key = ?", (part, one.key))
@@ -208,7 +209,8 @@ class Study:
                 "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, key)
             )
             connection.execute(
-                "INSERT OR IGNORE INTO units VALUES (?, ?, 'failed', ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO units "
+                "VALUES (?1, ?2, 'failed', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'failed', ?3))",
                 (part, key, _text(reason), seconds, machine, time.time()),
             )
 
@@ -250,7 +252,8 @@ class Study:
         with self._write() as connection:
             part = self._id(connection, "parts", self.name)
             connection.execute(
-                "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)", (part, key, packed, time.time())
+                "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3))",
+                (part, key, packed, time.time()),
             )
             if stage is not None:
                 self._note(connection, part, stage())

@@ -15,7 +15,14 @@ from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
 from shortlist.runs.studies.lock import FileLock
 from shortlist.runs.studies.rescue import rescue
-from shortlist.runs.studies.schema import APPLICATION, VERSION, migrate
+from shortlist.runs.studies.schema import (
+    APPLICATION,
+    SUMMED,
+    VERSION,
+    checksum,
+    migrate,
+    wrong_sums,
+)
 
 GO_ON = "What was finished before is in it: make room, and run the same again to go on from there."
 BEGINNING = b"SQLite format 3\x00"
@@ -171,13 +178,11 @@ def told(path: Path) -> Iterator[None]:
     """Raise what SQLite raises, or what comes of values that are no JSON any more, as a sentence."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        reason = _reason(error)
-        if reason is None:
-            raise
-        raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+        if isinstance(error, sqlite3.OperationalError) and (reason := _reason(error)) is not None:
+            raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
+        ours = isinstance(error, sqlite3.OperationalError) and "UTF-8" not in str(error)
+        if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None
 
@@ -251,6 +256,11 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
     one.execute("PRAGMA synchronous = NORMAL")
     one.execute("PRAGMA foreign_keys = ON")
     migrate(one)
+    if _tables(one) != _tables(_memory()) or any(
+        one.execute(f"SELECT 1 FROM {table} WHERE {wrong_sums(table)} LIMIT 1").fetchone()  # noqa: S608  # ours
+        for table in SUMMED
+    ):
+        raise sqlite3.DatabaseError("checksum")
     one.execute(
         "INSERT OR REPLACE INTO asked VALUES ('driver', ?)",
         (json.dumps(f"{os.getpid()} on {platform.node()}"),),
@@ -264,8 +274,15 @@ def _memory() -> sqlite3.Connection:
     return connection
 
 
+def _tables(one: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return how the tables were made."""
+    return one.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY 1").fetchall()
+
+
 def _connected(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+    connection.create_function("checksum", -1, checksum, deterministic=True)
+    return connection
 
 
 def _holder(path: Path) -> str:
