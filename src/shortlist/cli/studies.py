@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -82,20 +83,21 @@ class StudyPlace:
 
     def _remove_damaged(self) -> None:
         """Remove a study of the cache that cannot be opened: nobody has named it, so nobody is asked."""
-        from shortlist.errors import BadFileError, BadInputError
+        from shortlist.errors import BadFileError, ShortlistError
         from shortlist.runs import open_study
-        from shortlist.runs.studies.cache import remove_study
+        from shortlist.runs.studies.study_file import remove_study
 
         if self.path is None or not self.path.exists():
             return
         try:
             with open_study(self.path, wait=False):
                 pass
-        except BadFileError:
+        except ShortlistError as error:
+            if not isinstance(error, BadFileError) or not os.access(self.path, os.W_OK):
+                return  # another process works on it, or it cannot be written, which is told when it is opened
             complain("note: what an earlier run of this command had kept is damaged, so it begins anew.")
-            remove_study(self.path)
-        except BadInputError:
-            pass  # another process works on it, which is told when it is opened
+            with contextlib.suppress(OSError):
+                remove_study(self.path)
 
     def _begin(self, study: "Study") -> None:
         """Say what a study of the cache has."""
@@ -125,7 +127,7 @@ def digest_of(paths: Iterable[Named]) -> str:
 
 def remove_answered() -> None:
     """Remove the studies of the cache whose answer the user has."""
-    from shortlist.runs.studies.cache import remove_study
+    from shortlist.runs.studies.study_file import remove_study
 
     while answered:
         with contextlib.suppress(OSError):

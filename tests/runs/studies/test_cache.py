@@ -1,6 +1,8 @@
 """Studies that nobody named."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -96,3 +98,57 @@ def test_without_a_cache_there_is_no_study(monkeypatch: pytest.MonkeyPatch, tmp_
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert study_in_cache("prune", {}, "d") is None
+
+
+FILLING = """
+import resource, sys
+from pathlib import Path
+from shortlist.runs.studies import Finished, open_study
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+wanted = {f"unit {n:03}": "x" * 1000 for n in range(500)}
+with open_study(sys.argv[1], after_s=1e-9, say=print) as study:
+    for key, result in wanted.items():
+        assert study.record(Finished(key, result)) == result
+    found = study.results()
+lost = wanted.keys() - found.keys()
+assert len(lost) <= 1, lost
+assert all(found[key] == wanted[key] for key in found)
+"""
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_disk_that_gets_full_ends_no_run_that_asked_for_no_study(tmp_path: Path, begun: bool) -> None:
+    path = tmp_path / "s.db"
+    if begun:
+        with open_study(path) as study:
+            study.record(Finished("unit 000", "x" * 1000))
+    run = subprocess.run(
+        [sys.executable, "-c", FILLING, path], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == (
+        f"note: nothing more of this run is kept for a later one: {path} cannot be written: "
+        "No space left on device.\n"
+    )
+
+
+def test_a_place_that_cannot_be_written_ends_no_run_that_asked_for_no_study(tmp_path: Path) -> None:
+    said: list[str] = []
+    with open_study(tmp_path / "none" / "s.db", after_s=1e-9, say=said.append) as study:
+        study.record(Finished("a", 1))
+        assert study.results() == {"a": 1}
+    assert len(said) == 1
+    assert said[0].endswith("cannot be written: its folder does not exist.")
+
+
+def test_a_study_of_another_process_ends_no_run_that_asked_for_none(tmp_path: Path) -> None:
+    path, said = tmp_path / "s.db", list[str]()
+    with open_study(path) as other:
+        other.record(Finished("theirs", 1))
+        with open_study(path, wait=False, after_s=1.0, say=said.append) as study:
+            study.record(Finished("a", 1))
+            assert study.results() == {"a": 1}
+    assert len(said) == 1
+    assert f"in use by process {os.getpid()} on" in said[0]
+    with open_study(path) as study:
+        assert study.results() == {"theirs": 1}

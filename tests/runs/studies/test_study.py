@@ -194,6 +194,50 @@ def test_what_can_be_read_of_a_damaged_study_goes_to_a_new_one(place: float, tmp
     assert sorted(each.name for each in tmp_path.glob("*rescued*.db")) == ["s.rescued.db"]
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE units SET result = '[9]' WHERE key = 'b'",
+        "UPDATE units SET key = 'c' WHERE key = 'b'",
+        "UPDATE settings SET value = '2'",
+        "UPDATE checkpoints SET state = X'6f746865ff'",
+        "UPDATE units SET result = CAST(X'5bff5d' AS TEXT) WHERE key = 'b'",
+        "DROP TRIGGER unit_added",
+    ],
+)
+def test_a_row_that_is_not_as_it_was_written_is_damage_and_is_not_rescued(
+    damage: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.bind({"n": 1})
+        study.record(Finished("a", [1]), Finished("b", [2]))
+        study.keep("d", lambda: b"state")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(damage)
+        connection.commit()
+    with pytest.raises(BadFileError, match="is damaged"), open_study(path):
+        pass
+    with open_study(tmp_path / "s.rescued.db") as study:
+        assert study.results() in ({"a": [1]}, {"a": [1], "b": [2]})
+        assert study.settings() in ({}, {"n": 1})
+        assert study.kept("d") in (None, b"state")
+
+
+def test_a_study_of_version_1_gets_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.record(Finished("a", [1]), Finished("b", b"\x00\xff"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        for table in ("units", "settings", "checkpoints"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+    for _ in range(2):
+        with open_study(path) as study:
+            assert study.results() == {"a": [1], "b": b"\x00\xff"}
+
+
 def test_a_study_that_was_cut_off_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     _many(path)

@@ -12,6 +12,7 @@ from shortlist.errors import BadFileError
 from shortlist.files import cache_folder
 from shortlist.runs.studies.lock import is_held
 from shortlist.runs.studies.question import versions
+from shortlist.runs.studies.study_file import remove_study
 
 MOST_DAYS = 30
 """Days after which a study that nobody went on with is removed."""
@@ -65,12 +66,6 @@ def clear_cache(*, most_days: float = MOST_DAYS, most_bytes: int = MOST_CACHED_B
                 remove_study(path)
                 removed.append(path)
     return removed
-
-
-def remove_study(path: Path) -> None:
-    """Remove a study and what SQLite may have left beside it."""
-    for end in ("", "-wal", "-shm"):
-        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
 
 
 def _age_s(path: Path) -> float:

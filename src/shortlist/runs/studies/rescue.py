@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist._words import counted
-from shortlist.runs.studies.schema import migrate
+from shortlist.runs.studies.schema import SUMMED, checksum, migrate, wrong_sums
 
 RESCUED_TABLES = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
 """Tables in an order in which none refers to a later one; the counts are made by triggers."""
@@ -25,10 +25,12 @@ def rescue(path: Path) -> str:
     try:
         target = sqlite3.connect(place, isolation_level=None)
         with contextlib.closing(target):
+            target.create_function("checksum", -1, checksum)
             migrate(target)
             with contextlib.closing(
                 sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
             ) as source:
+                source.create_function("checksum", -1, checksum)
                 for table in RESCUED_TABLES:
                     _copy(source, target, table)
             (n_units,) = target.execute("SELECT count(*) FROM units").fetchone()
@@ -51,7 +53,9 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
             key = ", ".join(
                 f"{row[1]}{order}" for row in source.execute(f"PRAGMA table_info({table})") if row[5]
             )
-            for row in _rows(source, f"SELECT * FROM {table} ORDER BY {key}"):  # noqa: S608  # names are ours
+            whole_rows = f"WHERE NOT ({wrong_sums(table)})" if table in SUMMED else ""
+            query = f"SELECT * FROM {table} {whole_rows} ORDER BY {key}"  # noqa: S608  # names are ours
+            for row in _rows(source, query):
                 marks = ", ".join("?" * len(row))
                 with contextlib.suppress(sqlite3.IntegrityError):
                     insert = f"INSERT OR IGNORE INTO {table} VALUES ({marks})"  # noqa: S608  # likewise

@@ -1,6 +1,7 @@
 """The tables of a study, and the steps from one version of them to the next."""
 
 import sqlite3
+import zlib
 from collections.abc import Callable, Sequence
 
 APPLICATION = 0x53484C53
@@ -49,7 +50,38 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_create,)
+SUMMED = {
+    "settings": ("part", "name", "value"),
+    "units": ("part", "key", "state", "result"),
+    "checkpoints": ("part", "key", "state"),
+}
+"""Tables on which answers depend, and what the checksum of a row is of: SQLite itself has none, so that it
+reads a figure of which one bit has turned over as another figure."""
+
+
+def checksum(*cells: object) -> int:
+    """Return the CRC-32 of cells, as the function of that name within SQL."""
+    found = 0
+    for cell in cells:
+        content = cell if isinstance(cell, bytes) else str(cell).encode()
+        found = zlib.crc32(content, zlib.crc32(b"%d " % len(content), found))
+    return found
+
+
+def wrong_sums(table: str) -> str:
+    """Return the condition that is true of rows of a table that are not as they were written."""
+    cells = ", ".join(f"CAST({name} AS BLOB)" for name in SUMMED[table])  # as text may be none any more
+    return f"checksum IS NOT checksum({cells})"
+
+
+def _sum(connection: sqlite3.Connection) -> None:
+    """Give the rows checksums, of version 2."""
+    for table, names in SUMMED.items():
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+        connection.execute(f"UPDATE {table} SET checksum = checksum({', '.join(names)})")  # noqa: S608  # ours
+
+
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_create, _sum)
 """Each takes a study from the version of its place to the next one, within one transaction."""
 
 VERSION = len(MIGRATIONS)

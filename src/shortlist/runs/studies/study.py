@@ -75,7 +75,6 @@ class Study:
         self._keeping = keeping
         self._file = file
         self.name = part
-        self._ids: dict[tuple[str, str], int] = {}
         self._due: dict[str, float] = {}
 
     def __reduce__(self) -> tuple[type["Study"], tuple[()]]:
@@ -124,7 +123,7 @@ class Study:
             with self._write() as connection:
                 part = self._id(connection, "parts", self.name)
                 connection.executemany(
-                    "INSERT INTO settings VALUES (?, ?, ?)",
+                    "INSERT INTO settings VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))",
                     [(part, name, _text(value)) for name, value in new.items()],
                 )
 
@@ -190,7 +189,8 @@ class Study:
                     "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, one.key)
                 )
                 connection.execute(
-                    "INSERT OR IGNORE INTO units VALUES (?, ?, 'done', ?, ?, ?, ?)",
+                    "INSERT OR IGNORE INTO units "
+                    "VALUES (?1, ?2, 'done', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'done', ?3))",
                     (part, one.key, result, one.seconds, machine, time.time()),
                 )
                 connection.execute("DELETE FROM checkpoints WHERE part = ? AND key = ?", (part, one.key))
@@ -209,7 +209,8 @@ class Study:
                 "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, key)
             )
             connection.execute(
-                "INSERT OR IGNORE INTO units VALUES (?, ?, 'failed', ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO units "
+                "VALUES (?1, ?2, 'failed', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'failed', ?3))",
                 (part, key, _text(reason), seconds, machine, time.time()),
             )
 
@@ -251,7 +252,8 @@ class Study:
         with self._write() as connection:
             part = self._id(connection, "parts", self.name)
             connection.execute(
-                "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)", (part, key, packed, time.time())
+                "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3))",
+                (part, key, packed, time.time()),
             )
             if stage is not None:
                 self._note(connection, part, stage())
@@ -287,26 +289,19 @@ class Study:
         query = f"{what} FROM {table} JOIN parts ON part = parts.id WHERE parts.name = ? {more}"
         return self._file.read(query, (self.name, *values))
 
-    @contextlib.contextmanager
-    def _write(self) -> Iterator[Any]:
-        """Yield the connection for changes that are recorded all together or not at all."""
+    def _write(self) -> contextlib.AbstractContextManager[Any]:
+        """Return what gives the connection for changes that are recorded all together or not at all."""
         assert self._file is not None, "only a study with a file is written to"
-        try:
-            with self._file.write() as connection:
-                yield connection
-        except BaseException:
-            self._ids.clear()  # numbers that were given within it are void
-            raise
+        return self._file.write()
 
     def _id(self, connection: Any, table: str, name: str) -> int:
         """Return the number of a part or a machine, within a transaction."""
-        if (table, name) not in self._ids:
-            insert = f"INSERT OR IGNORE INTO {table} (name) VALUES (?)"  # noqa: S608  # the table is ours
-            connection.execute(insert, (name,))
-            find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608  # likewise
-            found = connection.execute(find, (name,))
-            self._ids[table, name] = found.fetchone()[0]
-        return self._ids[table, name]
+        find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608  # the table is ours
+        found = connection.execute(find, (name,)).fetchone()
+        if found is None:
+            insert = f"INSERT INTO {table} (name) VALUES (?)"  # noqa: S608  # likewise
+            return int(connection.execute(insert, (name,)).lastrowid)
+        return int(found[0])
 
     def _note(self, connection: Any, part: int, stage: "StageNote") -> None:
         connection.execute(
@@ -348,10 +343,11 @@ def open_study(
     wait : bool, default=True
         Whether to wait while another process works on it.
     say : callable, optional
-        Receives a sentence before the wait.
+        Receives a sentence before the wait, and the note.
     after_s : float, default=0
-        A file that is not there is made after so many seconds of work, and not at all by shorter work. If
-        another process has made it by then, or it cannot be written, nothing is kept.
+        Above 0 nobody has asked for the file. One that is not there is made after so many seconds of work,
+        and not at all by shorter work. Where it cannot be read or written, or another process works on it,
+        `say` gets a note, and the work goes on in memory.
     keeping : KeepSettings, optional
         When states of units that go on are kept.
 
@@ -376,10 +372,13 @@ def open_study(
     def busy(sentence: str) -> None:
         if not wait:
             raise BadInputError(f"{sentence} Wait until it has ended, or name another file.")
-        if say is not None:
-            say(f"{sentence} Waiting until it has ended.")
+        tell(f"{sentence} Waiting until it has ended.")
 
-    file = StudyFile(Path(path), busy, after_s=after_s)
+    def tell(sentence: str) -> None:
+        if say is not None:
+            say(sentence)
+
+    file = StudyFile(Path(path), busy, after_s=after_s, say=tell)
     try:
         yield Study(file, keeping=keeping)
     finally:

@@ -15,10 +15,19 @@ from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
 from shortlist.runs.studies.lock import FileLock
 from shortlist.runs.studies.rescue import rescue
-from shortlist.runs.studies.schema import APPLICATION, VERSION, migrate
+from shortlist.runs.studies.schema import (
+    APPLICATION,
+    SUMMED,
+    VERSION,
+    checksum,
+    migrate,
+    wrong_sums,
+)
 
 GO_ON = "What was finished before is in it: make room, and run the same again to go on from there."
 BEGINNING = b"SQLite format 3\x00"
+FAILURES = (ShortlistError, OSError, sqlite3.Error)
+"""What opening a file may raise."""
 
 
 class StudyFile:
@@ -35,33 +44,47 @@ class StudyFile:
     busy : callable
         Receives a sentence when another process works on the study, before this one waits; it may raise.
     after_s : float, default=0
-        A file that is not there is made by the first change after so many seconds; until then all is kept in
-        memory, so that short work leaves no file.
+        Above 0 nobody has asked for the file, so that it ends no work: one that is not there is made by the
+        first change after so many seconds, and until then, and from the first failure on, all is kept in
+        memory.
+    say : callable, optional
+        Receives a note when such a file fails.
 
     Raises
     ------
     BadFileError
-        If the file is none of a study, of a later version, damaged, or cannot be written.
+        If a file that was asked for is none of a study, of a later version, damaged, or cannot be written.
     """
 
-    def __init__(self, path: Path, busy: Callable[[str], None], *, after_s: float = 0.0) -> None:
-        if not (path.is_file() and os.access(path, os.W_OK)):
-            check_writable(path, "study")
+    def __init__(
+        self,
+        path: Path,
+        busy: Callable[[str], None],
+        *,
+        after_s: float = 0.0,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.path = path
-        check_kind(path)
-        self._busy = busy
+        self._busy, self._say, self._asked = busy, say, not after_s
         self._threads = threading.RLock()
         self._lock: FileLock | None = None
         self._due = time.monotonic() + after_s if after_s and not path.exists() else 0.0
         if self._due:
-            self._connection = _connected(Path(":memory:"))
-            migrate(self._connection)
-        else:
+            self._connection = _memory()
+            return
+        try:
             self._connection = self._opened()
+        except FAILURES as error:
+            self._connection = self._without_file(error)
 
     def _opened(self, content: sqlite3.Connection | None = None) -> sqlite3.Connection:
         """Lock and open the file, which gets this content if it has none."""
+        if not (self.path.is_file() and os.access(self.path, os.W_OK)):
+            check_writable(self.path, "study")
+        check_kind(self.path)
+        made = not self.path.exists()
         self._lock = FileLock(self.path, lambda: self._busy(_holder(self.path)))
+        made = made and not self.path.stat().st_size  # another process may have been faster
         try:
             with told(self.path):
                 connection = _connected(self.path)
@@ -74,7 +97,10 @@ class StudyFile:
                     connection.close()
                     raise
         except BaseException:
+            if made:
+                remove_study(self.path)
             self._lock.close()
+            self._lock = None
             raise
         return connection
 
@@ -85,10 +111,30 @@ class StudyFile:
         memory, self._due = self._connection, 0.0
         try:
             self._connection = self._opened(memory)
-        except (ShortlistError, OSError, sqlite3.Error):
-            self._connection = memory  # nobody asked for the file
+        except FAILURES as error:
+            self._connection = self._without_file(error, memory)
         else:
             memory.close()
+
+    def _without_file(self, error: Exception, memory: sqlite3.Connection | None = None) -> sqlite3.Connection:
+        """Return a connection to memory where a file failed that nobody asked for, and say so; else raise."""
+        if self._asked:
+            raise error
+        self._asked = True  # of memory, which has no file to fail
+        reason = str(error).partition(". ")[0].rstrip(".")
+        self._say(f"note: nothing more of this run is kept for a later one: {reason}.")
+        return _memory() if memory is None else memory
+
+    def _leave_file(self, error: Exception) -> None:
+        """Go on in memory with what can be read of a file that nobody asked for; else raise the error."""
+        memory = self._without_file(error)
+        with contextlib.suppress(sqlite3.Error):
+            self._connection.backup(memory)
+        file, self._connection = self._connection, memory
+        with contextlib.suppress(sqlite3.Error):
+            file.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def read(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a query."""
@@ -97,17 +143,24 @@ class StudyFile:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection for changes that are recorded all together or not at all."""
-        with self._threads, told(self.path):
+        """Yield the connection for changes that are recorded all together or not at all.
+
+        Those with which a file fails that nobody asked for are lost.
+        """
+        with self._threads:
             self._move()
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+                with told(self.path):
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    try:
+                        yield self._connection
+                        self._connection.execute("COMMIT")
+                    except BaseException:
+                        if self._connection.in_transaction:
+                            self._connection.execute("ROLLBACK")
+                        raise
+            except (NotWrittenError, BadFileError) as error:
+                self._leave_file(error)
 
     def close(self) -> None:
         """Move all that was recorded into the file itself, and let others have it."""
@@ -125,13 +178,11 @@ def told(path: Path) -> Iterator[None]:
     """Raise what SQLite raises, or what comes of values that are no JSON any more, as a sentence."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        reason = _reason(error)
-        if reason is None:
-            raise
-        raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+        if isinstance(error, sqlite3.OperationalError) and (reason := _reason(error)) is not None:
+            raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
+        ours = isinstance(error, sqlite3.OperationalError) and "UTF-8" not in str(error)
+        if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None
 
@@ -143,6 +194,12 @@ def reader(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5.0)
         connection.execute("PRAGMA query_only = ON")
         return connection
+
+
+def remove_study(path: Path) -> None:
+    """Remove a study and what SQLite may have left beside it."""
+    for end in ("", "-wal", "-shm"):
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
 
 
 def check_kind(path: Path) -> None:
@@ -199,14 +256,33 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
     one.execute("PRAGMA synchronous = NORMAL")
     one.execute("PRAGMA foreign_keys = ON")
     migrate(one)
+    if _tables(one) != _tables(_memory()) or any(
+        one.execute(f"SELECT 1 FROM {table} WHERE {wrong_sums(table)} LIMIT 1").fetchone()  # noqa: S608  # ours
+        for table in SUMMED
+    ):
+        raise sqlite3.DatabaseError("checksum")
     one.execute(
         "INSERT OR REPLACE INTO asked VALUES ('driver', ?)",
         (json.dumps(f"{os.getpid()} on {platform.node()}"),),
     )
 
 
+def _memory() -> sqlite3.Connection:
+    """Return a connection to a study that has no file."""
+    connection = _connected(Path(":memory:"))
+    migrate(connection)
+    return connection
+
+
+def _tables(one: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return how the tables were made."""
+    return one.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY 1").fetchall()
+
+
 def _connected(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+    connection.create_function("checksum", -1, checksum, deterministic=True)
+    return connection
 
 
 def _holder(path: Path) -> str:
