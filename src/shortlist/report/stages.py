@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import counted
-from shortlist.multistage.predict.prediction import decide_known
+from shortlist.multistage.holdout import judged_decisions
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.promises import guarantee_parts
@@ -78,9 +78,8 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
 
 def _path(classifier: "MultiStageClassifier") -> Parts:
     """Return the path of the rows that judged through the stages, and what they cost there."""
-    rows = classifier.problem_.decisions.subclassifiers.rows
-    decisions = decide_known(classifier.model_, rows.validation_rows)
-    truth = rows.validation_labels
+    decisions = judged_decisions(classifier)
+    truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
     labels = [f"stage {number}" for number in range(1, len(prices) + 1)]
     counts, spent = [], []
@@ -151,13 +150,12 @@ def _tested(staged: "StagedTable | None") -> Parts:
 
 def _confidence(classifier: "MultiStageClassifier") -> Parts:
     """Return coverage and accuracy of the same stages under other confidence thresholds."""
-    rows = classifier.problem_.decisions.subclassifiers.rows
-    truth = rows.validation_labels
+    truth = classifier.problem_.labels
     model = classifier.model_
     found = []
     for threshold in CONFIDENCES:
         rule = dataclasses.replace(model.rule, thresholds=(threshold,) * len(model.rule.thresholds))
-        decisions = decide_known(dataclasses.replace(model, rule=rule), rows.validation_rows)
+        decisions = judged_decisions(classifier, rule)
         answered = decisions.labels >= 0
         accuracy = float((decisions.labels == truth)[answered].mean()) if answered.any() else None
         found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))

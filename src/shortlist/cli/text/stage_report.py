@@ -207,8 +207,11 @@ def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
 
     classifier, counts = staged.classifier, staged.n_rows
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
+    judge = f"{counts['train']} rows to fit, {counts['validation']} to judge"
+    if "folds" in counts:
+        judge = f"{counts['validation']} rows in {counts['folds']} folds to fit and to judge"
     print(
-        f"{counts['train']} rows to fit, {counts['validation']} to judge, {apart}{counts['test']} to test; "
+        f"{judge}, {apart}{counts['test']} to test; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
     if classifier.subclassifier is not None:
