@@ -71,6 +71,9 @@ LongTable: TypeAlias = Annotated[Longs, 2]
 FloatTable: TypeAlias = Annotated[Floats, 2]
 """Numbers of eight bytes."""
 
+FlagTable: TypeAlias = Annotated[Flags, 2]
+"""True or false."""
+
 Whole: TypeAlias = int | np.int64
 """One integer, as Python or a kernel has it."""
 

@@ -31,7 +31,7 @@ from shortlist.export.policies import (
     write_policy,
     write_reader,
 )
-from shortlist.multistage import next_step
+from shortlist.multistage import feature_costs, next_step
 from shortlist.saved_models import SavedModel
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
@@ -158,6 +158,36 @@ def test_a_stage_needs_only_what_it_has_bought() -> None:
     early = int(np.flatnonzero(stages.decision_report(rows)["stage"] == 1)[0])
     assert len(first) < 3
     assert reader.answer(policy, rows.iloc[early][first].to_dict())["label"] == stages.predict(rows)[early]
+
+
+def test_a_policy_says_what_a_row_has_taken_by_then() -> None:
+    rows = TABLE[["a", "c", "ward"]]
+    hours = {"a": 1.5, "c": 24, "ward": 4}
+    costs = feature_costs([1, 2, 3], list(rows), attributes={"hours": hours})
+    stages = MultiStageClassifier(
+        feature_costs=costs,
+        max_stages=3,
+        confidence=0.55,
+        pick=0,
+        objectives=("coverage", "hours"),
+        random_state=0,
+    ).fit(rows, CODES)
+    policy = policy_of(saved(stages))
+
+    assert check_policy(policy, saved(stages), rows) == len(rows)
+    known: set[str] = set()
+    total = 0.0
+    for stage in policy["stages"]:
+        names = {policy["features"][place]["name"] for place in stage["known"]}
+        total += max(hours[name] for name in names - known)
+        known = names
+        assert stage["taken"] == {"hours": total}
+    assert reader.answer(policy, {})["taken"] == {"hours": 0.0}
+    told = reader.answer(policy, rows.iloc[0].to_dict())
+    assert told["taken"] == policy["stages"][told["stage"] - 1]["taken"]
+    policy["stages"][0]["taken"] = {"hours": "long"}
+    with pytest.raises(reader.ReaderError, match="taken of a stage"):
+        reader.check(policy)
 
 
 def test_the_reader_runs_alone_on_a_table(half: tuple[Pool, Any], tmp_path: Path) -> None:

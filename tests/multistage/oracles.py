@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
-from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.costs import Attribute, FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
@@ -33,6 +33,8 @@ class Facts:
     first_prices: tuple[int, ...] = ()
     asked: Mapping[frozenset[int], tuple[int, ...]] = field(default_factory=dict)  # members, one where empty
     member_costs: tuple[float, ...] = ()  # of each member of the largest ensemble; empty: all cost alike
+    hours: tuple[int, ...] = ()  # of each feature; empty where nobody asks
+    first_hours: tuple[int, ...] = ()  # of each group
 
     def call(
         self, features: frozenset[int], call_cost: Fraction, call_cost_per_feature: Fraction
@@ -57,6 +59,19 @@ class Facts:
     def price(self, features: frozenset[int]) -> int:
         opened = {self.groups[i] for i in features if self.groups} - {-1}
         return sum(self.prices[i] for i in features) + sum(self.first_prices[group] for group in opened)
+
+    def taken(self, assignment: Sequence[int], n_stages: int) -> int:
+        """Return the hours of the first stages: of each the longest of what it buys and of the groups that it opens."""
+        known: frozenset[int] = frozenset()
+        hours = 0
+        for after in self.chain(assignment)[:n_stages]:
+            before = {self.groups[i] for i in known} if self.groups else set()
+            opened = {self.groups[i] for i in after if self.groups} - before - {-1}
+            hours += max(
+                [self.hours[i] for i in after - known] + [self.first_hours[group] for group in opened]
+            )
+            known = after
+        return hours
 
     def row(self, assignment: Sequence[int], row: int) -> tuple[bool, bool, int, int]:
         """Return whether a row is conclusive, right, what it paid, and how many stages it saw."""
@@ -89,11 +104,12 @@ class Facts:
         n = len(self.labels)
         chain = self.chain(assignment)
         conclusive = credit = false_positives = Fraction(0)
-        paid, calls = [], Fraction(0)
+        paid, calls, hours = [], Fraction(0), 0
         for number, label in enumerate(self.labels):
             answered, right, price, reached = self.row(assignment, number)
             paid.append(price)
             calls += sum(self.call(known, call_cost, call_cost_per_feature) for known in chain[:reached])
+            hours += self.taken(assignment, reached) if self.hours else 0
             conclusive += answered
             credit += answered and (1 if right else 1 - penalties.get(label, Fraction(1)))
             false_positives += answered and not right and label == 0
@@ -105,6 +121,7 @@ class Facts:
             "stages": Fraction(len(chain)),
             "worst_case_cost": Fraction(max(paid)),
             "evaluation_cost": calls / n,
+            "hours": Fraction(hours, n),
         }
 
     def front(
@@ -200,9 +217,10 @@ def facts_of(problem: StageProblem) -> Facts:
                 confident = bool(p[label] >= rule.thresholds[label] and p[label] >= least)
                 told.append((confident, confident and label == truth))
             answers[frozenset(features)] = tuple(told)
+    hours = [one.values.tolist() for one in costs.attributes][:1] or [[]]
     return Facts(
         n, tuple(problem.labels.tolist()), answers, tuple(costs.prices.tolist()), tuple(costs.groups.tolist()),
-        tuple(costs.first_prices.tolist()),
+        tuple(costs.first_prices.tolist()), hours=tuple(hours[0][:n]), first_hours=tuple(hours[0][n:]),
     )  # fmt: skip
 
 
@@ -253,11 +271,15 @@ class Told:
 
 
 def whole_costs(
-    prices: Sequence[int], groups: Sequence[int] = (), first_prices: Sequence[int] = ()
+    prices: Sequence[int],
+    groups: Sequence[int] = (),
+    first_prices: Sequence[int] = (),
+    hours: Sequence[int] = (),
 ) -> FeatureCosts:
-    """Return prices in whole units."""
+    """Return prices in whole units, and the hours of features and groups, if there are any."""
     n = len(prices)
     return FeatureCosts(
         tuple(map(str, range(n))), np.array(prices, dtype=np.int64),
         np.array(groups or [-1] * n, dtype=np.int64), np.array(first_prices, dtype=np.int64), 1,
+        attributes=(Attribute("hours", np.array(hours, dtype=np.int64), 1),) if hours else (),
     )  # fmt: skip

@@ -48,6 +48,8 @@ def facts(
         (max_price, 1) if groups else (),
         asked,
         member_costs,
+        tuple(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))),
+        (draw(st.integers(0, 3)), 2) if groups else (),
     )
 
 
@@ -58,7 +60,7 @@ def problem_of(
     decisions = DecisionBits(Told(given), RejectRule((0.75, 0.75)))
     return stage_problem(
         decisions,
-        whole_costs(given.prices, given.groups, given.first_prices),
+        whole_costs(given.prices, given.groups, given.first_prices, [*given.hours, *given.first_hours]),
         max_stages=max_stages,
         objectives=objectives,
         **further,

@@ -1,4 +1,5 @@
 import pickle
+from fractions import Fraction
 from unittest.mock import patch
 
 import pytest
@@ -7,9 +8,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import MultiStageClassifier, method_choice
+from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.refined_fronts import n_subsets
 from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.results.proof import ProofKind
+from tests.multistage import oracles
 
 
 def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,3 +74,28 @@ def test_auto_fits_few_classifiers_where_every_subset_needs_one(n: int, shared: 
         assert n_fits == 5 + 6 * n_subsets(found.result_.assignments)
     else:
         assert n_fits == 6 * (2**n - 1) if method == "enumerate" else n_fits < 2 * 2**n
+
+
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
+@pytest.mark.parametrize("removal", [False, True])
+def test_every_method_finds_the_front_with_hours_that_brute_force_has(removal: bool) -> None:
+    X, y = make_classification(150, 4, n_informative=3, n_redundant=0, random_state=3)
+    costs = feature_costs(
+        [1, 1, 2, 3], "0123", groups={"1": "blood", "2": "blood"}, first_prices={"blood": 2},
+        attributes={"hours": {"0": 2, "1": 24, "2": 5, "3": 9, "blood": 6}},
+    )  # fmt: skip
+    names = ("coverage", "conclusive_accuracy", "hours")
+    fronts = {}
+    for method in ("enumerate", "windows", "emsco"):
+        clf = MultiStageClassifier(
+            feature_costs=costs, objectives=names, method=method, max_stages=3, removal=removal,
+            confidence=0.8, limits={"hours": 12}, random_state=0,
+        ).fit(X, y)  # fmt: skip
+        assert clf.front_.values[clf.point_, 2] <= 12
+        fronts[method] = {tuple(values) for values in clf.front_.values.tolist()}
+
+    expected = oracles.facts_of(clf.problem_).front(
+        3, names, removal=removal, penalties={}, call_cost=Fraction(1), call_cost_per_feature=Fraction(0)
+    )
+    wanted = {(-float(a), -float(b), float(c)) for a, b, c in expected}
+    assert fronts == dict.fromkeys(fronts, wanted)

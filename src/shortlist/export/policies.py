@@ -27,6 +27,7 @@ from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_nu
 from shortlist.files import whole_file
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.saved_models import SavedModel, made_by
 
@@ -280,8 +281,10 @@ def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
     """Return what each stage buys and asks."""
     model = classifier.model_
     features, columns = stage_numbers(model.encoding)
-    stages = []
-    for number, stage in enumerate(model.stages, start=1):
+    stages: list[dict[str, Any]] = []
+    taken: dict[str, float] = {}
+    for number, (stage, amounts) in enumerate(zip(model.stages, stage_amounts(model), strict=True), start=1):
+        taken = {name: taken.get(name, 0.0) + amount for name, amount in amounts.items()}
         numbers: Any = (
             {"kind": "linear", "weights": stage.model.coefficients[:, stage.model.columns].tolist(),
              "intercepts": stage.model.coefficients[:, -1].tolist()}
@@ -298,6 +301,7 @@ def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
                 "least": float(stage.least) if np.isfinite(stage.least) else None,
                 "model": numbers,
             }
+            | ({"taken": taken} if taken else {})
         )
     found = classifier.guarantee_
     return {

@@ -214,7 +214,9 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
 
 def _staged(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     probabilities: list[float] = []
-    best, last = None, {"number": 0, "cost": 0.0}
+    best, last = None, dict[str, Any](number=0, cost=0.0)
+    if "taken" in policy["stages"][0]:
+        last["taken"] = dict.fromkeys(policy["stages"][0]["taken"], 0.0)
     for stage in policy["stages"]:
         bought = [policy["features"][place] for place in stage["buys"]]
         states = {feature["name"]: _state(feature, row, failed) for feature in bought}
@@ -269,7 +271,10 @@ def _told(
     told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
     told |= {"probabilities": probabilities, "confidence": confidence}
     told |= {"needs": list(needs), "unknown": unknown or {}}
-    return told if stage is None else told | {"stage": stage["number"], "cost": stage["cost"]}
+    if stage is None:
+        return told
+    told |= {"stage": stage["number"], "cost": stage["cost"]}
+    return told | {"taken": stage["taken"]} if "taken" in stage else told
 
 
 def _columns(policy: Any, row: dict[str, Any], known: set[int], failed: Collection[str] = ()) -> list[float]:
@@ -615,6 +620,8 @@ def _check_stages(policy: Any) -> None:
             _are_places(stage["buys"], n_features) and _are_places(stage["known"], n_features), "buys, known"
         )
         _need(stage["least"] is None or _is_number(stage["least"]), "least of a stage")
+        taken = stage.get("taken", {})
+        _need(isinstance(taken, dict) and _are_numbers(list(taken.values())), "taken of a stage")
         _need(_are_places(stage["columns"], len(policy["columns"])), "columns of a stage")
         _check_model(stage["model"], len(stage["columns"]), n_classes)
 

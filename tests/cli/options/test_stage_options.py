@@ -47,5 +47,5 @@ def test_rules_of_evolution_make_it_the_method_unless_another_is_named() -> None
 
 
 def test_features_cost_one_each_unless_prices_are_given() -> None:
-    costs = read_prices(PriceOptions(), ["a", "b"], dropped=(), notes=[])
+    costs = read_prices(PriceOptions(), ["a", "b"], objectives=(), dropped=(), notes=[])
     assert costs.total / costs.scale == 2

@@ -210,3 +210,66 @@ def test_a_group_that_is_called_like_what_is_needed_is_refused(tmp_path: Path) -
     file.write_text("feature,cost,discount_cost,group,needs\na,5,1,photo,\nb,4,,,photo\nphoto,7,,,\n")
     with pytest.raises(BadInputError, match="a line that is called like a group, got 'photo'"):
         read_costs(file, ["a", "b"])
+
+
+HOURS = """feature,cost,hours,laboratory,discount_cost,group
+age,1,0,none,1,
+sugar,5,2.5,north,3,blood
+fat,6,24,north,4,blood
+"""
+
+
+def test_further_columns_of_numbers_are_attributes(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text(HOURS, encoding="utf-8")
+    costs = read_costs(tmp_path / "prices.csv", ["fat", "age", "sugar"])
+
+    (hours,) = costs.attributes  # neither the text nor the columns that prices are made of
+    assert hours.name == "hours"
+    assert (hours.values / hours.scale).tolist() == [24, 0, 2.5, 0]
+    again = feature_costs(costs, ["age", "sugar", "fat"])
+    assert (again.attributes[0].values / hours.scale).tolist() == [0, 2.5, 24, 0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("-1", r"hours of 'sugar' must be a number of at least 0, got -1\. Mend or drop the entry\."),
+        ("soon", r"hours of 'sugar' must be a number of at least 0, got 'soon'\. Mend or drop the entry\."),
+        ("", r"hours of 'sugar' must be a number of at least 0, got nothing\. Mend or drop the entry\."),
+    ],
+)
+def test_an_attribute_that_is_asked_for_must_be_numbers(tmp_path: Path, cell: str, sentence: str) -> None:
+    (tmp_path / "prices.csv").write_text(HOURS.replace("2.5", cell), encoding="utf-8")
+    names = ["age", "sugar", "fat"]
+
+    assert read_costs(tmp_path / "prices.csv", names).attributes == ()
+    with pytest.raises(BadInputError, match=sentence):
+        read_costs(tmp_path / "prices.csv", names, wanted=["hours"])
+
+
+def test_hours_of_a_judge_are_taken_once_for_all_his_columns(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("name,cost,hours\nann,2,3\nbob,1,5\n", encoding="utf-8")
+    costs = read_costs(tmp_path / "prices.csv", ["ann:ham", "ann:spam", "bob"])
+
+    chain = np.array([[True, False, False], [True, True, False], [True, True, True]])
+    assert costs.taken(chain, costs.attributes)[:, 0].tolist() == [3, 0, 5]
+
+
+@pytest.mark.parametrize(
+    ("hours", "sentence"),
+    [
+        ({"a": 1}, "the attribute 'hours' must have a number for every feature, got none for 'b'"),
+        ({"a": 1, "b": 1, "c": 1}, "the attribute 'hours' must name columns of the table, got 'c'"),
+        ({"a": 1, "b": -1}, "hours of 'b' must be a number of at least 0, got -1"),
+    ],
+)
+def test_bad_attributes_are_refused(hours: dict[str, float], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        feature_costs([1, 2], "ab", attributes={"hours": hours})
+
+
+def test_a_group_that_is_called_like_a_feature_takes_nothing_itself() -> None:
+    costs = feature_costs(
+        [1, 2], "ab", groups={"b": "a"}, first_prices={"a": 4}, attributes={"hours": {"a": 9, "b": 1}}
+    )
+    assert costs.taken(np.array([[False, True], [True, True]]), costs.attributes).tolist() == [[1], [9]]

@@ -20,6 +20,8 @@ from tests.multistage.strategies import facts, problem_of
 
 THINGS = {"s": 3, "t": 5}
 GROUP = {"g": 2}
+HOURS = {"s": 1, "t": 3, "g": 2}
+"""Hours of things and of the group; those of a feature are its price."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,21 @@ class Prices:
     def costs(self) -> FeatureCosts:
         return feature_costs(
             self.own, list(self.own), groups=dict.fromkeys(self.in_group, "g"), first_prices=THINGS | GROUP,
-            needs=self.needs,
+            needs=self.needs, attributes={"hours": self.own | HOURS},
         )  # fmt: skip
 
     def of(self, features: frozenset[str]) -> int:
-        """Buy what is needed until nothing is missing, and pay for every thing once."""
+        """Pay for every thing once."""
+        return sum((self.own | THINGS | GROUP)[name] for name in self.bought(features))
+
+    def bought(self, features: frozenset[str]) -> set[str]:
+        """Buy what is needed until nothing is missing."""
         bought: set[str] = set(features)
         while True:
             more = {one for name in bought for one in self.needs.get(name, ())}
             more |= {"g" for name in bought if name in self.in_group}
             if more <= bought:
-                return sum((self.own | THINGS | GROUP)[name] for name in bought)
+                return bought
             bought |= more
 
 
@@ -66,6 +72,24 @@ def test_the_price_of_every_set_is_that_of_all_it_needs_each_once(given_prices: 
             frozenset(name for name, chosen in zip(names, inside, strict=True) if chosen)
         )
         assert table[mask] == costs.price(inside) == wanted * costs.scale
+
+
+@given(given_prices=prices(), stages=st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_a_stage_takes_the_longest_of_all_that_was_not_bought_before(
+    given_prices: Prices, stages: list[int]
+) -> None:
+    costs, names = given_prices.costs(), list(given_prices.own)
+    chain = np.array([[stage <= last for stage in stages] for last in range(3)])
+    hours: dict[str, int] = given_prices.own | HOURS
+    before: set[str] = set()
+    expected = []
+    for known in chain:
+        after = given_prices.bought(frozenset(name for name, one in zip(names, known, strict=True) if one))
+        # what others need is a thing like any other, wherever it is read
+        expected.append(max((hours[name] for name in after - before), default=0))
+        before = after
+    (one,) = costs.attributes
+    assert (costs.taken(chain, costs.attributes)[:, 0] / one.scale).tolist() == expected
 
 
 @dataclass(frozen=True)
@@ -112,7 +136,7 @@ def test_a_feature_that_others_need_is_paid_with_the_first_of_them() -> None:
 def test_without_needs_nothing_changes_and_settings_have_none() -> None:
     plain = feature_costs([1, 2], "ab", groups={"a": "g"}, first_prices={"g": 3})
     assert plain.needs is None
-    assert "needs" not in plain.as_settings()
+    assert not {"needs", "attributes"} & set(plain.as_settings())
     assert "needs" in feature_costs([1, 2], "ab", needs={"a": ["b"]}).as_settings()
 
 

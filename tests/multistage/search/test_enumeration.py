@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_assignments
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
 from shortlist.multistage.search.walkers import WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
@@ -105,6 +105,11 @@ OBJECTIVE_SETS = [
     ("coverage", "worst_case_cost", "conclusive_accuracy"),
     ("evaluation_cost", "coverage", "conclusive_accuracy"),
 ]
+WITH_HOURS = [
+    ("coverage", "hours"),
+    ("coverage", "conclusive_accuracy", "acquisition_cost", "hours"),
+    ("hours", "stages", "conclusive_accuracy"),
+]
 
 
 def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
@@ -114,7 +119,7 @@ def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
     for measures, ties in zip(result.measures.tolist(), result.n_tied.tolist(), strict=True):
         vector = []
         for objective in problem.objectives:
-            whole = measures[OBJECTIVES[objective.name]]
+            whole = measures[problem.places[objective.name]]
             scale = problem.unit * max(1, measures[0]) if objective.scale is None else objective.scale
             vector.append(Fraction(whole, scale) * objective.sign)
         found[tuple(vector)] = ties
@@ -124,7 +129,7 @@ def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
 PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
 
 
-@pytest.mark.parametrize("objectives", OBJECTIVE_SETS, ids="+".join)
+@pytest.mark.parametrize("objectives", [*OBJECTIVE_SETS, *WITH_HOURS], ids="+".join)
 @pytest.mark.parametrize("removal", [False, True], ids=["all features", "removal"])
 @settings(max_examples=25)
 @given(
@@ -192,6 +197,28 @@ def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> No
         3, objectives, removal=seed % 3 == 0, penalties=given_penalties, call_cost=Fraction(1),
         call_cost_per_feature=Fraction(0),
     )  # fmt: skip
+
+
+@settings(max_examples=10)
+@given(known=facts(max_features=6), k=st.integers(2, 5), removal=st.booleans())
+def test_bounds_of_hours_change_nothing_for_more_features(
+    known: oracles.Facts, k: int, removal: bool
+) -> None:
+    names = ("coverage", "conclusive_accuracy", "hours")
+    problem = problem_of(known, min(k, known.n_features), objectives=names, removal=removal)
+    with_bounds, without = (enumerate_front(problem, bounds=bounds) for bounds in (True, False))
+
+    assert exact_values(with_bounds) == exact_values(without)
+
+
+def test_what_is_done_at_the_same_time_takes_as_long_as_the_longest() -> None:
+    subsets = [frozenset(s) for size in (1, 2) for s in itertools.combinations(range(2), size)]
+    answers = {features: ((features == {0, 1},) * 2,) * 4 for features in subsets}
+    known = oracles.Facts(2, (0, 1, 0, 1), answers, (1, 1), hours=(5, 24))
+
+    result = enumerate_front(problem_of(known, 2, objectives=("coverage", "hours")))
+
+    assert result.front().values.tolist() == [[1.0, 24.0]]  # one after the other they take 29 hours
 
 
 def test_a_cancelled_walk_claims_nothing() -> None:

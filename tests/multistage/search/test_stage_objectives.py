@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
+from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.search.emsco import score
 from shortlist.multistage.search.stage_objectives import OBJECTIVES, merits, stage_problem
@@ -35,7 +36,7 @@ def test_objectives_equal_the_plain_twin(known: oracles.Facts, k: int, unused: b
 @given(facts(), st.integers(1, 4))
 def test_further_measures_equal_the_plain_twin(known: oracles.Facts, k: int) -> None:
     k = min(k, known.n_features)
-    problem = problem_of(known, k, objectives=tuple(OBJECTIVES))
+    problem = problem_of(known, k, objectives=(*OBJECTIVES, "hours"))
     for assignment in oracles.all_assignments(known.n_features, k):
         values = problem.values(problem.measures(np.array([assignment], dtype=np.int8)))[0]
         named = dict(zip(problem.names, values.tolist(), strict=True))
@@ -48,6 +49,7 @@ def test_further_measures_equal_the_plain_twin(known: oracles.Facts, k: int) -> 
         assert named["stages"] == max(assignment) + 1
         assert named["worst_case_cost"] == max(paid for *_, paid, _ in rows)
         assert named["evaluation_cost"] == pytest.approx(np.mean([stages for *_, stages in rows]))
+        assert named["hours"] == np.mean([known.taken(assignment, stages) for *_, stages in rows])
 
 
 @given(facts())
@@ -123,6 +125,15 @@ def test_bad_options_are_refused(options: dict[str, object], sentence: str) -> N
 
     with pytest.raises(BadInputError, match=sentence):
         stage_problem(decisions, oracles.whole_costs(known.prices), **{"max_stages": 1, **options})  # type: ignore[arg-type]  # any option
+
+
+def test_an_attribute_that_is_called_like_an_objective_is_refused() -> None:
+    known = oracles.Facts(1, (0, 1), {frozenset({0}): ((False, False),) * 2}, (7,))
+    costs = feature_costs([7], "0", attributes={"stages": {"0": 1}})
+    decisions = DecisionBits(oracles.Told(known), RejectRule((0.75, 0.75)))
+
+    with pytest.raises(BadInputError, match="must not be called like an objective, got 'stages'"):
+        stage_problem(decisions, costs, max_stages=1)
 
 
 @pytest.mark.parametrize("member_costs", [None, (1.0, 1e30)])

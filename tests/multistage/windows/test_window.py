@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
@@ -15,7 +16,6 @@ from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import has_gaps
-from shortlist.multistage.search._evaluation import N_MEASURES
 from shortlist.multistage.search.stage_objectives import (
     DEFAULT_OBJECTIVES,
     StageProblem,
@@ -32,7 +32,10 @@ from shortlist.runs import Budget, Cancellation
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
-NOTHING = np.empty((0, N_MEASURES), dtype=np.int64)
+
+def nothing(problem: StageProblem) -> NDArray[np.int64]:
+    """Return the measures of no assignment."""
+    return np.empty((0, problem.n_measures), dtype=np.int64)
 
 
 def in_window(window: Window) -> Iterator[list[int]]:
@@ -79,6 +82,7 @@ def items_of(draw: st.DrawFn, n_features: int) -> Mask:
         pytest.param(DEFAULT_OBJECTIVES, id="the usual objectives"),
         pytest.param(("coverage", "false_positive_rate", "worst_case_cost", "stages"), id="others"),
         pytest.param(("conclusive_accuracy", "evaluation_cost"), id="calls"),
+        pytest.param(("coverage", "conclusive_accuracy", "hours"), id="hours"),
     ],
 )
 @settings(max_examples=25)
@@ -89,7 +93,7 @@ def test_a_window_holds_the_front_of_all_its_assignments(
     problem = problem_of(known, min(k, known.n_features), objectives=objectives, removal=removal)
     window = Window(problem, data.draw(items_of(known.n_features)))
 
-    found, whole = walk_window(window, NOTHING, Budget())
+    found, whole = walk_window(window, nothing(problem), Budget())
     assert whole
 
     everything = list(in_window(window))
@@ -116,7 +120,9 @@ def test_what_is_known_may_be_left_out_and_nothing_else(
 
 
 @pytest.mark.parametrize(
-    "objectives", [DEFAULT_OBJECTIVES, ("conclusive_accuracy", "evaluation_cost")], ids="+".join
+    "objectives",
+    [DEFAULT_OBJECTIVES, ("conclusive_accuracy", "evaluation_cost"), ("coverage", "hours")],
+    ids="+".join,
 )
 @settings(max_examples=25)
 @given(known=facts(ensembles=True), k=st.integers(1, 3), data=st.data())
@@ -130,7 +136,7 @@ def test_invalid_sets_are_passed_by(
     problem = within_rules(problem_of(known, min(k, n), objectives=objectives), rules)
     window = Window(problem, data.draw(items_of(n)))
 
-    found = walk_window(window, NOTHING, Budget())[0].tolist()
+    found = walk_window(window, nothing(problem), Budget())[0].tolist()
 
     valid = list(in_window(window))
     assert all(row in valid for row in found)
@@ -145,7 +151,9 @@ def test_a_large_window_that_is_stopped_says_so() -> None:
     cancellation.cancel()
 
     with pytest.raises(FitsStoppedError, match="stopped"):
-        walk_window(Window(problem, np.eye(9, dtype=bool)), NOTHING, Budget(cancellation=cancellation))
+        walk_window(
+            Window(problem, np.eye(9, dtype=bool)), nothing(problem), Budget(cancellation=cancellation)
+        )
 
 
 @pytest.mark.parametrize("seconds", [3, 9, 20])
@@ -156,7 +164,7 @@ def test_a_window_that_has_not_all_classifiers_holds_the_front_of_those_it_has(s
     problem.decisions.subclassifiers.budget = budget = Budget(seconds, clock=functools.partial(next, now))
     window = Window(problem, np.eye(5, dtype=bool))
 
-    found, whole = walk_window(window, NOTHING, budget)
+    found, whole = walk_window(window, nothing(problem), budget)
 
     assert not whole
     fitted = problem.fitted(np.array(list(in_window(window)), dtype=np.int8)).tolist()

@@ -122,7 +122,8 @@ def stage(
     refuse_unused(context, STAGE_USES)
     output_files(out, model_out)  # two files of one kind are refused before any work
     paper = prices.paper()
-    limits = read_limits(goals.limit or (), stage_objective_names(goals.objectives))
+    objectives = stage_objective_names(goals.objectives)
+    limits = read_limits(goals.limit or (), objectives)
     notes: list[str] = []
     learning = read.read(table, notes)
     X, y = learning.X, learning.y
@@ -132,7 +133,9 @@ def stage(
     common: dict[str, Any] = {
         "feature_costs": priced
         if priced is not None and not own_prices
-        else read_prices(prices, names, dropped=(*(read.drop or ()), *learning.ids), notes=notes),
+        else read_prices(
+            prices, names, objectives=objectives, dropped=(*(read.drop or ()), *learning.ids), notes=notes
+        ),
         "reject_label": no_class(labels),
         "random_state": run.seed,
     }

@@ -39,8 +39,8 @@ class PriceOptions:
         Path | None,
         typer.Option(
             help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a "
-            "group costs its full price; needs names other lines that are bought with it, once. Default: 1 "
-            "each."
+            "group costs its full price; needs names other lines that are bought with it, once; further "
+            "columns of numbers, such as hours, may be objectives. Default: 1 each."
         ),
     ] = None
     costs_dataset: Annotated[
@@ -73,7 +73,7 @@ class GoalOptions:
         str,
         typer.Option(
             help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, "
-            "stages, worst_case_cost, evaluation_cost."
+            "stages, worst_case_cost, evaluation_cost, or a column of --costs such as hours."
         ),
     ] = "coverage,conclusive_accuracy,acquisition_cost"
     pick: Annotated[
@@ -403,7 +403,8 @@ def check_stage_numbers(given: Mapping[str, Any]) -> None:
     if given["recall"] is not None:
         as_count(given["recall"], "--recall")
     point_or_rule(given["pick"])
-    check_objectives(stage_objective_names(given["objectives"]))
+    objectives = stage_objective_names(given["objectives"])
+    check_objectives(objectives, () if given["costs"] is None else objectives)
 
 
 def check_stage_methods(given: Mapping[str, Any]) -> None:
@@ -433,8 +434,11 @@ def point_or_rule(pick: str) -> int | str:
 
 
 def stage_objective_names(text: str) -> list[str]:
-    """Return the names in ``--objectives``."""
-    return [name.replace("-", "_") for name in read_names(text)]
+    """Return the names in ``--objectives``; those of attributes as the file of prices has them."""
+    from shortlist.multistage.search.stage_objectives import OBJECTIVES
+
+    plain = {name: name.replace("-", "_") for name in read_names(text)}
+    return [known if known in OBJECTIVES else name for name, known in plain.items()]
 
 
 def stage_method(method: str, recall: int | None, rules: str | None = None) -> str:
@@ -449,19 +453,24 @@ def stage_method(method: str, recall: int | None, rules: str | None = None) -> s
 
 
 def read_prices(
-    given: PriceOptions, names: Sequence[str], *, dropped: Sequence[str], notes: list[str]
-) -> "FeatureCosts":
+    given: PriceOptions, names: Sequence[str], *, objectives: Sequence[str], dropped: Sequence[str],
+    notes: list[str],
+) -> "FeatureCosts":  # fmt: skip
     """Return prices from the file, else from the preset, else 1 each.
 
-    Those of dropped columns are passed over.
+    Those of dropped columns are passed over. Of `objectives` those that are unknown must be in the file.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
     from shortlist.multistage.problem.costs import feature_costs, read_costs
+    from shortlist.multistage.search.stage_objectives import OBJECTIVES
 
     paper = given.paper()
     if given.costs is not None:
-        return read_costs(given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes)
+        wanted = [name for name in objectives if name not in OBJECTIVES]
+        return read_costs(
+            given.costs, names, dataset=given.costs_dataset, dropped=dropped, notes=notes, wanted=wanted
+        )
     if paper is None:
         return feature_costs(None, names)
     costs = paper.costs(given.scaling)

@@ -81,6 +81,8 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
 
 def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
     """Return the point that predicts."""
+    from shortlist.multistage.predict.prediction import stage_amounts
+
     front, point = classifier.front_, classifier.point_
     ties = front.extras.get("n_tied")
     return {
@@ -90,6 +92,7 @@ def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
         "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
         "stages": _stages(classifier),
         "asked": [_n_asked(stage) for stage in classifier.model_.stages],
+        "attributes": stage_amounts(classifier.model_),
         "n_tied": None if ties is None else ties[point],
         "guarantee": None if classifier.guarantee_ is None else classifier.guarantee_.as_dict(),
     }
@@ -170,17 +173,21 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
 
 def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
     """Print the point that predicts: what it reaches on the rows that judged, and what each stage buys."""
+    from shortlist.multistage.predict.prediction import stage_amounts
+
     front, point = classifier.front_, classifier.point_
     values = ", ".join(
         f"{name} {value:.4g}" for name, value in zip(front.names, front.values[point], strict=True)
     )
     print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {point}, {values}.")
     total = 0.0
-    for number, (bought, fitted) in enumerate(
-        zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
+    taken = stage_amounts(classifier.model_)
+    for number, (bought, fitted, amounts) in enumerate(
+        zip(_stages(classifier), classifier.model_.stages, taken, strict=True), start=1
     ):
         price = fitted.price / classifier.costs_.scale
         paid = f"{price - total:g} more" if price > total else "free"
+        paid += "".join(f", {name} {amount:g}" for name, amount in amounts.items())
         names = ", ".join(bought[:NAMED])
         if len(bought) > NAMED:
             names += f" and {len(bought) - NAMED:,} more, which --json names"

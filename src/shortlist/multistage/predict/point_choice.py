@@ -18,7 +18,7 @@ PICKS = (USUAL, "norm", *PICK_RULES)
 """The names of the rules that pick a point."""
 
 SAVED_ON = ("acquisition_cost", "worst_case_cost", "evaluation_cost", "stages", "false_positive_rate")
-"""What ``one-se`` saves on: the first of these that is an objective."""
+"""What ``one-se`` saves on: the first of these that is an objective, else the first attribute that is one."""
 
 LEAST_COVERAGE = 0.5
 """A choice that answers a smaller share of the rows than this is pointed out."""
@@ -131,8 +131,9 @@ def _one_standard_error(front: Front, within: Mask) -> int | None:
     n_rows = front.objectives[front.names.index("coverage")].scale or 1
     slack = np.sqrt(right.max() * (1 - right.max()) / n_rows)
     enough = np.flatnonzero(right >= right.max() - slack)
+    others = [name for name in front.names if name not in {"coverage", "conclusive_accuracy", *SAVED_ON}]
     saved: list[NDArray[np.float64]] = [
-        front.values[enough, front.names.index(name)] for name in SAVED_ON if name in front.names
+        front.values[enough, front.names.index(name)] for name in (*SAVED_ON, *others) if name in front.names
     ]
     # ties in price go to more right answers, then to the first point
     return int(enough[np.lexsort((-right[enough], *saved[:1]))[0]])
@@ -144,7 +145,11 @@ def _reach(problem: StageProblem) -> dict[str, tuple[float, float]]:
     # every row pays for the first stage, which buys one feature at least
     least = int(problem.costs.price(np.eye(problem.n_features, dtype=bool)).min()) / problem.costs.scale
     call = problem.most_call_price / problem.call_scale
-    return {
+    attributes = {}
+    for one in problem.attributes:
+        first = problem.costs.taken(np.eye(problem.n_features, dtype=bool)[:, None], [one])
+        attributes[one.name] = (int(first.min()) / one.scale, problem.most_taken(one) / one.scale)
+    return attributes | {
         "coverage": (0, 1),
         "conclusive_accuracy": (0, 1),
         "acquisition_cost": (least, total),

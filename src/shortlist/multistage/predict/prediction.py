@@ -64,6 +64,16 @@ class StagedModel:
     costs: FeatureCosts
 
 
+def stage_amounts(model: StagedModel) -> list[dict[str, float]]:
+    """Return what each stage takes of every attribute of the prices, such as its hours."""
+    attributes = model.costs.attributes
+    taken = model.costs.taken(np.array([stage.subset for stage in model.stages]), attributes)
+    return [
+        {one.name: int(units) / one.scale for one, units in zip(attributes, row, strict=True)}
+        for row in taken
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """What was decided for each row.

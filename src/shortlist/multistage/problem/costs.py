@@ -1,5 +1,6 @@
-"""What acquiring features costs: a price per feature, and what several features need and is paid once."""
+"""What acquiring features costs: prices, what several features need and is paid once, and what else it takes."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -20,6 +21,32 @@ from shortlist.tables.learning import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+PRICE_COLUMNS = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
+"""Columns of a file of prices that are no attributes."""
+
+
+@saved_from("shortlist")
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A number beside the price, such as hours, in whole units of 1 / `scale`.
+
+    What is bought in one stage is done at the same time, so a stage takes the largest number of all that is
+    new in it, and a row the sum over the stages that it went through.
+
+    Attributes
+    ----------
+    name : str
+    values : ndarray of int64, shape (n_features + n_groups,)
+        Of each feature, and of each group when it is opened.
+    scale : int
+        Units per unit of the user's.
+    """
+
+    name: str
+    values: NDArray[np.int64]
+    scale: int
 
 
 @saved_from("shortlist")
@@ -45,6 +72,8 @@ class FeatureCosts:
         Units per unit of the user's money.
     needs : ndarray of bool, shape (n_features, n_groups), or None
         Groups that a feature opens besides its own; None: none.
+    attributes : tuple of Attribute
+        Further numbers of each feature.
     """
 
     names: tuple[str, ...]
@@ -53,6 +82,7 @@ class FeatureCosts:
     first_prices: NDArray[np.int64]
     scale: int
     needs: Mask | None = None
+    attributes: tuple[Attribute, ...] = ()
 
     @property
     def opens(self) -> Mask:
@@ -77,10 +107,45 @@ class FeatureCosts:
             prices, opened = np.concatenate([prices, more]), np.concatenate([opened, opened | opens])
         return prices
 
+    def bought(self, subsets: Mask) -> Mask:
+        """Return what is there after buying feature sets: the features, and the groups that they open.
+
+        For masks of shape ``(..., n_features)`` of shape ``(..., n_features + n_groups)``, the order of
+        :attr:`Attribute.values`.
+        """
+        masks = np.asarray(subsets, dtype=bool)
+        opened = [masks[..., opened_by].any(axis=-1) for opened_by in self.opens.T]
+        return np.concatenate([masks, np.stack(opened, axis=-1)] if opened else [masks], axis=-1)
+
+    def taken(self, chain: Mask, attributes: Sequence[Attribute]) -> NDArray[np.int64]:
+        """Return what each stage takes of each attribute, in units: the largest of all that is new in it.
+
+        Parameters
+        ----------
+        chain : ndarray of bool, shape (..., n_stages, n_features)
+            The features that are known after each stage.
+        attributes : sequence of Attribute
+
+        Returns
+        -------
+        taken : ndarray of int64, shape (..., n_stages, n_attributes)
+        """
+        bought = self.bought(chain)
+        new = bought.copy()
+        new[..., 1:, :] &= ~bought[..., :-1, :]
+        largest = [np.where(new, one.values, 0).max(axis=-1, initial=0) for one in attributes]
+        if not largest:
+            return np.empty((*new.shape[:-1], 0), dtype=np.int64)
+        return np.asarray(np.stack(largest, axis=-1), dtype=np.int64)
+
     def as_settings(self) -> dict[str, Any]:
-        """Return what a study is bound to; studies of prices without needs are older than these."""
+        """Return what a study is bound to; studies of prices alone are older than needs and attributes."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in given.items() if value is not None}
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None and (name != "attributes" or value)
+        }
 
     @property
     def total(self) -> int:
@@ -95,6 +160,7 @@ def feature_costs(
     groups: Mapping[str, str] | None = None,
     first_prices: Mapping[str, float] | None = None,
     needs: Mapping[str, Sequence[str]] | None = None,
+    attributes: Mapping[str, Mapping[str, float]] | None = None,
 ) -> FeatureCosts:
     """Check prices and scale them to integers.
 
@@ -112,11 +178,15 @@ def feature_costs(
         What has to be bought for a feature: other features, or things with a first price. It is paid once,
         whoever needs it and whether or not it is read as a feature too, with all that it needs itself. A
         string is one name.
+    attributes : mapping from name to mapping from feature to number, optional
+        Further numbers of each feature, at least 0, that may be objectives of stages: a stage takes the
+        largest of all that is new in it, as what is bought together is done at the same time. What has a
+        first price may have one too; it counts in the stage that pays that price, and is 0 where not given.
 
     Raises
     ------
     BadInputError
-        If a price is missing, negative or not a number, or names something unknown.
+        If a price or a number is missing, negative or none, or names something unknown.
 
     Examples
     --------
@@ -131,6 +201,14 @@ def feature_costs(
     ...     needs={"a": ["transcript"], "b": ["transcript"]})
     >>> costs.price([[True, False], [True, True]]).tolist()
     [11, 13]
+
+    Two tests at once take as long as the longer one; one after the other they take the sum.
+
+    >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], attributes={"hours": {"a": 3, "b": 24}})
+    >>> costs.taken(np.array([[True, True]]), costs.attributes).tolist()
+    [[24]]
+    >>> costs.taken(np.array([[True, False], [True, True]]), costs.attributes).tolist()
+    [[3], [24]]
     """
     names = tuple(map(str, names))
     if isinstance(costs, FeatureCosts):
@@ -151,21 +229,59 @@ def feature_costs(
         things = {
             thing: _price(f"the first price of {thing!r}", price) for thing, price in first_prices.items()
         }
-        further, exact, first = shared_needs(
+        further, exact, first, order = shared_needs(
             needs or {}, prices=dict(zip(names, exact, strict=True)), groups=groups, things=things,
             order=order,
         )  # fmt: skip
-    units, scale = as_integers([*exact, *first])
-    if sum(units) >= 2**40:
-        raise BadInputError("feature_costs must have fewer digits to stay exact. Round them.")
+    units, scale = _whole("feature_costs", [*exact, *first])
     return FeatureCosts(
         names,
-        np.array(units[: len(names)], dtype=np.int64),
+        units[: len(names)],
         own,
-        np.array(units[len(names) :], dtype=np.int64),
+        units[len(names) :],
         scale,
         further,
+        tuple(
+            _attribute(name, values, names, order, first_prices)
+            for name, values in (attributes or {}).items()
+        ),
     )
+
+
+def _whole(argument: str, exact: Sequence[Fraction]) -> tuple[NDArray[np.int64], int]:
+    """Return numbers as whole units, and how many units make one."""
+    units, scale = as_integers(exact)
+    if sum(units) >= 2**40:
+        raise BadInputError(f"{argument} must have fewer digits to stay exact. Round them.")
+    return np.array(units, dtype=np.int64), scale
+
+
+def _attribute(
+    attribute: str,
+    given: Mapping[str, Any],
+    names: tuple[str, ...],
+    order: Sequence[str],
+    first_prices: Mapping[str, Any],
+) -> Attribute:
+    """Read the numbers of an attribute; those of a feature that others need are those of its group."""
+    unknown = [one for one in given if one not in names and one not in first_prices]
+    if unknown:
+        _check_known(f"the attribute {attribute!r}", {unknown[0]: 0}, names)
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise BadInputError(
+            f"the attribute {attribute!r} must have a number for every feature, got none for "
+            f"{all_of(map(repr, missing))}. Add each, or 0."
+        )
+    exact = {one: _price(f"{attribute} of {one!r}", number) for one, number in given.items()}
+    needed = set(order) - set(first_prices)
+    own = [Fraction(0) if name in needed else exact[name] for name in names]
+    # a group may be called like a feature
+    first = [
+        Fraction(0) if one in names and one not in needed else exact.get(one, Fraction(0)) for one in order
+    ]
+    values, scale = _whole(attribute, [*own, *first])
+    return Attribute(attribute, values, scale)
 
 
 def read_costs(
@@ -175,6 +291,7 @@ def read_costs(
     dataset: str | None = None,
     dropped: Sequence[str] = (),
     notes: list[str] | None = None,
+    wanted: Sequence[str] = (),
 ) -> FeatureCosts:
     """Read prices from a table: CSV, or another format of :func:`shortlist.tables.files.read_table_file`.
 
@@ -183,7 +300,7 @@ def read_costs(
     path : path
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
-        columns are ignored. Or columns ``name`` and ``cost``, the prices of judges: one is paid once for all
+        columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of judges: one is paid once for all
         columns ``name:class`` that hold the judge's probabilities. A column ``needs`` names what must be
         bought besides, with ``;`` between several: other lines of the file, which may be no features.
     names : sequence of str
@@ -194,6 +311,8 @@ def read_costs(
         Columns of the table that are no features: their prices are passed over.
     notes : list of str, optional
         Gets a sentence about prices that were passed over, and about how the file was read.
+    wanted : sequence of str, optional
+        Further columns that must be attributes if they are there; others are where all cells are numbers.
 
     Raises
     ------
@@ -224,6 +343,7 @@ def read_costs(
     if notes is not None and passed_over.any():
         notes.append(f"{path} also prices {all_of(table[key][passed_over])}, which are dropped: passed over.")
     table = table[~passed_over]
+    attributes = _attributes_of(table, key, wanted)
     full = dict(zip(table[key], table["cost"].tolist(), strict=True))
     groups, first = _discounted(table, full, key, path)
     things = _paid_once(full, names, needed, judges=key == "name")
@@ -241,8 +361,21 @@ def read_costs(
     groups |= of_judges
     return feature_costs(
         full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
-        needs={name: wanted for name, wanted in needs.items() if name in {*full, *first}},
+        needs={name: needed for name, needed in needs.items() if name in {*full, *first}},
+        attributes={name: dict.fromkeys(of_judges, 0) | numbers for name, numbers in attributes.items()},
     )  # fmt: skip
+
+
+def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the further columns of a table of prices that hold numbers, and those that have to."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in table.columns:
+        is_index = not str(name).strip() or str(name).startswith("Unnamed:")
+        if name in wanted or not (name in PRICE_COLUMNS or is_index or table[name].dtype.kind not in "iuf"):
+            numbers = table[name].tolist()
+            if name in wanted or all(isinstance(one, int | float) and 0 <= one < math.inf for one in numbers):
+                found[str(name)] = dict(zip(table[key], numbers, strict=True))
+    return found
 
 
 def _discounted(
@@ -362,16 +495,19 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
         )
     order = [costs.names.index(name) for name in names]
     needs = None if costs.needs is None else costs.needs[order]
+    places = [*order, *range(len(names), len(names) + len(costs.first_prices))]
     return FeatureCosts(
-        names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale, needs
-    )
+        names, costs.prices[order], costs.groups[order], costs.first_prices, costs.scale, needs,
+        tuple(Attribute(one.name, one.values[places], one.scale) for one in costs.attributes),
+    )  # fmt: skip
 
 
 def _price(what: str, cost: Any) -> Fraction:
     """Read a price."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        got = f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
+        is_gap = isinstance(cost, float) and math.isnan(cost)
+        got = "nothing" if is_gap else f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
         raise BadInputError(f"{what} must be a number of at least 0, got {got}. Mend or drop the entry.")
     kept = exact.limit_denominator(10**MOST_DECIMALS)
     if abs(kept - exact) * 10**MOST_DECIMALS > exact:

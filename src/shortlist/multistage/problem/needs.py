@@ -17,7 +17,7 @@ def shared_needs(
     groups: Mapping[str, str],
     things: Mapping[str, Fraction],
     order: Sequence[str],
-) -> tuple[Mask, list[Fraction], list[Fraction]]:
+) -> tuple[Mask, list[Fraction], list[Fraction], list[str]]:
     """Turn needs into groups with a first price: whatever somebody needs is a group of its own.
 
     A feature that others need is free itself then, and opens the group that has its price.
@@ -42,6 +42,8 @@ def shared_needs(
         What each feature costs beside them.
     first_prices : list of Fraction
         Those of all groups.
+    order : list of str
+        What all groups are called: those of `order`, then features and things that are needed.
 
     Raises
     ------
@@ -74,7 +76,8 @@ def shared_needs(
             if one in places:
                 opens[row, places[one]] = True
     first = [prices[one] if one in prices else things[one] for one in places]
-    return opens, [Fraction(0) if one in needed else price for one, price in prices.items()], first
+    own = [Fraction(0) if one in needed else price for one, price in prices.items()]
+    return opens, own, first, list(places)
 
 
 def _all_needed(feature: str, needs: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> set[str]:

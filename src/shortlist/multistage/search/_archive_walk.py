@@ -31,6 +31,7 @@ from shortlist.multistage.search._walk_arrays import (
     Blocks,
     Space,
     next_node,
+    taken,
     write_block,
 )
 
@@ -170,6 +171,8 @@ def advance(
     following[STAGES] += 1
     following[COST] += entering * (prices[mask] - prices[before])
     following[EVALUATION] += entering * space.call_prices[mask]
+    for m in range(space.amounts.shape[1]):
+        following[N_MEASURES + m] += entering * taken(m, before, mask, space)
     if entering:
         following[WORST] = prices[mask]
 
@@ -202,8 +205,9 @@ def walk_archive(
     )  # fmt: skip
     full = len(prices) - 1
     n_words = waiting.shape[1]
-    finished = np.zeros(N_MEASURES, dtype=np.int64)
-    hoped = np.zeros(N_MEASURES, dtype=np.int64)
+    n_measures = measures.shape[1]
+    finished = np.zeros(n_measures, dtype=np.int64)
+    hoped = np.zeros(n_measures, dtype=np.int64)
     after = np.zeros(n_words, dtype=np.uint64)
     sharp = not removal
     for c in range(len(penalties)):
@@ -239,7 +243,7 @@ def walk_archive(
                 hope += popcount(row & reach[mask, 1, w])
                 doomed += popcount(row & bits[full, 0, w] & ~reach[mask, 1, w])
                 stuck += popcount(row & ~reach[mask, 0, w])
-            for m in range(N_MEASURES):
+            for m in range(n_measures):
                 hoped[m] = measures[depth, m]
             hoped[STAGES] += 1 if removal else 2
             if removal:
@@ -247,6 +251,12 @@ def walk_archive(
             else:
                 hoped[COST] += (left - stuck) * least_steps[mask] + stuck * (prices[full] - prices[mask])
             hoped[EVALUATION] += left * space.least_calls[mask]
+            # the stages that follow take, in sum, at least what one stage with all of them would
+            for m in range(space.amounts.shape[1]):
+                hoped[N_MEASURES + m] += left * space.least_taken[mask, m]
+                if not removal:
+                    rest = taken(m, mask, full, space)
+                    hoped[N_MEASURES + m] += stuck * (rest - space.least_taken[mask, m])
             most = hoped[CONCLUSIVE] + left - stuck
             if sharp:
                 hoped[CREDIT] += unit * hope
@@ -265,7 +275,7 @@ def walk_archive(
                         answer |= 1
                     elif known[a, CONCLUSIVE] < most:
                         answer |= 2
-                for m in range(COST, N_MEASURES):
+                for m in range(COST, n_measures):
                     if uses[m]:
                         if known[a, m] < hoped[m]:
                             answer |= 1

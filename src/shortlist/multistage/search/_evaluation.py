@@ -14,6 +14,7 @@ CONCLUSIVE, CREDIT, COST, FALSE_POSITIVES, STAGES, WORST, EVALUATION = range(7)
 stages; what the dearest row pays; what all calls of classifiers cost.
 """
 N_MEASURES = 7
+"""How many these are. A column for each attribute follows: what all rows take of it."""
 
 
 class Scoring(NamedTuple):
@@ -30,20 +31,24 @@ class Scoring(NamedTuple):
 
 
 @kernel(
-    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], uint64[:, :, ::1], uint64[::1], Scoring, "
-    "int64[:, ::1])",
+    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1], uint64[:, :, ::1], uint64[::1], "
+    "Scoring, int64[:, ::1])",
     makes_arrays=True,
 )
 def measure(
     slots: Longs,
     prices: Longs,
     call_prices: Longs,
+    taken: Longs,
     bits: Words,
     everyone: Words,
     scoring: Scoring,
     measures: Longs,
 ) -> None:
-    """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call."""
+    """Measure assignments, given their stages' `slots` (-1: none) and what rows pay by stage and call.
+
+    `taken` is what rows take of each attribute by stage.
+    """
     classes, penalties, unit, negatives = scoring.classes, scoring.penalties, scoring.unit, scoring.negatives
     n_words = len(everyone)
     waiting = np.empty(n_words, dtype=np.uint64)
@@ -65,6 +70,8 @@ def measure(
                 continue
             measures[a, COST] += entering * (prices[a, stage] - paid)
             measures[a, EVALUATION] += entering * call_prices[a, stage]
+            for m in range(taken.shape[2]):
+                measures[a, N_MEASURES + m] += entering * taken[a, stage, m]
             paid = prices[a, stage]
             measures[a, WORST] = paid
             for w in range(n_words):

@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 from shortlist._bits import Words, WordTable
 from shortlist._jit import kernel
-from shortlist.arrays import Longs, LongTable
+from shortlist.arrays import FlagTable, Longs, LongTable
 
 DEPTH, FIRST, LOOKED = range(3)
 """Where a walk is: its depth, 0 before a first set; the place of that set; how many chains were looked at."""
@@ -25,6 +25,12 @@ class Space(NamedTuple):
     """What a call of the classifier costs."""
     least_calls: Longs
     """The least that a call costs of any classifier with more features."""
+    bought: FlagTable
+    """What is there that takes something of an attribute."""
+    amounts: LongTable
+    """How much of each attribute that takes, ``(n_bought, n_attributes)``; not indexed by bit mask."""
+    least_taken: LongTable
+    """The least of each attribute that going on takes."""
 
 
 class Blocks(NamedTuple):
@@ -51,6 +57,16 @@ class ArchivePath(NamedTuple):
     """What it comes to."""
     at: Longs
     """Where the walk is: its depth, the place of its first set, and how many chains it has seen, ``(3,)``."""
+
+
+@kernel("int64(int64, int64, int64, Space)")
+def taken(attribute: int, before: int, mask: int, space: Space) -> int:
+    """Return what a stage takes of an attribute that leads from one set to another: the largest of the new."""
+    largest = 0
+    for one in range(space.amounts.shape[0]):
+        if space.bought[mask, one] and not space.bought[before, one]:
+            largest = max(largest, space.amounts[one, attribute])
+    return largest
 
 
 @kernel("void(int64[::1], int64, int64, int64, Blocks)")

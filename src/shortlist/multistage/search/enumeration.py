@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
 from shortlist.multistage.search._enumeration import UNSEEN
-from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
@@ -129,7 +130,11 @@ def enumerate_front(
     problem.decisions.subclassifiers.budget = budget.until(FITS_SHARE)
     space = _space(problem)
     k = problem.max_stages
-    found = _nothing(k)
+    found = FoundAssignments(
+        np.empty((0, problem.n_measures), dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+        np.empty((0, max(1, k)), dtype=np.int64),
+    )
     looked, done, tasks = 0, 0, _tasks(problem, 1)
     join = functools.partial(_nondominated, problem)
     # the front of fewer stages is the best start for the bounds of more
@@ -257,14 +262,6 @@ def _nondominated(
     return FoundAssignments(measures[first][best], summed[best], chains[first][best])
 
 
-def _nothing(max_stages: int) -> FoundAssignments:
-    return FoundAssignments(
-        np.empty((0, N_MEASURES), dtype=np.int64),
-        np.empty(0, dtype=np.int64),
-        np.empty((0, max(1, max_stages)), dtype=np.int64),
-    )
-
-
 def front_order(problem: StageProblem, measures: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order points as a front does: best first by the first objective, then the second, and so on."""
     signs = np.array([objective.sign for objective in problem.objectives])
@@ -276,14 +273,24 @@ def _space(problem: StageProblem) -> Space:
     bits, prices = problem.decisions.every_subset(), problem.costs.table()
     sets = subset_masks(problem.n_features)
     calls = problem.call_prices(sets, problem.decisions.slots(sets))
-    return space_of(bits, prices, np.concatenate([[0], calls]))
+    sets = np.concatenate([np.zeros_like(sets[:1]), sets])
+    return space_of(problem, sets, bits, prices, np.concatenate([[0], calls]))
 
 
-def space_of(bits: NDArray[np.uint64], prices: NDArray[np.int64], calls: NDArray[np.int64]) -> Space:
+def space_of(
+    problem: StageProblem,
+    sets: Mask,
+    bits: NDArray[np.uint64],
+    prices: NDArray[np.int64],
+    calls: NDArray[np.int64],
+) -> Space:
     """Return what a walk needs, from the decision bits, prices and call prices of all sets by bit mask.
 
     Parameters
     ----------
+    problem : StageProblem
+    sets : ndarray of bool, shape (2**n, n_features)
+        The features of each.
     bits : ndarray of uint64, shape (2**n, 2, n_words)
         Who is confident, and who is right too; row 0, of no feature, is zero.
     prices, calls : ndarray of int64, shape (2**n,)
@@ -312,7 +319,28 @@ def space_of(bits: NDArray[np.uint64], prices: NDArray[np.int64], calls: NDArray
         absent = numbers[numbers >> feature & 1 == 0]
         following[absent] = np.minimum(following[absent], cheapest[absent | 1 << feature])
     following[-1] = 0
-    return Space(bits, reach, prices, least, calls.astype(np.int64), following)
+    bought, amounts, least_taken = _taken(problem, sets)
+    return Space(bits, reach, prices, least, calls.astype(np.int64), following, bought, amounts, least_taken)
+
+
+def _taken(problem: StageProblem, sets: Mask) -> tuple[Mask, NDArray[np.int64], NDArray[np.int64]]:
+    """Return `bought`, `amounts` and `least_taken` of :class:`Space`."""
+    costs = problem.costs
+    attributes = problem.attributes
+    if not attributes:
+        none = np.zeros((len(sets), 0), dtype=np.int64)
+        return none.astype(bool), none[:0], none
+    amounts = np.stack([one.values for one in attributes], axis=1)
+    takes = amounts.any(axis=1)
+    bought = np.ascontiguousarray(costs.bought(sets)[:, takes])
+    least = np.full((len(sets), len(attributes)), UNSEEN, dtype=np.int64)
+    numbers = np.arange(len(sets))
+    for item in range(len(sets).bit_length() - 1):
+        absent = numbers[numbers >> item & 1 == 0]
+        steps = np.stack([sets[absent], sets[absent | 1 << item]], axis=1)
+        least[absent] = np.minimum(least[absent], costs.taken(steps, attributes)[:, 1])
+    least[-1] = 0
+    return bought, np.ascontiguousarray(amounts[takes]), least
 
 
 def _tasks(problem: StageProblem, max_stages: int) -> list[NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import LARGEST_INTEGER, as_fraction, as_integers
-from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.costs import Attribute, FeatureCosts
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import acquired, check_max_stages, stage_counts
 from shortlist.multistage.search._evaluation import (
@@ -50,7 +50,8 @@ OBJECTIVES = {
 positive, rejected rows included in the whole; ``stages`` the number of stages, also of those that no
 validation row reaches; ``worst_case_cost`` what the dearest validation row pays, which a new row may exceed;
 ``evaluation_cost`` what the calls of the stages' classifiers cost per row, of ensembles those of all their
-members.
+members. Attributes of the prices may be objectives too: what a row takes on average, over the stages that it
+goes through the sum of the largest number of all that is new in each.
 """
 DEFAULT_OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 
@@ -71,7 +72,7 @@ class StageProblem:
     max_stages : int
         k.
     names : tuple of str
-        Objectives, keys of :data:`OBJECTIVES`.
+        Objectives, keys of :data:`OBJECTIVES` or attributes of the prices.
     unit : int
         Credit of a right answer.
     penalties : ndarray of int64, shape (n_classes,)
@@ -124,6 +125,25 @@ class StageProblem:
         return self._bits(np.ones(self.n_rows, dtype=bool))
 
     @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes of the prices that are objectives."""
+        return tuple(one for one in self.costs.attributes if one.name in self.names)
+
+    @property
+    def n_measures(self) -> int:
+        """Number of measures."""
+        return N_MEASURES + len(self.attributes)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The column of measures that each objective is made of."""
+        return OBJECTIVES | {one.name: N_MEASURES + place for place, one in enumerate(self.attributes)}
+
+    def most_taken(self, attribute: Attribute) -> int:
+        """Return the most units of an attribute that any stages take: those of its largest numbers."""
+        return int(np.sort(attribute.values)[::-1][: self.max_stages].sum())
+
+    @property
     def scoring(self) -> Scoring:
         """What decisions on the validation rows are worth, as kernels take it."""
         n_classes = self.decisions.subclassifiers.rows.n_classes
@@ -138,9 +158,9 @@ class StageProblem:
 
         Returns
         -------
-        measures : ndarray of int64, shape (n_assignments, 7)
+        measures : ndarray of int64, shape (n_assignments, n_measures)
             Conclusive rows, credit, cost of all rows, false positives, stages, cost of the dearest row, cost
-            of calls; whole numbers, exact.
+            of calls, and of each attribute what all rows take; whole numbers, exact.
         """
         counts = stage_counts(assignments)
         k = int(counts.max(initial=1))
@@ -150,10 +170,12 @@ class StageProblem:
         slots[present] = self.decisions.slots(masks[present])
         calls = np.zeros(present.shape, dtype=np.int64)
         calls[present] = self.call_prices(masks[present], slots[present])
-        result = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
+        taken = self.costs.taken(masks, self.attributes)
+        result = np.empty((len(assignments), self.n_measures), dtype=np.int64)
         measure(
-            slots, self.costs.price(masks), calls, self.decisions.bits, self.everyone, self.scoring, result
-        )
+            slots, self.costs.price(masks), calls, taken, self.decisions.bits, self.everyone, self.scoring,
+            result,
+        )  # fmt: skip
         return result
 
     def call_prices(self, sets: Mask, slots: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -199,6 +221,7 @@ class StageProblem:
             "stages": Objective("stages"),
             "worst_case_cost": Objective("worst_case_cost", Sense.MIN, self.costs.scale),
             "evaluation_cost": Objective("evaluation_cost", Sense.MIN, self.n_rows * self.call_scale),
+            **{one.name: Objective(one.name, Sense.MIN, self.n_rows * one.scale) for one in self.attributes},
         }
         return tuple(known[name] for name in self.names)
 
@@ -209,7 +232,7 @@ class StageProblem:
         """
         columns = []
         for objective in self.objectives:
-            whole = measures[:, OBJECTIVES[objective.name]]
+            whole = measures[:, self.places[objective.name]]
             if objective.scale is None:
                 columns.append(whole / (self.unit * np.maximum(1, measures[:, CONCLUSIVE])))
             else:
@@ -221,7 +244,7 @@ class StageProblem:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return what dominance goes by: whole numbers to minimise, and both parts of the ratio of Eq. 4."""
         plain = [name for name in self.names if name != "conclusive_accuracy"]
-        points = measures[:, [OBJECTIVES[name] for name in plain]]
+        points = measures[:, [self.places[name] for name in plain]]
         points = points * np.array([-1 if name == "coverage" else 1 for name in plain], dtype=np.int64)
         if "conclusive_accuracy" in self.names:
             return np.ascontiguousarray(points), *self._ratio(measures)
@@ -255,21 +278,21 @@ class StageProblem:
         )
 
 
-def check_objectives(names: Sequence[str]) -> None:
-    """Refuse names that are no objectives, names given twice, and none at all.
+def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> None:
+    """Refuse names that are neither objectives nor attributes, names given twice, and none at all.
 
     Raises
     ------
     BadInputError
         With the sentence that says which name it is.
     """
+    known = [*OBJECTIVES, *attributes]
     if not names:
-        raise BadInputError(f"objectives must name at least one, {any_of(OBJECTIVES)}, got none.")
+        raise BadInputError(f"objectives must name at least one, {any_of(known)}, got none.")
     for place, name in enumerate(names):
-        if name not in OBJECTIVES:
+        if name not in known:
             raise BadInputError(
-                f"objectives must be names out of {all_of(OBJECTIVES)}, got "
-                f"{name!r}.{did_you_mean(name, OBJECTIVES)}"
+                f"objectives must be names out of {all_of(known)}, got {name!r}.{did_you_mean(name, known)}"
             )
         if name in names[:place]:
             raise BadInputError(f"objectives must differ, got {name!r} twice. Leave one out.")
@@ -286,7 +309,7 @@ def merits(names: Sequence[str], values: Values) -> Values:
     Parameters
     ----------
     names : sequence of str
-        Names in :data:`OBJECTIVES`.
+        Names in :data:`OBJECTIVES`, or of attributes, which are costs.
     values : ndarray of float, shape (n_points, n_objectives)
         In the user's signs and units.
     """
@@ -326,7 +349,7 @@ def stage_problem(
     max_stages : int
         k, at most the number of features.
     objectives : sequence of str
-        Names in :data:`OBJECTIVES`.
+        Names in :data:`OBJECTIVES`, or attributes of `costs`.
     penalties : mapping from class number to number in [0, 1], optional
         What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1 where not
         given, the paper's g2. With two classes these are the penalties of false negatives and of false
@@ -349,7 +372,14 @@ def stage_problem(
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))
     names = tuple(objectives)
-    check_objectives(names)
+    attributes = [one.name for one in costs.attributes]
+    check_objectives(names, attributes)
+    like_objectives = [name for name in attributes if name in OBJECTIVES]
+    if like_objectives:
+        raise BadInputError(
+            f"an attribute of the prices must not be called like an objective, got {like_objectives[0]!r}. "
+            "Rename it."
+        )
     if "false_positive_rate" in names and rows.n_classes != 2:
         raise BadInputError(
             f"false_positive_rate needs two classes, got {rows.n_classes}. Leave it out or join classes."

@@ -10,7 +10,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import REMOVED
-from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.runs import Budget, Progress
 
@@ -91,7 +91,7 @@ def walk_valid_chains(
     """
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),
-        np.empty((0, N_MEASURES), dtype=np.int64),
+        np.empty((0, problem.n_measures), dtype=np.int64),
         np.empty(0, dtype=np.int64),
     )
     sets = rules.valid_sets(limits.most_sets, budget)

@@ -11,7 +11,7 @@ from shortlist.multistage.problem.stages import completions
 from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, TableRules, walk_table
 from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES
 from shortlist.multistage.search._walk_arrays import FIRST, LOOKED, ArchivePath, Blocks, Space
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, OBJECTIVES, StageProblem
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:
     from shortlist.multistage.search._archive_walk import Archive
@@ -235,13 +235,13 @@ class ArchiveWalker(_Walk[ArchivePath]):
         self._arguments = (problem, space, max_stages, seeds)
         self._bounds, self._words = bounds, words
         self.space, self.max_stages = space, max_stages
-        self.uses = np.zeros(N_MEASURES, dtype=np.int64)
-        self.uses[[OBJECTIVES[name] for name in problem.names]] = 1
+        self.uses = np.zeros(problem.n_measures, dtype=np.int64)
+        self.uses[[problem.places[name] for name in problem.names]] = 1
         depths = max_stages + 2
         waiting = np.zeros((depths, len(problem.everyone)), dtype=np.uint64)
         waiting[0] = problem.everyone
         chain, added = np.zeros((2, depths), dtype=np.int64)
-        measures = np.zeros((depths, N_MEASURES), dtype=np.int64)
+        measures = np.zeros((depths, problem.n_measures), dtype=np.int64)
         path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
         super().__init__(problem, path, words)
         self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
@@ -252,7 +252,7 @@ class ArchiveWalker(_Walk[ArchivePath]):
         from shortlist.multistage.search._archive_walk import Archive
 
         return Archive(
-            measures=np.zeros((size, N_MEASURES), dtype=np.int64),
+            measures=np.zeros((size, self.problem.n_measures), dtype=np.int64),
             ties=np.zeros(size, dtype=np.int64),
             chains=np.zeros((size, max(1, self.max_stages)), dtype=np.int64),
             size=np.zeros(1, dtype=np.int64),

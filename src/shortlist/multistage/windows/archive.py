@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Values, products_in_order
-from shortlist.multistage.search._evaluation import N_MEASURES, nondominated_rows
+from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 
 
@@ -20,7 +20,7 @@ class StageArchive:
     def __init__(self, problem: StageProblem) -> None:
         self.problem = problem
         self.assignments = np.empty((0, problem.n_features), dtype=np.int8)
-        self.measures = np.empty((0, N_MEASURES), dtype=np.int64)
+        self.measures = np.empty((0, problem.n_measures), dtype=np.int64)
 
     def add(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> int:
         """Add measured assignments; return how many stay."""
@@ -61,6 +61,7 @@ def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
         "worst_case_cost": problem.costs.total / problem.costs.scale,
         "evaluation_cost": problem.max_stages * problem.most_call_price / problem.call_scale,
         "false_positive_rate": 1.0,
+        **{one.name: problem.most_taken(one) / one.scale for one in problem.attributes},
     }
     columns = [
         1.0 - value / (most[name] or 1.0) if name in most else value

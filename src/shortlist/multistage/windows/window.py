@@ -86,7 +86,7 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     bits, calls, fitted = _bits(window, sets, valid)
     whole = bool(fitted[valid].all())
     valid &= fitted
-    space = space_of(bits, problem.costs.price(sets), calls)
+    space = space_of(problem, sets, bits, problem.costs.price(sets), calls)
     n_items, k = len(window.items), min(problem.max_stages, len(window.items))
     walker = make_walker(problem, space, k, known, bounds=True)
     walker.begin(np.arange(1, 1 << n_items, dtype=np.int64))
