@@ -57,7 +57,7 @@ def test_the_commands_of_the_readme_run_and_say_what_it_shows(tmp_path: Path) ->
         "max appeal  13 to 0",
         "Point 7 by lexicographic: cost 97, grams 90, hours 22, appeal 0.",
         "Selected 6 of 12: Phone, Screen, Basic, Battery, Large, SolarBack",
-        "stage 1, 2 more: alcohol, color_intensity",
+        "stage 1, 2 more: hue, proline",
         "As claimed, as far as it can be rechecked.",
     ):
         assert shown in said, shown

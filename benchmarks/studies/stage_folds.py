@@ -17,6 +17,7 @@ from shortlist.errors import LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.runs.clock import processor_seconds
 
 WAYS = ("held-out", "out-of-fold")
@@ -24,12 +25,12 @@ MEASURES = ("coverage", "accuracy", "right", "cost")
 
 
 def stage_folds(
-    folder: Path, *, seeds: int = 10, tables: Sequence[str] = tuple(TABLES), share: float | str = "out-of-fold"
+    folder: Path, *, seeds: int = 10, tables: Sequence[str] = tuple(TABLES)
 ) -> Iterator[dict[str, Any]]:
     """Yield for every table what the usual pick does on test rows, and the paired differences, with their errors."""
     for name in tables:
         X, y = read_table(folder, name)
-        found = [paired(X, y, prices(folder, name, list(X)), seed, share) for seed in range(seeds)]
+        found = [paired(X, y, prices(folder, name, list(X)), seed) for seed in range(seeds)]
         for measure in found[0]:
             values = np.array([one[measure] for one in found])
             error = values.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else float("nan")
@@ -40,7 +41,7 @@ def stage_folds(
             }  # fmt: skip
 
 
-def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: Any, seed: int, share: float | str) -> dict[str, float]:
+def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int) -> dict[str, float]:
     """Fit in both ways on the first two parts of a split; measure on the third.
 
     ``same cost`` is what the curve of the held-out front has at the cost of the other's pick: between the points that
@@ -51,7 +52,7 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: Any, seed: int, share: 
     facts: dict[str, float] = {}
     picks, curves = {}, {}
     for way in WAYS:
-        classifier = MultiStageClassifier(feature_costs=costs, random_state=seed, validation_share=share)
+        classifier = MultiStageClassifier(feature_costs=costs, random_state=seed)
         start = processor_seconds()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowCoverageWarning)
@@ -81,7 +82,9 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: Any, seed: int, share: 
     return facts
 
 
-def measured(classifier: MultiStageClassifier, point: int, X: pd.DataFrame, y: NDArray[np.int64]) -> dict[str, float]:
+def measured(
+    classifier: MultiStageClassifier, point: int, X: pd.DataFrame, y: NDArray[np.int64]
+) -> dict[str, float]:
     """Return what a point does on rows; the cost as a share of all prices."""
     found = measure_on(classifier.use(point), X, y)
     total = classifier.costs_.total / classifier.costs_.scale

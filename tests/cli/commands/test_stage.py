@@ -556,7 +556,7 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     found = facts["chosen"]["guarantee"]
-    assert facts["rows"] == {"train": 120, "validation": 60, "test": 60, "calibration": 80}
+    assert facts["rows"] == {"train": 180, "validation": 180, "test": 60, "calibration": 80, "folds": 5}
     assert (found["promised"], found["accuracy"], found["n_rows"]) == (True, 0.7, 80)
     assert 0 < found["n_right"] <= found["n_answered"] <= 80
 

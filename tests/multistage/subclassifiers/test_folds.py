@@ -152,6 +152,11 @@ def test_a_class_within_one_fold_is_in_none_so_that_every_classifier_knows_it() 
     assert set(found.fold_of[labels == 3].tolist()) == {IN_NO_FOLD}
     assert len(found.validation_labels) == len(rows.validation_labels) - 2
     assert all(set(part.labels.tolist()) == {0, 1, 2, 3} for part in found.parts)
+    few = rows_in_folds(
+        rows.encoding, rows.fit_rows, rows.fit_labels, np.where(rows.fold_of == 1, 2, rows.fold_of), 3
+    )
+    assert len(few.runs) == 4
+    assert sum(run.stop - run.start for run in few.runs) == len(rows.validation_labels)
     alone = np.arange(3)
     with pytest.raises(BadInputError, match="some class needs 2 rows, one to fit and one to judge"):
         rows_in_folds(rows.encoding, rows.fit_rows[:3], alone, np.zeros(3, dtype=np.int8), 3)

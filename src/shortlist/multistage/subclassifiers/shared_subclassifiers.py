@@ -124,9 +124,10 @@ class SharedSubclassifiers:
     def _least(self, subset: Mask, rule: RejectRule) -> Floats:
         """Return for each row that judges the threshold that keeps accuracy on the fitted rows."""
         least = np.zeros(len(self.rows.validation_labels))
-        for model, part in zip(self._models, self._parts, strict=True) if rule.risk is not None else ():
-            found = self._probabilities(model, subset[None, :], part.rows)[0]
-            least[part.judges] = raised_threshold(found, part.labels, rule)
+        if rule.risk is not None:
+            for model, part in zip(self._models, self._parts, strict=True):
+                found = self._probabilities(model, subset[None, :], part.rows)[0]
+                least[part.judges] = raised_threshold(found, part.labels, rule)
         return least
 
     def _probabilities(self, model: ForeignModel, subsets: Mask, rows: Floats) -> Floats:

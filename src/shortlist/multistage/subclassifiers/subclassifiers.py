@@ -80,15 +80,21 @@ class StageRows:
     fold_of: NDArray[np.int8] | None = None
 
     @property
+    def runs(self) -> list[slice]:
+        """Which of the rows that judge each classifier of a subset judges: all, or those of a fold."""
+        judges = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
+        ends = np.cumsum(np.bincount(judges))
+        return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
+
+    @property
     def parts(self) -> list[Part]:
         """What fits each classifier of a subset that judges: all rows, or those of all folds but one."""
         if self.fold_of is None:
-            return [Part(self.fit_rows, self.fit_labels, slice(0, len(self.validation_labels)))]
-        ends = np.cumsum(np.bincount(self.fold_of[self.fold_of >= 0]))
+            return [Part(self.fit_rows, self.fit_labels, self.runs[0])]
+        others = [self.fold_of != fold for fold in range(len(self.runs))]
         return [
-            Part(self.fit_rows[others], self.fit_labels[others], slice(start, end))
-            for fold, (start, end) in enumerate(itertools.pairwise([0, *ends.tolist()]))
-            for others in [self.fold_of != fold]
+            Part(self.fit_rows[fit], self.fit_labels[fit], run)
+            for fit, run in zip(others, self.runs, strict=True)
         ]
 
     @property
@@ -112,12 +118,14 @@ def rows_in_folds(
     """Return rows that fit and judge: each is judged by a classifier that was fitted without its fold.
 
     The rows that judge are in the order of the folds. A class whose rows are all in one fold is in none, so
-    that every classifier knows all classes.
+    that every classifier knows all classes, and a fold without rows is none.
     """
     alone = [label for label in np.unique(labels) if len(np.unique(fold_of[labels == label])) == 1]
     fold_of = np.where(np.isin(labels, alone), IN_NO_FOLD, fold_of).astype(np.int8)
+    dealt = fold_of != IN_NO_FOLD
+    fold_of[dealt] = np.unique(fold_of[dealt], return_inverse=True)[1]
     order = np.argsort(fold_of, kind="stable")
-    judges = order[fold_of[order] != IN_NO_FOLD]
+    judges = order[dealt[order]]
     if not len(judges):
         raise BadInputError(
             "some class needs 2 rows, one to fit and one to judge, got 1 of each. Add rows, or sample more."
@@ -165,15 +173,16 @@ class Subclassifiers(Protocol):
 
 def judging_answers(rows: StageRows, judges: Sequence[Any]) -> NDArray[np.float64]:
     """Return the probabilities of the rows that judge, each by the model of its part, with all classes."""
-    parts = zip(judges, rows.parts, strict=True)
-    return np.concatenate([model.probabilities(rows.validation_rows[part.judges]) for model, part in parts])
+    runs = zip(judges, rows.runs, strict=True)
+    return np.concatenate([model.probabilities(rows.validation_rows[run]) for model, run in runs])
 
 
 def judging_thresholds(rows: StageRows, judges: Sequence[Any], rule: RejectRule) -> NDArray[np.float64]:
     """Return the threshold that the rule raised for each row that judges, by the model of its part."""
     least = np.zeros(len(rows.validation_labels))
-    for model, part in zip(judges, rows.parts, strict=True) if rule.risk is not None else ():
-        least[part.judges] = least_probability(model, part.rows, part.labels, rule)
+    if rule.risk is not None:
+        for model, part in zip(judges, rows.parts, strict=True):
+            least[part.judges] = least_probability(model, part.rows, part.labels, rule)
     return least
 
 
