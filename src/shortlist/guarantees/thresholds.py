@@ -97,11 +97,20 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
         Rows that will be tested.
     demand : Demand
     """
+    chances = chances_to_pass(chosen, n_calibration, demand)
+    return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
+
+
+def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> NDArray[np.float64]:
+    """Return how likely the test of each threshold is to pass, by what rows say that have no part in it.
+
+    With :data:`WORSE` times as many wrong answers as these rows show. Parameters are those of
+    :func:`first_to_try`.
+    """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
     most = most_wrong(expected, demand)
-    chances = np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong))
-    return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
+    return np.asarray(np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong)))
 
 
 def promise(
