@@ -24,7 +24,12 @@ from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_
 from shortlist.guarantees.guarantee import Guarantee, guarantees_of
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
-from shortlist.multistage.judging_rows import calibration_rows, encoded_rows, judging_rows
+from shortlist.multistage.judging_rows import (
+    calibration_rows,
+    encoded_rows,
+    folded_rows,
+    judging_rows,
+)
 from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
@@ -61,6 +66,7 @@ from shortlist.multistage.subclassifiers.stage_calls import counts_members
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
+    least_probability,
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
@@ -68,12 +74,19 @@ from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
 from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, Cases, cases_of_rows
 from shortlist.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_STAGES = 4
+
+AUTO, OUT_OF_FOLD = WAYS_TO_JUDGE = "auto", "out-of-fold"
+"""Which rows judge, where no share is held out: all of them, by classifiers fitted without their fold."""
+
+HELD_SHARE = 1 / 3
+"""What is held out where ``auto`` does so."""
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
@@ -145,9 +158,13 @@ class MultiStageClassifier(TableClassifier):
         Inverse penalty of the logistic regression.
     scale : bool, default=True
         Penalise coefficients of standardised columns.
-    validation_share : float, default=1/3
-        Part of the rows that judges stage assignments, unless :meth:`fit` gets validation rows: the paper's
-        25 of 75.
+    validation_share : "auto", "out-of-fold" or float, default="auto"
+        Which rows judge stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
+        them, held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"``: all. The classifier of every feature
+        subset is fitted again without each of five folds, which takes about five times as long; a row is
+        judged by the answers of those fitted without its fold, and the classifiers that predict are fitted
+        on all rows. ``"auto"``: out of fold on up to 2,000 rows, and a third beyond that or where the
+        evolution goes by the rules as printed.
     reject_label : label or None, default=None
         Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a
         class), ``"REJECT"`` otherwise.
@@ -261,7 +278,7 @@ class MultiStageClassifier(TableClassifier):
         sample_rows: int | None = None,
         C: float = 1.0,
         scale: bool = True,
-        validation_share: float = 1 / 3,
+        validation_share: float | str = AUTO,
         reject_label: Any = None,
         answer_rejected: bool = False,
         penalties: Mapping[Any, float] | None = None,
@@ -318,6 +335,7 @@ class MultiStageClassifier(TableClassifier):
         *,
         validation: tuple[Any, Any] | None = None,
         calibration: tuple[Any, Any] | None = None,
+        cases: Cases | None = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
@@ -332,10 +350,12 @@ class MultiStageClassifier(TableClassifier):
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         validation : tuple of X and y, optional
-            Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
+            Rows that judge stage assignments; otherwise `validation_share` says which of the rows do.
         calibration : tuple of X and y, optional
             With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
             the rows.
+        cases : ndarray of int, shape (n_samples,), optional
+            Of which case each row is, numbered from 0. All rows of a case are in one fold, or in one part.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
         study : Study, optional
@@ -371,10 +391,14 @@ class MultiStageClassifier(TableClassifier):
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
         demand = self._demand(calibration)
         if demand is not None and calibration is None:
-            rest, held = calibration_rows(y, self.calibration_share, seed)
+            rest, held = calibration_rows(y, self.calibration_share, seed, cases)
             calibration = (take_rows(X, held), y[held])
-            X, y = take_rows(X, rest), y[rest]
-        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
+            X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
+        if validation is None and self.judges_out_of_fold(len(y)):
+            rows = folded_rows(self, X, y, names, cases=cases, seed=seed)
+        else:
+            share = HELD_SHARE if isinstance(self.validation_share, str) else self.validation_share
+            rows = judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
@@ -398,6 +422,15 @@ class MultiStageClassifier(TableClassifier):
             kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
             warnings.warn(note, kind, stacklevel=2)
         return self
+
+    def judges_out_of_fold(self, n_rows: int) -> bool:
+        """Whether so many rows, which fit, judge too, by answers out of fold."""
+        if not isinstance(self.validation_share, str):
+            return False
+        if as_choice(self.validation_share, "validation_share", WAYS_TO_JUDGE) == OUT_OF_FOLD:
+            return True
+        as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
+        return n_rows <= MOST_ROWS_IN_FOLDS and not as_printed
 
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
@@ -670,7 +703,14 @@ class MultiStageClassifier(TableClassifier):
 
     def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
-        arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
+        arrays: list[NDArray[Any]] = [
+            rows.fit_rows,
+            rows.fit_labels,
+            rows.validation_rows,
+            rows.validation_labels,
+        ]
+        if rows.fold_of is not None:
+            arrays.append(rows.fold_of)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
         for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
             if not given[later]:
@@ -715,18 +755,22 @@ class MultiStageClassifier(TableClassifier):
         self._keep_models()
 
     def _keep_models(self) -> None:
-        """Keep the models behind the front: predictions use the very coefficients that made the bits."""
-        subclassifiers: Any = self.problem_.decisions.subclassifiers
-        self._encoding = subclassifiers.rows.encoding
+        """Keep the models behind the front, fitted on all rows that fit.
+
+        Where other rows judge, they are those that made the bits, to the last coefficient.
+        """
+        subclassifiers = self.problem_.decisions.subclassifiers
+        rows = subclassifiers.rows
+        self._encoding = rows.encoding
         self._rule = self.problem_.decisions.rule
         self._models: dict[bytes, tuple[Any, float]] = {}
         for assignment in self.front_.decisions:
             for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
                 key = subset.tobytes()
                 if key not in self._models:
-                    slot = int(subclassifiers.slots(subset[None, :])[0])
-                    least = subclassifiers.least_probability(slot, self.problem_.decisions.rule)
-                    self._models[key] = (subclassifiers.model(subset), least)
+                    model = subclassifiers.model(subset)
+                    least = least_probability(model, rows.fit_rows, rows.fit_labels, self._rule)
+                    self._models[key] = (model, least)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
