@@ -31,6 +31,7 @@ from shortlist.multistage.judging_rows import (
     judging_rows,
 )
 from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
+from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -43,7 +44,6 @@ from shortlist.multistage.predict.prediction import (
     decide_known,
     decide_on_demand,
 )
-from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.promises import promised_front
 from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
@@ -375,7 +375,7 @@ class MultiStageClassifier(TableClassifier):
         Warns
         -----
         LowCoverageWarning
-            If the point answers less than half of the rows that judged, and rejected rows get no class.
+            If the point answers less than half of the rows that chose, and rejected rows get no class.
         RoughSearchWarning
             If the search saw only some of the rows, or windows were searched for want of time to enumerate.
         """

@@ -242,7 +242,9 @@ def why_none(front: "Front", limits: LimitsAsked) -> str:
 def _nothing_promised(front: "Front") -> str:
     """Say that points within the limits do not keep the promise, and what can be promised."""
     asked = front.extras["promises"][0]
-    wanted = f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
+    wanted = (
+        f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
+    )
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     if kept:
         return f"{wanted} cannot be promised about any point within the limits, but about {all_of(kept, most=8)}."

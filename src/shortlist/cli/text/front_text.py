@@ -119,11 +119,11 @@ def _ranges(front: Front) -> tuple[list[float], list[float]]:
 
 def no_point(front: Front, limits: "Sequence[Limit]") -> str:
     """Say why no point of a front may be taken; empty where one may."""
-    from shortlist.results.picking import mark_takeable, why_none
+    from shortlist.results.picking import mark_takeable, mark_within, why_none
 
     if mark_takeable(front, limits).any():
         return ""
-    complete = front.proof.kind is ProofKind.COMPLETE
+    complete = front.proof.kind is ProofKind.COMPLETE or mark_within(front, limits).any()
     others = "" if complete else " The front is not complete, so there may be others that it does not have."
     return why_none(front, limits) + others
 

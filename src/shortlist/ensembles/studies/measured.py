@@ -13,6 +13,7 @@ from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.guarantees.intervals import CONFIDENCE, Interval, wilson_interval
 
+
 def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:
     """Return an interval, at 95 %, of the mean of independent shares, such as the recalls of the classes.
 

@@ -64,10 +64,7 @@ def promised_front(
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
-    chose = point_answers(
-        assignments,
-        lambda subset: answers_as_chosen(problem, subset, rule, models[subset.tobytes()][1]),
-    )
+    chose = point_answers(assignments, lambda subset: answers_as_chosen(problem, subset))
     tested = point_answers(
         assignments,
         lambda subset: answers_of_model(*models[subset.tobytes()], rule, encoding, calibration, subset),

@@ -87,16 +87,14 @@ def point_answers(
     return found
 
 
-def answers_as_chosen(problem: StageProblem, subset: Mask, rule: RejectRule, least: float) -> StageAnswers:
-    """Ask about the rows that chose, as the search asked, with the rule and least probability given."""
+def answers_as_chosen(problem: StageProblem, subset: Mask, rule: RejectRule | None = None) -> StageAnswers:
+    """Ask about the rows that chose, as the search asked; with another rule's thresholds, if one is given."""
     subclassifiers = problem.decisions.subclassifiers
-    rows = subclassifiers.rows
+    rows, own = subclassifiers.rows, problem.decisions.rule
     there = ~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1)
-    if not hasattr(subclassifiers, "judging_probabilities"):  # SHIM
-        probabilities = subclassifiers.model(subset).probabilities(rows.validation_rows)
-    else:
-        probabilities = subclassifiers.judging_probabilities(subset)
-    return _answers(probabilities, rows.validation_labels, rule, least, there)
+    least = subclassifiers.judging_least(subset, own)
+    probabilities = subclassifiers.judging_probabilities(subset)
+    return _answers(probabilities, rows.validation_labels, rule or own, least, there)
 
 
 def answers_of_model(
@@ -147,7 +145,11 @@ def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Outcomes
 
 
 def _answers(
-    probabilities: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule, least: float, there: Mask
+    probabilities: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    rule: RejectRule,
+    least: float | NDArray[np.float64],
+    there: Mask,
 ) -> StageAnswers:
     """Return what a stage would answer; a row without a value of what it knows is not answered."""
     codes, confident = confident_answers(probabilities, rule, least)
