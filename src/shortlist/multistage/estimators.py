@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 USUAL_STAGES = 4
 
-AUTO, OUT_OF_FOLD = WAYS_TO_JUDGE = "auto", "out-of-fold"
+AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
 """Which rows judge, where no share is held out: all of them, by classifiers fitted without their fold."""
 
 HELD_SHARE = 1 / 3
@@ -107,6 +107,13 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
             "stage_probabilities has the probabilities either way."
         )
     return True
+
+
+def _as_share(value: Any, argument: str) -> None:
+    """Refuse what says nothing of which rows judge."""
+    is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
+    if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
+        raise BadInputError(f"{argument} must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}, got {value!r}.")
 
 
 @saved_from("shortlist")
@@ -260,6 +267,7 @@ class MultiStageClassifier(TableClassifier):
         "method": partial(as_choice, choices=STAGE_METHODS),
         "enumeration_budget": partial(as_count, at_least=0),
         "C": as_positive,
+        "validation_share": _as_share,
         "n_jobs": as_where,
     }
 
@@ -397,7 +405,7 @@ class MultiStageClassifier(TableClassifier):
         if validation is None and self.judges_out_of_fold(len(y)):
             rows = folded_rows(self, X, y, names, cases=cases, seed=seed)
         else:
-            share = HELD_SHARE if isinstance(self.validation_share, str) else self.validation_share
+            share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
             rows = judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
@@ -425,10 +433,8 @@ class MultiStageClassifier(TableClassifier):
 
     def judges_out_of_fold(self, n_rows: int) -> bool:
         """Whether so many rows, which fit, judge too, by answers out of fold."""
-        if not isinstance(self.validation_share, str):
-            return False
-        if as_choice(self.validation_share, "validation_share", WAYS_TO_JUDGE) == OUT_OF_FOLD:
-            return True
+        if self.validation_share != AUTO:
+            return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
         return n_rows <= MOST_ROWS_IN_FOLDS and not as_printed
 
@@ -602,7 +608,7 @@ class MultiStageClassifier(TableClassifier):
         asked = point_answers(
             assignments,
             lambda subset: answers_of_model(
-                *self._models[subset.tobytes()], self._rule, self._encoding, given, subset
+                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
             ),
         )
         thresholds = self.front_.extras.get("thresholds") or [0.0] * len(asked)

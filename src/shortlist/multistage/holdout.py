@@ -12,7 +12,8 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.judging_rows import calibration_rows
 from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import choose_point
-from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged, decide_known
+from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.pickles import saved_from
 from shortlist.results.picking import without_promises
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
@@ -81,7 +82,8 @@ def stage_table(
 ) -> StagedTable:
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
-    Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
+    Where the classifier judges out of fold, the first two parts together fit and judge; else the first fits
+    and the second judges, as in the paper. Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
 
     Parameters
     ----------
@@ -118,13 +120,19 @@ def stage_table(
         X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
         n_rows["calibration"] = len(held)
     fit, judge, test = split_three(y, seed=seed, cases=cases)
+    validation = None
+    if classifier.judges_out_of_fold(len(fit) + len(judge)):
+        fit = np.sort(np.concatenate([fit, judge]))
+    else:
+        validation = (take_rows(X, judge), y[judge])
     X_test, y_test = take_rows(X, test), y[test]
     try:
         classifier.fit(
             take_rows(X, fit),
             y[fit],
-            validation=(take_rows(X, judge), y[judge]),
+            validation=validation,
             calibration=calibration,
+            cases=cases_of_rows(cases, fit),
             report=report,
             cancellation=cancellation,
             study=study,
@@ -137,10 +145,13 @@ def stage_table(
         classifier.use(choose_point(whole, classifier.pick, classifier.limits))
     else:
         _measure_front(classifier, X_test, y_test)
+    rows = classifier.problem_.decisions.subclassifiers.rows
+    if rows.fold_of is not None:
+        n_rows["folds"] = int(rows.fold_of.max()) + 1
     return StagedTable(
         classifier,
-        {"train": len(fit), "validation": len(judge), "test": len(test)} | n_rows,
-        measure_on(classifier, take_rows(X, judge), y[judge]),
+        {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
+        measure_judged(classifier),
         measure_on(classifier, X_test, y_test),
         _single_stage(classifier, X_test, y_test),
     )
@@ -184,6 +195,20 @@ def measure_on(classifier: MultiStageClassifier | BudgetedClassifier, X: Any, y:
         decisions = decide_known(classifier.model_, *classifier.model_.encoding.encode_known(X))
     total = classifier.costs_.total / classifier.costs_.scale
     return summarize(decisions, classifier.classes_, y, total_cost=total)
+
+
+def judged_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
+    """Return what the point of a classifier that was just fitted decided about the rows that judged."""
+    promise = classifier.guarantee_
+    promised = 0.0 if promise is None else promise.threshold
+    return decide_judged(classifier.model_, classifier.problem_.decisions, rule=rule, promised=promised)
+
+
+def measure_judged(classifier: MultiStageClassifier) -> StagedMeasure:
+    """Measure what :func:`judged_decisions` returns."""
+    truth = classifier.classes_[classifier.problem_.labels]
+    total = classifier.costs_.total / classifier.costs_.scale
+    return summarize(judged_decisions(classifier), classifier.classes_, truth, total_cost=total)
 
 
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:

@@ -103,12 +103,13 @@ def split_rows(
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
 
-    def cut(labels: Labels) -> list[RowNumbers]:
-        sizes = lambda n: [min(n - 1, max(1, round(share * n)))]  # noqa: E731
-        judge, fit = cut_classes(labels, sizes, np.random.default_rng(seed))
-        return [fit, judge]
-
-    fit, judge = split_cases(y, cases, cut)
+    fit, judge = split_cases(
+        y,
+        cases,
+        lambda labels: cut_classes(
+            labels, lambda n: [min(n - 1, max(1, round(share * n)))], np.random.default_rng(seed)
+        )[::-1],
+    )
     if not len(judge):
         raise BadInputError(
             f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "

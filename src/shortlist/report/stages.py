@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import counted
-from shortlist.multistage.predict.stage_answers import answers_as_chosen, outcomes, point_answers
+from shortlist.multistage.holdout import judged_decisions
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.promises import guarantee_parts
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
-    from shortlist.multistage.predict.stage_answers import StageAnswers
-    from shortlist.multistage.problem.reject_rules import RejectRule
 
 CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
 """The confidence thresholds that are tried for the picture, from one half to one."""
@@ -78,27 +76,21 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
     ]
 
 
-def _as_chosen(classifier: "MultiStageClassifier", rule: "RejectRule") -> "list[StageAnswers]":
-    """Return what the stages answer to the rows that chose, as the search saw them."""
-    problem, assignment = classifier.problem_, classifier.assignment_[None, :]
-    return point_answers(assignment, lambda subset: answers_as_chosen(problem, subset, rule))[0]
-
-
 def _path(classifier: "MultiStageClassifier") -> Parts:
     """Return the path of the rows that chose through the stages, and what they cost there."""
-    stages = _as_chosen(classifier, classifier.model_.rule)
-    found = outcomes(stages, _promised_threshold(classifier))
-    n_rows = len(found.answered)
+    decisions = judged_decisions(classifier)
+    truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
     labels = [f"stage {number}" for number in range(1, len(prices) + 1)]
-    counts, spent, paid = [], [], np.array(prices)[found.reached - 1]
+    counts, spent = [], []
     for number, price in enumerate(prices, start=1):
-        here = found.reached == number
-        right, answered = int((here & found.right).sum()), int((here & found.answered).sum())
-        entered = int((found.reached >= number).sum())
+        here = decisions.stages == number
+        right = int((here & (decisions.labels == truth)).sum())
+        answered = int((here & (decisions.labels >= 0)).sum())
+        entered = int((decisions.stages >= number).sum())
         counts.append((entered, right, answered - right, entered - answered))
-        spent.append(float(here.sum()) * price / n_rows)
-    rejected = n_rows - int(found.answered.sum())
+        spent.append(float(here.sum()) * price / len(truth))
+    rejected = int((decisions.labels < 0).sum())
     series = [
         {"name": name, "values": [each[place] for each in counts]}
         for place, name in enumerate(("enter", "right", "wrong", "go on, or rejected at the last stage"))
@@ -106,7 +98,7 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     return [
         Chart(
             "The path of rows through the stages",
-            f"{counted(n_rows, 'row')} that chose enter stage 1; {rejected:,} are rejected after the last.",
+            f"{counted(len(truth), 'row')} that chose enter stage 1; {rejected:,} are rejected after the last.",
             {"kind": "bar", "names": labels, "series": series, "x": {"label": "rows"}},
             Table(
                 "The path of the rows that chose",
@@ -116,7 +108,7 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
         ),
         Chart(
             "Cost per stage",
-            f"A row that needs every stage pays {prices[-1]:g}; the mean is {paid.mean():.4g}.",
+            f"A row that needs every stage pays {prices[-1]:g}; the mean is {decisions.costs.mean():.4g}.",
             {
                 "kind": "bar",
                 "names": labels,
@@ -175,22 +167,17 @@ def _with_interval(value: float, interval: "Interval | None") -> str:
     return "none" if interval is None else f"{value:.4g} ({interval[0]:.3g} to {interval[1]:.3g})"
 
 
-def _promised_threshold(classifier: "MultiStageClassifier") -> float:
-    return 0.0 if classifier.guarantee_ is None else classifier.guarantee_.threshold
-
-
 def _confidence(classifier: "MultiStageClassifier") -> Parts:
     """Return coverage and accuracy of the same stages under other confidence thresholds."""
+    truth = classifier.problem_.labels
     model = classifier.model_
-    stages = _as_chosen(
-        classifier, dataclasses.replace(model.rule, thresholds=(0.0,) * len(classifier.classes_))
-    )
-    prices = np.array([stage.price for stage in model.stages]) / classifier.costs_.scale
     found = []
     for threshold in CONFIDENCES:
-        answered, right, reached = outcomes(stages, max(threshold, _promised_threshold(classifier)))
-        accuracy = float(right.sum() / answered.sum()) if answered.any() else None
-        found.append((threshold, float(answered.mean()), accuracy, float(prices[reached - 1].mean())))
+        rule = dataclasses.replace(model.rule, thresholds=(threshold,) * len(model.rule.thresholds))
+        decisions = judged_decisions(classifier, rule)
+        answered = decisions.labels >= 0
+        accuracy = float((decisions.labels == truth)[answered].mean()) if answered.any() else None
+        found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))
     own = sorted(set(model.rule.thresholds))
     marks = [{"at": one, "text": f"here {one:g}"} for one in own[:1]] if len(own) == 1 else []
     risk = " Thresholds that a careful rule raised stay raised." if model.rule.risk is not None else ""

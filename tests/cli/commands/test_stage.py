@@ -56,8 +56,8 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
         {"name": "conclusive_accuracy", "sense": "max"},
         {"name": "acquisition_cost", "sense": "min"},
     ]
-    assert facts["rows"] == {"train": 160, "validation": 80, "test": 80}
-    assert (facts["costs"], facts["total_cost"], facts["n_fits"]) == (COSTS, sum(COSTS.values()), 15)
+    assert facts["rows"] == {"train": 240, "validation": 240, "test": 80, "folds": 5}
+    assert (facts["costs"], facts["total_cost"], facts["n_fits"]) == (COSTS, sum(COSTS.values()), 5 * 15)
     chosen = facts["chosen"]
     assert sorted(name for names in chosen["stages"] for name in names) == sorted(COSTS)
     assert all(name in chosen["stages"][stage] for name, stage in chosen["assignment"].items())
@@ -135,7 +135,7 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
 def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
     run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--rows", "3", cwd=folder)
     assert run.returncode == 0, run.stderr
-    for words in ("160 rows to fit, 80 to choose, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
+    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
                   "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
         assert words in run.stdout
 
@@ -699,7 +699,7 @@ def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: l
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
 
-    assert (facts["method"], facts["n_fits"] == 15) == ("enumerate", not shared)
+    assert (facts["method"], facts["n_fits"] == 6 * 15) == ("enumerate", not shared)
     assert facts["status"] == ("feasible" if shared else "optimal")
     assert facts["chosen"]["asked"] == [1] * len(facts["chosen"]["stages"])
     saved = load_model(folder / "pruned.joblib").estimator
@@ -714,7 +714,7 @@ def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
         "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--ensemble-size", "3", "--max-stages", "2",
         cwd=folder,
     )  # fmt: skip
-    assert "15 classifiers of type RandomForestClassifier fitted." in run.stdout
+    assert "90 classifiers of type RandomForestClassifier fitted." in run.stdout
     assert "asks" not in run.stdout  # a forest is one classifier
 
 

@@ -52,8 +52,8 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     print_staged(staged.classifier, staged, 1.5, 0, None)
     said = capsys.readouterr().out
     rows = staged.n_rows
-    assert sum(rows.values()) == 150
-    counts = f"{rows['train']} rows to fit, {rows['validation']} to choose, {rows['test']} to test"
+    assert (rows["train"] + rows["test"], rows["validation"], rows["folds"]) == (150, rows["train"], 5)
+    counts = f"{rows['train']} rows in 5 folds to fit and to choose, {rows['test']} to test"
     assert f"{counts}; 3 classes, 4 features." in said
     assert said.startswith(f"Held out: {rows['test']} test rows, on which nothing was fitted")
     assert f"Chosen by one-se: point {staged.classifier.point_}.\n" in said

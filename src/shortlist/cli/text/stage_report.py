@@ -238,8 +238,11 @@ def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     print_chosen(classifier, str(classifier.pick))
     print()
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
+    judge = f"{counts['train']} rows to fit, {counts['validation']} to choose"
+    if "folds" in counts:
+        judge = f"{counts['validation']} rows in {counts['folds']} folds to fit and to choose"
     print(
-        f"{counts['train']} rows to fit, {counts['validation']} to choose, {apart}{counts['test']} to test; "
+        f"{judge}, {apart}{counts['test']} to test; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
     if classifier.subclassifier is not None:

@@ -67,7 +67,7 @@ def promised_front(
     chose = point_answers(assignments, lambda subset: answers_as_chosen(problem, subset))
     tested = point_answers(
         assignments,
-        lambda subset: answers_of_model(*models[subset.tobytes()], rule, encoding, calibration, subset),
+        lambda subset: answers_of_model(models[subset.tobytes()], rule, encoding, calibration, subset),
     )
     trials = []
     for as_chosen, held in zip(chose, tested, strict=True):

@@ -87,21 +87,20 @@ def point_answers(
     return found
 
 
-def answers_as_chosen(problem: StageProblem, subset: Mask, rule: RejectRule | None = None) -> StageAnswers:
-    """Ask about the rows that chose, as the search asked; with another rule's thresholds, if one is given."""
-    subclassifiers = problem.decisions.subclassifiers
-    rows, own = subclassifiers.rows, problem.decisions.rule
+def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
+    """Ask about the rows that chose, as the search asked."""
+    subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
+    rows = subclassifiers.rows
     there = ~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1)
-    least = subclassifiers.judging_least(subset, own)
-    probabilities = subclassifiers.judging_probabilities(subset)
-    return _answers(probabilities, rows.validation_labels, rule or own, least, there)
+    least = subclassifiers.judging_least(subset, rule)
+    return _answers(subclassifiers.judging_probabilities(subset), rows.validation_labels, rule, least, there)
 
 
 def answers_of_model(
-    model: Any, least: float, rule: RejectRule, encoding: Encoding, given: LabelledCodes, subset: Mask
+    asked: tuple[Any, float], rule: RejectRule, encoding: Encoding, given: LabelledCodes, subset: Mask
 ) -> StageAnswers:
-    """Ask the fitted classifier of a feature subset about any rows, as it answers new ones."""
-    states = given.states
+    """Ask the fitted classifier of a subset, with its least probability, about rows as it answers new ones."""
+    (model, least), states = asked, given.states
     has_value = ~encoding.gaps(given.rows) if states is None else states == ANSWERED
     answers = _answers(
         model.probabilities(given.rows), given.labels, rule, least, has_value[:, subset].any(axis=1)

@@ -96,7 +96,7 @@ class ForeignSubclassifiers:
                         if self.budget.expired:
                             break
         finally:
-            self.n_fits += done
+            self.n_fits += sum(len(self._models[slot]) for slot in slots[new[:done]].tolist())
             if done < len(new):
                 self.places.forget(slots[new[done:]])
         if done < len(new):

@@ -356,7 +356,7 @@ class LogisticSubclassifiers:
                 with _blas().limit(limits=1):
                     self._coefficients[slots] = fit_parts(self._parts, subsets)
                 done = len(slots)
-            self.n_fits += done
+            self.n_fits += done * len(self._parts)
             return done
         size = max(1, min(most, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
@@ -371,7 +371,7 @@ class LogisticSubclassifiers:
                 done += len(coefficients)
                 if self.budget.expired:
                     break
-        self.n_fits += done
+        self.n_fits += done * len(self._parts)
         return done
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
