@@ -29,7 +29,9 @@ def draw(table: ResultTable, path: Path) -> None:
     names = list(dict.fromkeys(line.panel for line in picture.lines))
     columns = min(3, len(names))
     rows = -(-len(names) // columns)
-    figure = Figure(figsize=(3.7 * columns if len(names) > 1 else 7.5, 2.7 * rows + 1.5), layout="constrained")
+    figure = Figure(
+        figsize=(3.7 * columns if len(names) > 1 else 7.5, 2.7 * rows + 1.5), layout="constrained"
+    )
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for panel, name in zip(panels, names, strict=False):
         _lines(panel, [line for line in picture.lines if line.panel == name])

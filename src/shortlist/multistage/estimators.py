@@ -21,7 +21,7 @@ from shortlist.errors import (
     UnmetChoiceError,
 )
 from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_in
-from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.guarantee import Guarantee, guarantees_of
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.multistage.judging_rows import (
@@ -31,6 +31,7 @@ from shortlist.multistage.judging_rows import (
     judging_rows,
 )
 from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
+from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -43,7 +44,8 @@ from shortlist.multistage.predict.prediction import (
     decide_known,
     decide_on_demand,
 )
-from shortlist.multistage.predict.promises import LabelledCodes, promises
+from shortlist.multistage.predict.promises import promised_front
+from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
@@ -197,10 +199,11 @@ class MultiStageClassifier(TableClassifier):
         classifier, and rows that reach a later stage are harder than most. None: the paper's rule.
     answer_accuracy : float or None, default=None
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
-        threshold besides `confidence`, found on calibration rows. None: nothing is promised, and `confidence`
-        is a threshold only. See :func:`shortlist.multistage.predict.promises.promises`.
+        threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
+        picked. None: nothing is promised, and `confidence` is a threshold only. See
+        :func:`shortlist.multistage.predict.promises.promised_front`.
     confidence_level : float, default=0.95
-        How often such a promise holds at least, in (0, 1).
+        How often the promises about all points hold at least, together, in (0, 1).
     calibration_share : float, default=0.25
         Part of the rows that calibrates where something is to be promised, unless :meth:`fit` gets
         calibration rows; drawn without regard to classes.
@@ -220,11 +223,12 @@ class MultiStageClassifier(TableClassifier):
     Attributes
     ----------
     front_ : Front
-        The trade-offs on the validation rows; the decision is the stage of each feature.
+        The trade-offs on the rows that chose; the decision is the stage of each feature. Where something is
+        to be promised, as the points are with it, and ``front_.extras["promised"]`` marks those that keep it.
     point_ : int
         The point of the front that predicts.
     coverage_ : ndarray of float, shape (n_points,)
-        Share of the rows that judged which each point answers, also where coverage is no objective.
+        Share of the rows that chose which each point answers, also where coverage is no objective.
     notes_ : tuple of str
         What to know of the point that predicts: a sentence where it answers less than half of the rows.
     guarantee_ : Guarantee or None
@@ -258,7 +262,6 @@ class MultiStageClassifier(TableClassifier):
     confidence_level: float = 0.95
     calibration_share: float = 0.25
     guarantee_: Guarantee | None = None
-    _guarantees: tuple[Guarantee, ...] = ()
 
     CHECKS = TableClassifier.CHECKS | {
         "method": partial(as_choice, choices=STAGE_METHODS),
@@ -374,13 +377,13 @@ class MultiStageClassifier(TableClassifier):
             If the input or a parameter cannot be used, or the study belongs to another question; the
             sentence says how to mend it.
         UnmetChoiceError
-            If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use`
-            takes another.
+            If no point of the front is as `pick` and `limits` ask for, or none keeps the promise;
+            ``front_`` is there, and :meth:`use` takes another.
 
         Warns
         -----
         LowCoverageWarning
-            If the point answers less than half of the rows that judged, and rejected rows get no class.
+            If the point answers less than half of the rows that chose, and rejected rows get no class.
         RoughSearchWarning
             If the search saw only some of the rows, or windows were searched for want of time to enumerate.
         """
@@ -389,7 +392,6 @@ class MultiStageClassifier(TableClassifier):
             "assignment_",
             "model_",
             "guarantee_",
-            "_guarantees",
         ):  # those of an earlier fit
             if chosen in vars(self):
                 delattr(self, chosen)
@@ -419,16 +421,10 @@ class MultiStageClassifier(TableClassifier):
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
-            judged = LabelledCodes(rows.validation_rows, rows.validation_labels)
-            self._guarantees = promises(
-                self.front_.decisions,
-                self._models,
-                self._rule,
-                rows.encoding,
-                judged=judged,
-                calibration=tested,
-                demand=demand,
+            self.front_, self.coverage_ = promised_front(
+                self.front_, self.problem_, self._models, tested, demand
             )
+            self._keep_models()
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
@@ -445,13 +441,15 @@ class MultiStageClassifier(TableClassifier):
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
 
-        What is promised about it holds for a point that was chosen without looking at promises.
+        What is promised holds for all points together, whichever is chosen. One about which nothing is
+        promised, though that was asked for, answers no row.
         """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
         self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
         subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
-        self.guarantee_ = self._guarantees[self.point_] if self._guarantees else None
+        guarantees = guarantees_of(self.front_)
+        self.guarantee_ = guarantees[self.point_] if guarantees else None
         promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
         stages = []
         known = np.zeros(len(self.assignment_), dtype=bool)
@@ -592,6 +590,35 @@ class MultiStageClassifier(TableClassifier):
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
+
+    def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
+        """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
+
+        A point about which nothing is promised, though that was asked for, is told as it would do without.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Their classes; one that was not fitted on is never answered rightly.
+        """
+        check_is_fitted(self, "front_")
+        given = encoded_rows(self, self._encoding, X, y)
+        assignments = self.front_.decisions.astype(np.int8)
+        asked = point_answers(
+            assignments,
+            lambda subset: answers_of_model(
+                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
+            ),
+        )
+        thresholds = self.front_.extras.get("thresholds") or [0.0] * len(asked)
+        found = []
+        for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
+            bought = acquired(assignment[None, :], len(stages))[0]
+            prices = np.append(0, self.costs_.price(bought)) / self.costs_.scale
+            answered, right, reached = outcomes(stages, threshold)
+            found.append(figures(answered, right, prices[reached]))
+        return tuple(found)
 
     def _demand(self, calibration: Any) -> Demand | None:
         """Return what is to be promised, if anything is."""

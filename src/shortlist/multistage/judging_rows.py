@@ -9,7 +9,7 @@ from sklearn.utils.validation import column_or_1d
 from shortlist._words import any_of
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-from shortlist.multistage.predict.promises import LabelledCodes
+from shortlist.multistage.predict.stage_answers import LabelledCodes
 from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows, rows_in_folds
 from shortlist.tables.fit_inputs import checked_rows, take_rows

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.studies.measured import Difference, Interval, Measured
+    from shortlist.ensembles.studies.measured import Difference, Measured
+    from shortlist.guarantees.intervals import Interval
 
 INTERVALS = (
     "Intervals at 95 %: Wilson's for accuracy, Wilson's of every class put together for balanced accuracy.",
