@@ -27,7 +27,7 @@ PRICE_COLUMNS = ("feature", "test", "name", "cost", "discount_cost", "group", "n
 """Columns of a file of prices that are no attributes."""
 
 
-@saved_from("shortlist")
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """A number beside the price, such as hours, in whole units of 1 / `scale`.
