@@ -26,6 +26,7 @@ STUDY_FILE = (".db", ".sqlite")
 PAGE_FILE = (".html", ".htm")
 PICTURE_FILE = (".svg", ".png", ".pdf", *PAGE_FILE)
 POLICY_FILE = (".json", ".onnx")
+PROTOCOL_FILE = (*PAGE_FILE, ".md", ".svg")
 CODE_FILE = (".py",)
 PRODUCT_FILE = (".uvl", ".csv", ".config")
 

@@ -1,1 +1,1 @@
-"""Chosen committees and stages as files that other programs read without Shortlist."""
+"""Chosen committees and stages as files that other programs, or people with paper, use without Shortlist."""

@@ -32,6 +32,7 @@ from shortlist.multistage.predict.prediction import OnDemand as OnDemand
 from shortlist.multistage.presets import PRESETS as PRESETS
 from shortlist.multistage.presets import Preset as Preset
 from shortlist.multistage.presets import preset as preset
+from shortlist.multistage.problem.costs import Attribute  # noqa: F401
 from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs

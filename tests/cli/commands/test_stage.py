@@ -757,3 +757,49 @@ def test_a_front_that_is_measured_anew_tells_how_it_was_searched(narrow: Path, m
     counted = {"windows": "of features looked through", "emsco": "2 generations, "}[method]
     assert counted in people.stdout
     assert people.stderr.count("the search saw ") == (how == "sampled")
+
+
+def test_hours_beside_the_prices_are_an_objective_and_a_limit(folder: Path) -> None:
+    hours = {"age": 0.0, "income": 2.0, "history": 24.0, "region": 5.0}
+    table = pd.DataFrame({"feature": COSTS, "cost": COSTS, "hours": hours}).assign(feature=list(COSTS))
+    table.assign(laboratory="north").to_csv(folder / "hours.csv", index=False)
+    goals = ["--objectives", "coverage, conclusive_accuracy, hours", "--limit", "hours<=20"]
+    run = shortlist(
+        "stage",
+        "credit.csv",
+        *QUICK,
+        "--costs",
+        "hours.csv",
+        *goals,
+        "--max-stages",
+        "3",
+        "--json",
+        cwd=folder,
+    )
+    assert run.returncode == 0, run.stderr
+    chosen = json.loads(run.stdout)["chosen"]
+    assert chosen["values"]["hours"] <= 20
+    assert chosen["attributes"] == [
+        {"hours": max(hours[name] for name in bought)} for bought in chosen["stages"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("objective", "sentence"),
+    [
+        ("hour", "evaluation_cost and hours, got 'hour'. Did you mean 'hours'?"),
+        ("cost", "evaluation_cost and hours, got 'cost'."),
+        ("laboratory", "laboratory of 'age' must be a number of at least 0, got 'north'."),
+    ],
+)
+def test_objectives_that_are_no_column_of_numbers_are_refused(
+    folder: Path, objective: str, sentence: str
+) -> None:
+    table = pd.DataFrame({"feature": list(COSTS), "cost": 1, "hours": 2, "laboratory": "north"})
+    table.to_csv(folder / "priced.csv", index=False)
+    run = shortlist(
+        "stage", "credit.csv", *QUICK, "--costs", "priced.csv", "--objectives", f"coverage,{objective}",
+        cwd=folder,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (2, "")
+    assert sentence in run.stderr

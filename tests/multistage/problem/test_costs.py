@@ -230,6 +230,14 @@ def test_further_columns_of_numbers_are_attributes(tmp_path: Path) -> None:
     assert (again.attributes[0].values / hours.scale).tolist() == [0, 2.5, 24, 0]
 
 
+def test_what_prices_are_made_of_is_no_attribute_even_if_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text(HOURS, encoding="utf-8")
+    wanted = ["cost", "discount_cost", "hours"]
+    costs = read_costs(tmp_path / "prices.csv", ["fat", "age", "sugar"], wanted=wanted)
+
+    assert [one.name for one in costs.attributes] == ["hours"]
+
+
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [

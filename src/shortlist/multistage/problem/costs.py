@@ -27,7 +27,7 @@ PRICE_COLUMNS = ("feature", "test", "name", "cost", "discount_cost", "group", "n
 """Columns of a file of prices that are no attributes."""
 
 
-@saved_from("shortlist")
+@saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """A number beside the price, such as hours, in whole units of 1 / `scale`.
@@ -130,12 +130,12 @@ class FeatureCosts:
         -------
         taken : ndarray of int64, shape (..., n_stages, n_attributes)
         """
+        if not attributes:
+            return np.empty((*chain.shape[:-1], 0), dtype=np.int64)
         bought = self.bought(chain)
         new = bought.copy()
         new[..., 1:, :] &= ~bought[..., :-1, :]
         largest = [np.where(new, one.values, 0).max(axis=-1, initial=0) for one in attributes]
-        if not largest:
-            return np.empty((*new.shape[:-1], 0), dtype=np.int64)
         return np.asarray(np.stack(largest, axis=-1), dtype=np.int64)
 
     def as_settings(self) -> dict[str, Any]:
@@ -370,11 +370,12 @@ def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> di
     """Return the further columns of a table of prices that hold numbers, and those that have to."""
     found: dict[str, dict[str, Any]] = {}
     for name in table.columns:
-        is_index = not str(name).strip() or str(name).startswith("Unnamed:")
-        if name in wanted or not (name in PRICE_COLUMNS or is_index or table[name].dtype.kind not in "iuf"):
-            numbers = table[name].tolist()
-            if name in wanted or all(isinstance(one, int | float) and 0 <= one < math.inf for one in numbers):
-                found[str(name)] = dict(zip(table[key], numbers, strict=True))
+        if name in PRICE_COLUMNS or not str(name).strip() or str(name).startswith("Unnamed:"):
+            continue
+        numbers = table[name].tolist()
+        plain = table[name].dtype.kind in "iuf" and all(0 <= one < math.inf for one in numbers)
+        if plain or name in wanted:
+            found[str(name)] = dict(zip(table[key], numbers, strict=True))
     return found
 
 

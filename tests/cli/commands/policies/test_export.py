@@ -96,3 +96,33 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     wrong = shortlist("export", "judges.joblib", "few.csv", "--out", "judges.onnx", cwd=folder)
     assert wrong.returncode == 2
     assert "an ONNX file is made of classifiers, got a committee of judges" in wrong.stderr
+
+
+@pytest.mark.parametrize("name", ["protocol.html", "protocol.md", "protocol.svg"])
+def test_stages_are_written_as_a_protocol(folder: Path, name: str) -> None:
+    run = shortlist("export", "stages.joblib", "table.csv", "--out", name, "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert (facts["method"], facts["n_rows"], facts["n_changed"]) == ("protocol", 60, 0)
+    text = (folder / name).read_text(encoding="utf-8")
+    assert text.count("A person decides") >= 1
+    assert f"Step {facts['n_steps']}" in text
+    assert f"Step {facts['n_steps'] + 1}" not in text
+
+
+def test_a_protocol_needs_no_table_and_everything_else_does(folder: Path) -> None:
+    alone = shortlist("export", "stages.joblib", "--out", "alone.html", cwd=folder)
+    assert alone.returncode == 0, alone.stderr
+    assert "were not compared with the model on any rows" in alone.stdout
+    for arguments, sentence in [
+        (["stages.joblib", "--out", "policy.json"], "TABLE must be named to check policy.json on, got none"),
+        (
+            ["exact.joblib", "table.csv", "--out", "no.html"],
+            "a protocol is made of a model of stages, got one of",
+        ),
+        (["stages.joblib", "--out", "p.md", "--reader", "reader.py"], "--reader belongs to a policy"),
+    ]:
+        run = shortlist("export", *arguments, cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert sentence in run.stderr
+    assert not (folder / "no.html").exists()

@@ -1,25 +1,37 @@
-"""`shortlist export`: a saved model as plain numbers or as ONNX, for programs without Shortlist."""
+"""`shortlist export`: a saved model for programs without Shortlist, and stages as a protocol for people."""
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
+from shortlist.cli.options.shared import Json, SavedModelFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.saved_models import SavedModel
 
 
 def export_policy(
     context: typer.Context,
     model: SavedModelFile,
-    table: TableFile,
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help="Rows to check on: CSV, Parquet or Excel file, - for stdin, or example:breast-cancer. Only a "
+            "protocol can do without."
+        ),
+    ] = None,
     *,
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", help="File to write: the policy, ending in .json, or ONNX, ending in .onnx."
+            "--out",
+            "-o",
+            help="File to write: the policy, ending in .json, ONNX, ending in .onnx, or a protocol of stages to "
+            "print, ending in .html, .md or .svg.",
         ),
     ],
     reader: Annotated[
@@ -31,15 +43,15 @@ def export_policy(
     """Write a saved model of prune, evolve or stage as a policy: plain numbers that any language reads.
 
     The policy is asked about every row of the table, and written only if it answers them all as the model
-    does.
+    does. Stages can be written as a protocol as well, which people follow step by step on paper.
     """
-    from shortlist.cli.files import CODE_FILE, POLICY_FILE, check_files
+    from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
     from shortlist.runs.clock import seconds_now
 
     check_files(
         inputs={"MODEL": model, "TABLE": table},
         outputs={"--reader": reader, "--out": out},
-        endings={"--out": POLICY_FILE, "--reader": CODE_FILE},
+        endings={"--out": POLICY_FILE + PROTOCOL_FILE, "--reader": CODE_FILE},
     )
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
@@ -55,13 +67,23 @@ def export_policy(
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
-    as_onnx = out.suffix.casefold() == ".onnx"
-    if as_onnx and reader is not None:
+    ending = out.suffix.casefold()
+    as_onnx, as_protocol = ending == ".onnx", ending in PROTOCOL_FILE
+    if reader is not None and (as_onnx or as_protocol):
         raise BadInputError("--reader belongs to a policy. Leave it out, or let --out end in .json.")
+    if table is None and not as_protocol:
+        raise BadInputError(f"TABLE must be named to check {out} on, got none. Name a file with rows.")
     start = seconds_now()
     saved = load_model(model, trust=trust)
     notes: list[str] = []
-    rows = select_columns(read_table(table, notes), asked_columns(saved))
+    rows = None if table is None else select_columns(read_table(table, notes), asked_columns(saved))
+    if as_protocol:
+        print_notes(notes)
+        facts = _write_protocol(saved, rows, out) | {"seconds": seconds_now() - start, "notes": notes}
+        _tell_protocol(facts | run_facts(context), json=json)
+        return
+    assert table is not None
+    assert rows is not None
     policy = policy_of(saved)
     if keeping := keeps_rows(policy):
         notes.append(
@@ -102,3 +124,36 @@ def export_policy(
     if reader is not None:
         rows_file = table if readable(policy, table) else "NEW.csv"
         print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")
+
+
+def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
+    """Write stages as a protocol, and return what is known about it."""
+    from shortlist.export.protocol_picture import picture
+    from shortlist.export.protocol_text import markdown, page
+    from shortlist.export.protocols import protocol_of
+    from shortlist.files import write_text
+
+    protocol = protocol_of(saved, rows)
+    text = {".md": markdown, ".svg": picture}.get(out.suffix.casefold(), page)(protocol)
+    out = save(out, lambda path: write_text(path, text))
+    guarantee = saved.estimator.guarantee_
+    return {
+        "command": "export",
+        "method": "protocol",
+        "status": "optimal",
+        "kind": "stages",
+        "n_steps": len(protocol.steps),
+        "n_digits": protocol.digits,
+        "n_rows": protocol.n_rows,
+        "n_changed": protocol.n_changed,
+        "checked": protocol.checked,
+        "guarantee": None if guarantee is None else guarantee.as_dict(),
+        "out": str(out),
+    }
+
+
+def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(facts)
+    else:
+        print(f"Protocol in {facts['out']}. {facts['checked']}")

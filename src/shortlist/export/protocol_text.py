@@ -1,0 +1,164 @@
+"""A protocol as Markdown, and as a page of HTML for paper."""
+
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+
+from shortlist._words import counted
+from shortlist.export.protocol_picture import picture
+from shortlist.export.protocols import Protocol, Rule, Step
+
+MOST_SUMS = 4
+"""So many columns of numbers at most are side by side in a table, which is as many as paper has room for."""
+
+STYLE = """
+@page { size: A4; margin: 15mm }
+body { font: 11pt/1.4 Helvetica, Arial, 'DejaVu Sans', sans-serif; max-width: 180mm; margin: 1em auto; padding: 0 1em;
+  color: #000; background: #fff; overflow-wrap: anywhere }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-bottom: .3em; break-after: avoid }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; margin: .5em 0 } th, td { border: 1px solid #999; padding: .15em .5em; text-align: left }
+th { min-width: 4em } th:nth-child(2) { min-width: 7em } td:nth-child(n+3), th:nth-child(n+3) { text-align: right } td:nth-child(n+3) { white-space: nowrap }
+thead { display: table-header-group } tr { break-inside: avoid }
+ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: auto; break-inside: avoid }
+@media print { body { margin: 0; padding: 0; max-width: none } .wide { overflow: visible } }
+"""
+
+Part = tuple[str, object]
+"""A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its rows, the
+first one its head, and ``picture`` nothing.
+"""
+
+
+def markdown(protocol: Protocol) -> str:
+    """Return a protocol as Markdown."""
+    marks: dict[str, Callable[..., str]] = {
+        "title": lambda text: f"# {_marked(text)}",
+        "heading": lambda text: f"## {_marked(text)}",
+        "text": _marked,
+        "list": lambda items: "\n".join(f"- {_marked(item)}" for item in items),
+        "table": _marked_table,
+        "picture": lambda _: "",
+    }
+    blocks = (marks[kind](held) for kind, held in _parts(protocol))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def page(protocol: Protocol) -> str:
+    """Return a protocol as HTML: one file that loads nothing, runs nothing, and prints on A4."""
+    tags: dict[str, Callable[..., str]] = {
+        "title": lambda text: f"<h1>{escape(text)}</h1>",
+        "heading": lambda text: f"<h2>{escape(text)}</h2>",
+        "text": lambda text: f"<p>{escape(text)}</p>",
+        "list": lambda items: f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>",
+        "table": _tagged_table,
+        "picture": lambda _: picture(protocol),
+    }
+    body = "\n".join(tags[kind](held) for kind, held in _parts(protocol))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(_title(protocol))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _title(protocol: Protocol) -> str:
+    return f"Protocol for {protocol.target} in {counted(len(protocol.steps), 'step')}"
+
+
+def _parts(protocol: Protocol) -> Iterator[Part]:
+    """Yield what a protocol says, in order."""
+    names = [amount.name for amount in protocol.steps[0].amounts]
+    yield "title", _title(protocol)
+    yield (
+        "text",
+        (
+            "Begin with step 1. Order all that a step lists at once; when the values are there, add up its score, and "
+            "answer or go on as it says."
+        ),
+    )
+    yield "picture", None
+    yield (
+        "table",
+        [
+            ["step", "order", *(head for name in names for head in (name, f"{name} by then"))],
+            *(
+                [
+                    str(step.number),
+                    ", ".join(step.orders),
+                    *(text for one in step.amounts for text in one[1:]),
+                ]
+                for step in protocol.steps
+            ),
+        ],
+    )
+    for step in protocol.steps:
+        yield from _step(step, is_last=step is protocol.steps[-1])
+    yield "heading", "At the end"
+    yield "text", "A person decides about a case that no step answers. Nothing is guessed for it."
+    yield (
+        "text",
+        (
+            "A person also decides where a value cannot be had and its table has no line for that, and where a word is in "
+            "no line. A step that knows no value at all answers nothing: go on to the next one."
+        ),
+    )
+    yield "heading", "What is promised"
+    yield "text", protocol.promise
+    yield "heading", "The numbers"
+    yield "text", protocol.checked
+
+
+def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
+    """Yield one step."""
+    amounts = ", ".join(f"{one.name} {one.here}" for one in step.amounts)
+    yield "heading", f"Step {step.number}"
+    yield "text", f"Order: {', '.join(step.orders)} ({amounts})."
+    if step.sums:
+        many = len(step.sums) > 1
+        yield "text", "Add up every column:" if many else f"Score for {step.rules[1].answer}, add up:"
+        for first in range(0, len(step.sums), MOST_SUMS):
+            side = slice(first, first + MOST_SUMS)
+            lines = ([line.feature, line.value, *line.adds[side]] for line in step.lines)
+            yield "table", [["feature", "value", *step.sums[side]], *lines]
+        if many:
+            yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
+    else:
+        yield (
+            "text",
+            (
+                f"The score of this step cannot be added up: ask the model file, which has a {step.classifier} here."
+            ),
+        )
+    rules = [rule_text(rule) for rule in step.rules]
+    yield (
+        "list",
+        [*rules, "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."],
+    )
+
+
+def rule_text(rule: Rule) -> str:
+    """Return a rule as a sentence."""
+    if not rule.condition:
+        return f"This step never answers {rule.answer}."
+    probability = "" if "most probable" in rule.condition else f" (probability {rule.probability})"
+    return f"Answer {rule.answer} if {rule.condition}{probability}."
+
+
+def _marked(text: str) -> str:
+    """Return text in which Markdown finds no marks."""
+    return re.sub(r"[\\`*|<>\[\]&]|(?<![^\W_])_|_(?![^\W_])", lambda found: f"\\{found[0]}", text)
+
+
+def _marked_table(rows: list[list[str]]) -> str:
+    head, *others = (f"| {' | '.join(map(_marked, row))} |" for row in rows)
+    ruler = " | ".join(["---", "---", *["---:"] * (len(rows[0]) - 2)])
+    return "\n".join([head, f"| {ruler} |", *others])
+
+
+def _tagged_table(rows: list[list[str]]) -> str:
+    head, *others = rows
+    cells = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in others)
+    return f'<div class="wide"><table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
