@@ -18,10 +18,14 @@ from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs.clock import processor_seconds
 
 WAYS = ("held-out", "out-of-fold")
 MEASURES = ("coverage", "accuracy", "right", "cost")
+MOST_ENUMERATED = 14
+"""Up to this many features the front is complete; above, a short evolution is quick enough for all seeds."""
+EVOLUTION = EmscoOptions(population=60, generations=30)
 
 
 def stage_folds(
@@ -52,7 +56,10 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
     facts: dict[str, float] = {}
     picks, curves = {}, {}
     for way in WAYS:
-        classifier = MultiStageClassifier(feature_costs=costs, random_state=seed)
+        method = "auto" if X.shape[1] <= MOST_ENUMERATED else "emsco"
+        classifier = MultiStageClassifier(
+            feature_costs=costs, method=method, emsco_options=EVOLUTION, random_state=seed
+        )
         start = processor_seconds()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LowCoverageWarning)

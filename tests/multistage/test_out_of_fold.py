@@ -147,7 +147,7 @@ def test_the_rules_as_printed_and_rows_that_are_held_out_keep_the_papers_protoco
 
 
 def test_all_rows_of_a_case_are_in_one_fold_or_part() -> None:
-    cases = np.repeat(np.arange(40), 3)
+    cases = np.repeat([f"patient {number}" for number in range(40)], 3)
     for options in ({}, {"validation_share": 0.4}):
         classifier = stages(**options).fit(X, Y, cases=cases)
         rows = classifier.problem_.decisions.subclassifiers.rows
@@ -157,7 +157,10 @@ def test_all_rows_of_a_case_are_in_one_fold_or_part() -> None:
             judged = {of_case[tuple(row)] for row in rows.validation_rows[part.judges].tolist()}
             assert judged
             assert not fitted & judged
-    found = stage_table(X, Y, stages(), cases=cases).classifier.problem_.decisions.subclassifiers.rows
+    with pytest.raises(BadInputError, match="cases must have one entry per row, got 119 and 120 rows"):
+        stages().fit(X, Y, cases=cases[:-1])
+    numbers = np.unique(cases, return_inverse=True)[1]
+    found = stage_table(X, Y, stages(), cases=numbers).classifier.problem_.decisions.subclassifiers.rows
     assert found.fold_of is not None
     kept = np.array([of_case[tuple(row)] for row in found.fit_rows.tolist()])
     assert all(len(set(found.fold_of[kept == case].tolist())) == 1 for case in kept)

@@ -29,6 +29,7 @@ from shortlist.multistage.judging_rows import (
     encoded_rows,
     folded_rows,
     judging_rows,
+    numbered_cases,
 )
 from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
 from shortlist.multistage.predict.figures import Figures, figures
@@ -343,7 +344,7 @@ class MultiStageClassifier(TableClassifier):
         *,
         validation: tuple[Any, Any] | None = None,
         calibration: tuple[Any, Any] | None = None,
-        cases: Cases | None = None,
+        cases: Any = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
@@ -362,8 +363,8 @@ class MultiStageClassifier(TableClassifier):
         calibration : tuple of X and y, optional
             With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
             the rows.
-        cases : ndarray of int, shape (n_samples,), optional
-            Of which case each row is, numbered from 0. All rows of a case are in one fold, or in one part.
+        cases : array-like of shape (n_samples,), optional
+            Of which case each row is: a number or a name. All rows of a case are in one fold, or in one part.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
         study : Study, optional
@@ -397,16 +398,13 @@ class MultiStageClassifier(TableClassifier):
                 delattr(self, chosen)
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        cases = numbered_cases(cases, len(y))
         demand = self._demand(calibration)
         if demand is not None and calibration is None:
             rest, held = calibration_rows(y, self.calibration_share, seed, cases)
             calibration = (take_rows(X, held), y[held])
             X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
-        if validation is None and self.judges_out_of_fold(len(y)):
-            rows = folded_rows(self, X, y, names, cases=cases, seed=seed)
-        else:
-            share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
-            rows = judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
+        rows = self._rows(X, y, names, validation=validation, cases=cases, seed=seed)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
@@ -665,6 +663,15 @@ class MultiStageClassifier(TableClassifier):
         """Turn class numbers into labels."""
         return labels_of(decisions.guesses, self.classes_, self.reject_label_)
 
+    def _rows(
+        self, X: Any, y: Labels, names: list[str], *, validation: Any, cases: Cases | None, seed: int
+    ) -> StageRows:
+        """Return the rows that fit and those that judge."""
+        if validation is None and self.judges_out_of_fold(len(y)):
+            return folded_rows(self, X, y, names, cases=cases, seed=seed)
+        share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
+        return judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
+
     def _problem(self, rows: StageRows, budget: Budget) -> StageProblem:
         """State the problem; nothing is fitted yet."""
         n = rows.n_features
@@ -709,14 +716,8 @@ class MultiStageClassifier(TableClassifier):
 
     def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
-        arrays: list[NDArray[Any]] = [
-            rows.fit_rows,
-            rows.fit_labels,
-            rows.validation_rows,
-            rows.validation_labels,
-        ]
-        if rows.fold_of is not None:
-            arrays.append(rows.fold_of)
+        arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
+        folds = () if rows.fold_of is None else (rows.fold_of,)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
         for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
             if not given[later]:
@@ -728,7 +729,7 @@ class MultiStageClassifier(TableClassifier):
                 "evaluation_cost of members" if name == "evaluation_cost" else name
                 for name in self.objectives
             ]
-        return as_settings(settings) | {"the rows": digest_of_arrays(arrays)}
+        return as_settings(settings) | {"the rows": digest_of_arrays((*arrays, *folds))}
 
     def _search(self, budget: Budget, rows: StageRows) -> None:
         """Run the method and keep the front and the models behind it."""

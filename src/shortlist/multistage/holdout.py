@@ -83,7 +83,8 @@ def stage_table(
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
     Where the classifier judges out of fold, the first two parts together fit and judge; else the first fits
-    and the second judges, as in the paper. Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
+    and the second judges, as in the paper. Where something is to be promised, the rows that calibrate are
+    drawn before, from all classes together.
 
     Parameters
     ----------

@@ -59,6 +59,18 @@ def judging_rows(
     )
 
 
+def numbered_cases(cases: Any, n_rows: int) -> Cases | None:
+    """Return the cases of rows, which may have any names, as numbers; None where rows are of no cases."""
+    if cases is None:
+        return None
+    numbers: Cases = np.unique(column_or_1d(cases), return_inverse=True)[1]
+    if len(numbers) != n_rows:
+        raise BadInputError(
+            f"cases must have one entry per row, got {len(numbers)} and {n_rows} rows. Pass those of X."
+        )
+    return numbers
+
+
 def folded_rows(
     estimator: Any, X: Any, y: Labels, names: Sequence[str], *, cases: Cases | None, seed: int
 ) -> StageRows:
