@@ -406,8 +406,11 @@ def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
             },
             Table(
                 "Share of the rows answered alike, in %",
-                ("member", *names),
-                tuple((name, *map(str, row)) for name, row in zip(names, percent.tolist(), strict=True)),
+                ("member", *map(str, range(1, len(names) + 1))),
+                tuple(
+                    (f"{number}: {name}", *map(str, row))
+                    for number, (name, row) in enumerate(zip(names, percent.tolist(), strict=True), start=1)
+                ),
             ),
         )
     ]
