@@ -8,9 +8,10 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection
+from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts
-from shortlist.report.parts import Chart, Parts, Text
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.saved import estimator_parts
 
 
@@ -48,6 +49,20 @@ def test_confusion_votes_and_agreement_are_those_of_the_recorded_rows(binary: Ex
     members = votes[:, binary.selection_]
     alike = found["How members agree"]["values"]
     assert alike[0][1] == pytest.approx(100 * (members[:, 0] == members[:, 1]).mean(), abs=0.06)
+
+
+def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_and_the_best_single_one() -> (
+    None
+):
+    X, y = load_breast_cancer(return_X_y=True)
+    pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
+    found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
+    heading, asked, table, *_ = pruned_parts(found.pruner, found.test)
+    assert isinstance(asked, Facts)
+    assert isinstance(table, Table)
+    assert (heading, table.rows[0][0]) == (Heading("What to do"), "pruned")
+    assert all(str(name) in asked.facts[0][1] for name in found.pruner.pool_.names)
+    assert [row[0].partition(":")[0] for row in table.rows] == ["pruned", "full", "best single"]
 
 
 def test_accuracy_against_size_ends_at_the_whole_pool_and_marks_the_selection(binary: ExactPruner) -> None:

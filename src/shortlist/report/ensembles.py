@@ -52,10 +52,17 @@ def pruned_parts(pruner: "ExactPruner | RulePruner", test: "Mapping[str, Measure
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
     """
-    parts: list[Any] = [Heading("The ensemble"), _facts(pruner)]
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
-        return [*parts, *_history(pruner)]
-    parts += [Heading("Held-out rows"), *measured_parts(test)] if test else [Text(NOT_TESTED, note=True)]
+        return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
+    table, *confusions = measured_parts(test) if test else [Text(NOT_TESTED, note=True)]
+    parts: list[Any] = [
+        Heading("What to do"),
+        _asking(pruner),
+        table,
+        Heading("The ensemble"),
+        _facts(pruner),
+    ]
+    parts += [Heading("Held-out rows"), *confusions] if confusions else []
     codes = _answers(pruner)
     if isinstance(pruner, FrontPruner):
         parts += _front(pruner)
@@ -169,8 +176,12 @@ def _facts(pruner: "ExactPruner | RulePruner") -> Facts:
             ("accuracy", f"{pruner.accuracy_:.4f} on the rows that pruned"),
             ("proof", "a rule proves nothing"),
         ]
-    facts.append(("who", ", ".join(counted_names(map(str, pruner.pool_.names))) or "nobody"))
     return Facts(tuple(facts))
+
+
+def _asking(pruner: "ExactPruner | RulePruner") -> Facts:
+    """Say whom to ask."""
+    return Facts((("ask", ", ".join(counted_names(map(str, pruner.pool_.names))) or "nobody"),))
 
 
 def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
