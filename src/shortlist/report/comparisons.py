@@ -36,6 +36,8 @@ MEASURES = {
 }
 """What of each fold is drawn, and how to read it."""
 
+RANK = "Rank: mean rank over the folds, 1 is best, ties share ranks; - above the limit on cost."
+
 
 def product_comparison_parts(comparison: "Comparison") -> Parts:
     """Return the fronts of all methods, the quality of every run, and hypervolume against time."""
@@ -121,6 +123,7 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     BadInputError
         If columns are missing.
     """
+    from shortlist.ensembles.studies.method_comparison import best_singles_text
     from shortlist.ensembles.studies.ranks import rank_folds, rank_methods
 
     needed = {"dataset", "method", *MEASURES}
@@ -145,7 +148,7 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
             "Means over the folds",
             ("method", "rank", "accuracy", "balanced accuracy", "size", "seconds"),
             rows,
-            ("Rank: mean rank over the folds, 1 is best, ties share ranks; - above the limit on cost.",),
+            tuple(filter(None, (RANK, best_singles_text(results)))),
         ),
         Heading("Ranks"),
     ]

@@ -1,5 +1,6 @@
 """Pruned ensembles as parts of a page: size, value and bound over time, confusion, votes, agreement."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.exits.asked_members import taken_places
-from shortlist.ensembles.pools.copies import counted_names
+from shortlist.ensembles.exits.exit_report import exit_report, stopping_rule
+from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
+from shortlist.ensembles.pools.copies import AGAIN, counted_names
 from shortlist.ensembles.pruning.evidence import best_of, selections_meant
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
@@ -30,6 +33,7 @@ from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
+    from shortlist.ensembles.exits.early_exit import EarlyAnswers
     from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
 
@@ -42,7 +46,14 @@ NOT_TESTED = (
 )
 
 
-def pruned_parts(pruner: "ExactPruner | RulePruner", test: "Mapping[str, Measured] | None" = None) -> Parts:
+def pruned_parts(
+    pruner: "ExactPruner | RulePruner",
+    test: "Mapping[str, Measured] | None" = None,
+    *,
+    least: float | None = None,
+    best_single: str = "",
+    held_out: "EarlyAnswers | None" = None,
+) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
     Parameters
@@ -51,13 +62,19 @@ def pruned_parts(pruner: "ExactPruner | RulePruner", test: "Mapping[str, Measure
         Fitted.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
+    least : float, optional
+        How probable an answer has to be, where something is promised.
+    best_single : str
+        Who the best single classifier is.
+    held_out : EarlyAnswers, optional
+        What asking one member after the other took on these rows.
     """
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
-    table, *confusions = measured_parts(test) if test else [Text(NOT_TESTED, note=True)]
+    table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]
     parts: list[Any] = [
         Heading("What to do"),
-        _asking(pruner),
+        _asking(pruner, least, held_out),
         table,
         Heading("The ensemble"),
         _facts(pruner),
@@ -104,7 +121,22 @@ def _front(pruner: FrontPruner) -> Parts:
         (f"every {name} looked at", f"up to {final:g}") for name, final in front.extras["final_to"].items()
     ]
     proved = sum(front.extras["proved"])
-    parts = front_parts({"committees": front}, picks=picks, heading="The front, on the rows that pruned")
+    heading = "The front, on the rows that pruned"
+    parts: list[Any] = [*front_parts({"committees": front}, picks=picks, heading=heading)]
+    if limited := looked_at(front):
+        parts.append(Text(limited, note=True))
+    if paid := paid_columns(front):
+        rows = zip(front.values.tolist(), *paid.values(), strict=True)
+        parts.append(
+            Table(
+                "What is paid with early exit, for a row that pruned",
+                ("point", *front.names, *paid),
+                tuple(
+                    (str(point), *(f"{value:.6g}" for value in (*values, *told)))
+                    for point, (values, *told) in enumerate(rows)
+                ),
+            )
+        )
     chart = frequency_chart(front, noun="classifier")
     more: list[Any] = [Facts((("points proved", f"{proved:,} of {len(front):,}"), *facts))]
     if "time" in front.names:
@@ -112,14 +144,17 @@ def _front(pruner: FrontPruner) -> Parts:
     return [*parts, *more, *([chart] if chart else [])]
 
 
-def measured_parts(test: "Mapping[str, Measured]") -> Parts:
-    """Return what rules do on rows that were held out: a table, and the confusion of each."""
+def measured_parts(test: "Mapping[str, Measured]", best_single: str = "") -> Parts:
+    """Return what rules do on rows that were held out: a table, and the confusion of each.
+
+    `best_single` says who the best single classifier is, where it has a name.
+    """
     rows = []
     for name, measured in test.items():
         low, high = measured.accuracy_interval
         rows.append(
             (
-                _spoken(name),
+                f"{_spoken(name)}: {best_single}" if best_single and name == "best_single" else _spoken(name),
                 f"{measured.size:,}",
                 f"{measured.accuracy:.4f}",
                 f"{low:.4f} to {high:.4f}",
@@ -179,9 +214,30 @@ def _facts(pruner: "ExactPruner | RulePruner") -> Facts:
     return Facts(tuple(facts))
 
 
-def _asking(pruner: "ExactPruner | RulePruner") -> Facts:
-    """Say whom to ask."""
-    return Facts((("ask", ", ".join(counted_names(map(str, pruner.pool_.names))) or "nobody"),))
+def _asking(pruner: Any, least: float | None, held_out: "EarlyAnswers | None") -> Facts:
+    """Say whom to ask in which order, what stops that, and what it takes."""
+    who = counted_names(map(str, pruner.pool_.names))
+    found = exit_report(pruner, least=least) if len(who) > 1 and least != math.inf else None
+    if found is None:
+        return Facts((("who", ", ".join(who) or "nobody"),))
+    copies = dict(zip((name for name in pruner.pool_.names if AGAIN not in name), who, strict=True))
+    order = [copies[name] for name in found.order]
+    if found.prices is not None:
+        order = [f"{name} for {price:g}" for name, price in zip(order, found.prices, strict=True)]
+    facts = [
+        ("asked in this order", ", ".join(order)),
+        ("when to stop", stopping_rule(promises=least is not None)),
+        ("paid on the rows that chose", _paid(found.mean_calls, found.mean_cost)),
+    ]
+    if held_out is not None:
+        cost = None if held_out.costs is None else float(held_out.costs.mean())
+        facts.append(("paid on the test rows", _paid(float(held_out.calls.mean()), cost)))
+    return Facts((*facts, ("asking all", _paid(len(found.order), found.cost))))
+
+
+def _paid(calls: float, cost: float | None) -> str:
+    """Say how many calls a row takes, and what they cost."""
+    return f"{calls:.4g} calls a row" + ("" if cost is None else f", for {cost:.4g}")
 
 
 def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:

@@ -47,7 +47,14 @@ def test_exact_pruning_tells_value_bound_members_and_threshold(
     assert "Diversity: mean PFC" in said
     assert "The members were then fitted again on 512 rows" in said
     assert "(at least " in said
-    assert "Members: " + ", ".join(facts["selection"]) in said
+    exits = facts["early_exit"]
+    assert "Asked in this order: " + ", ".join(exits["order"]) + "\n" in said
+    assert sorted(exits["order"]) == sorted(facts["selection"])
+    assert "A row is finished as soon as no missing answer can change its class. So a row takes " in said
+    assert (
+        f"{exits['test']['mean_calls']:.2f} calls on the 57 test rows; all are {facts['size']} calls." in said
+    )
+    assert f"Best single: {facts['best_single']}, by the rows that chose." in said
 
 
 @pytest.mark.parametrize(
@@ -148,8 +155,10 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
     assert free.mean_calls <= exits["mean_calls"] <= facts["size"]
     assert exits["least_mean_calls"] == exits["mean_calls"]
     said = capsys.readouterr().out
-    assert "Asked one after the other until class and promise are settled" in said
-    assert f"in this order no exit that is never wrong asks fewer than {exits['mean_calls']:.2f}." in said
+    assert "no missing answer can change its class, or whether it is answered." in said
+    assert f"In this order no exit that is never wrong takes fewer than {exits['mean_calls']:.2f}." in said
+    early = sure.pruner.predict_early(X[:5], least=asked.guarantee_.threshold)
+    assert list(early.order) == exits["order"]
 
 
 def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -216,7 +216,11 @@ def _parts(pruned: "PrunedTable") -> "Parts":
     from shortlist.report.ensembles import pruned_parts
     from shortlist.report.promises import promised_parts
 
-    return [*promised_parts(pruned.selective), *pruned_parts(pruned.pruner, pruned.test)]
+    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
+    parts = pruned_parts(
+        pruned.pruner, pruned.test, least=least, best_single=pruned.best_single, held_out=pruned.early
+    )
+    return [*promised_parts(pruned.selective), *parts]
 
 
 def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:

@@ -1,5 +1,6 @@
 """What rules do on the test rows, as a table for people and as facts for programs."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,14 +29,64 @@ def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
     return facts
 
 
-def print_measured(test: "dict[str, Measured]") -> None:
+@dataclass(frozen=True)
+class OnRowsThatChose:
+    """How many of the rows that chose each rule is right on, where the test rows stand.
+
+    Attributes
+    ----------
+    right : dict of str to int
+        By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not.
+    n_rows : int
+    out_of_fold : bool
+        Whether classifiers answered there that were fitted without the row's fold.
+    best_single : str
+        Who that is.
+    """
+
+    right: dict[str, int]
+    n_rows: int
+    out_of_fold: bool
+    best_single: str
+
+    @property
+    def heading(self) -> str:
+        """What stands above the shares."""
+        return "out of fold" if self.out_of_fold else "chosen on"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the shares for JSON, with the interval of the one rule that these rows did not choose."""
+        facts: dict[str, Any] = {
+            name: {"accuracy": right / self.n_rows, "n_right": right} for name, right in self.right.items()
+        }
+        facts["full"]["accuracy_interval"] = list(self._interval)
+        return facts
+
+    @property
+    def _interval(self) -> "Interval":
+        from shortlist.ensembles.studies.measured import wilson_interval
+
+        return wilson_interval(self.right["full"], self.n_rows)
+
+    def sentences(self) -> list[str]:
+        """Say who the best single one is, and what the shares on the rows that chose are worth."""
+        shares = (
+            f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} rows that chose pruned and best "
+            f"single, which flatters these two; of full the interval is {_interval(self._interval)}."
+        )
+        return [f"Best single: {self.best_single}, by the rows that chose.", shares]
+
+
+def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = None) -> None:
     """Print what rules do on the test rows, one line each.
 
-    Their intervals follow, and how they differ from the first one.
+    Their intervals follow, and how they differ from the first one. On the rows that chose, the share of right
+    rows is told beside.
     """
     binary = all(measured.confusion is not None for measured in test.values())
     cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
-    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}")
+    apart = "" if chose is None else f"{chose.heading:>13}"
+    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}{apart}")
     for name, measured in test.items():
         counts = measured.confusion
         cases = (
@@ -47,6 +98,7 @@ def print_measured(test: "dict[str, Measured]") -> None:
         print(
             f"{_shown(name):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
             f"{measured.balanced_accuracy:>10.4f}{cases}{measured.ms_per_1000_rows:>9.1f}"
+            + ("" if chose is None else f"{chose.right[name] / chose.n_rows:>13.4f}")
         )
     print()
     first = next(iter(test))
@@ -57,7 +109,7 @@ def print_measured(test: "dict[str, Measured]") -> None:
             f"{_shown(name):<18}{_interval(measured.accuracy_interval):<18}"
             f"{_interval(measured.balanced_accuracy_interval):<18}{against}".rstrip()
         )
-    for sentence in INTERVALS:
+    for sentence in (*INTERVALS, *([] if chose is None else chose.sentences())):
         print(sentence)
 
 

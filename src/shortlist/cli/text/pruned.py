@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
-from shortlist.cli.text.measured_table import measured_facts, print_measured
+from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
 from shortlist.cli.text.output import finite
 from shortlist.results.proof_words import stopped_by
 
@@ -102,7 +102,6 @@ def _rule_facts(pruned: "PrunedTable", method: str, stop: str) -> dict[str, Any]
 
 def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
     """Return what every method of pruning reports."""
-    from shortlist.ensembles.exits.exit_report import exit_report
     from shortlist.ensembles.pools.judges import columns_asked
     from shortlist.ensembles.pools.pool import asking_cost
 
@@ -110,9 +109,6 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
         name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
     ]
     columns = columns_asked(pruned.pruner.pool_.classifiers)
-    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
-    # where nothing is promised nobody is asked, which saves nothing
-    saves = exit_report(pruned.pruner, least=least) if pruned.test and least != math.inf else None
     return {
         "selection": members,
         "n_classifiers": len(pruned.pool),
@@ -129,11 +125,42 @@ def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
             "test": pruned.test["pruned"].only_answer if pruned.test else None,
         },
         **(pruned.reached.as_dict(tuple(members)) if pruned.reached else {"cost": None, "diversity": None}),
-        "early_exit": None if saves is None else dataclasses.asdict(saves),
+        "early_exit": _exit_facts(pruned),
         "test": measured_facts(pruned.test),
+        "validation": rows_that_chose(pruned).as_dict() if pruned.test else {},
+        "best_single": pruned.best_single or None,
         "guarantee": _guarantee_facts(pruned),
         "model": None if saved is None else str(saved),
     }
+
+
+def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
+    """Return what is told of the rows that chose beside the test rows."""
+    return OnRowsThatChose(
+        pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
+    )
+
+
+def _exit_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
+    """Return in which order members are asked, what stops that, and what it takes; None where it saves nothing.
+
+    Where nothing is promised nobody is asked.
+    """
+    from shortlist.ensembles.exits.exit_report import exit_report, stopping_rule
+
+    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
+    saves = exit_report(pruned.pruner, least=least) if pruned.test and least != math.inf else None
+    if saves is None:
+        return None
+    test, early = None, pruned.early
+    if early is not None:
+        test = {
+            "n_rows": len(early.calls),
+            "mean_calls": float(early.calls.mean()),
+            "mean_cost": None if early.costs is None else float(early.costs.mean()),
+        }
+    rule = stopping_rule(promises=least is not None)
+    return dataclasses.asdict(saves) | {"rule": rule, "test": test}
 
 
 def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
@@ -198,7 +225,6 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
     from shortlist.ensembles.estimators.base import mean_rule
-    from shortlist.ensembles.pools.copies import counted_names
 
     rows = pruned.n_rows
     several = "the mean decides" if pruned.pruner.averages else "plurality decides"
@@ -232,36 +258,44 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     if pruned.reached is not None:
         _print_reached(pruned.reached)
     print()
-    print_measured(pruned.test)
+    print_measured(pruned.test, rows_that_chose(pruned))
     print()
     if facts["guarantee"]:
         _print_promise(facts["guarantee"])
         print()
-    print("Members: " + ", ".join(counted_names(pruned.pruner.pool_.names)))
     print_asking(facts)
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
 
 
 def print_asking(facts: dict[str, Any]) -> None:
-    """Print what a new row takes to be answered."""
+    """Print whom to ask in which order, when that stops, and what a new row takes to be answered."""
+    exits, n_rows = facts["early_exit"], facts["rows"]["validation"]
+    times = dict(zip(facts["selection"], facts["copies"], strict=True))
+    order = facts["selection"] if exits is None else exits["order"]
+    told = [name if times[name] == 1 else f"{name} ({times[name]} times)" for name in order]
+    if exits is not None and exits["prices"] is not None:
+        told = [f"{name} for {price:g}" for name, price in zip(told, exits["prices"], strict=True)]
+    in_order = "Members" if exits is None or len(told) == 1 else "Asked in this order"
+    print(f"{in_order}: {', '.join(told)}")
     if "ask" in facts:
         print(_asking_text(facts["ask"]))
-    if facts["early_exit"] is not None and facts["size"] > 1:
-        print(_exit_text(facts["early_exit"], promises=facts["guarantee"] is not None))
-
-
-def _exit_text(exits: dict[str, Any], *, promises: bool) -> str:
-    """Say what asking one member after the other saves."""
-    cost = ""
-    if exits["mean_cost"] is not None:
-        cost = f", for {exits['mean_cost']:.4g} in place of {exits['cost']:.4g}"
-    what = "class and promise are" if promises else "the class is"
-    return (
-        f"Asked one after the other until {what} settled: {exits['mean_calls']:.2f} of "
-        f"{len(exits['order'])} on average{cost}, on the rows that pruned; in this order "
-        f"no exit that is never wrong asks fewer than {exits['least_mean_calls']:.2f}."
+    if exits is None or len(told) == 1:
+        return
+    parts = [f"{_paid_text(exits)} on the {n_rows:,} rows that chose"]
+    if exits["test"] is not None:
+        parts.append(f"{_paid_text(exits['test'])} on the {exits['test']['n_rows']:,} test rows")
+    everybody = "" if exits["cost"] is None else f" for {exits['cost']:.4g}"
+    print(
+        f"{exits['rule']} So a row takes {', and '.join(parts)}; all are {len(told)} calls{everybody}. In this "
+        f"order no exit that is never wrong takes fewer than {exits['least_mean_calls']:.2f}."
     )
+
+
+def _paid_text(paid: dict[str, Any]) -> str:
+    """Say how many calls a row takes, and what they cost."""
+    cost = "" if paid["mean_cost"] is None else f" for {paid['mean_cost']:.4g}"
+    return f"{paid['mean_calls']:.2f} calls{cost}"
 
 
 def _asking_text(ask: dict[str, Any]) -> str:

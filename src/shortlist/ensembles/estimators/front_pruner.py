@@ -1,8 +1,10 @@
 """The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
 
+import copy
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +15,12 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
+from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
     MEMBER_OBJECTIVES,
+    PAID,
     committee_problem,
     read_objectives,
 )
@@ -68,7 +72,8 @@ class FrontPruner(ExactPruner):
     objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
-        `member_costs`, or the pool's own), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
+        `member_costs`, or the pool's own), ``price-paid`` (what these come to for a row that is asked about
+        no further than until its class is settled), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
         ``bytes`` (of the pickled members). With ``min`` ``log-loss`` or ``brier`` committees answer by the
         mean of their probabilities, and ``accuracy`` is that of means; other values do not go with them, and
         at most 47,662 rows may prune.
@@ -94,7 +99,9 @@ class FrontPruner(ExactPruner):
     Attributes
     ----------
     front_ : Front
-        The committees; ``decisions`` says who is a member, ``extras["thresholds"]`` has the thresholds.
+        The committees; ``decisions`` says who is a member, ``extras["thresholds"]`` has the thresholds,
+        ``extras["calls"]`` and ``extras["price_paid"]`` what :meth:`predict_early` takes for a row of those
+        that pruned, on average; the latter is None without prices.
     point_ : int
         The point that predicts.
     prices_ : dict of str to list of float
@@ -220,17 +227,22 @@ class FrontPruner(ExactPruner):
     def _check_prices(self, names: Sequence[str]) -> None:
         """Refuse what members cannot cost."""
         given = self.member_costs if self.member_costs is not None else getattr(self.pool, "costs", None)
-        if "cost" in names and given is None:
-            raise BadInputError(f"min cost needs the cost of every member, got none. {pass_costs(self.pool)}")
+        priced = [name for name in ("cost", PAID) if name in names]
+        if priced and given is None:
+            raise BadInputError(
+                f"min {priced[0]} needs the cost of every member, got none. {pass_costs(self.pool)}"
+            )
         measured = sorted({"time", "bytes"}.intersection(names))
         if measured and asks_elsewhere(self.pool):
             raise BadInputError(
                 f"min {measured[0]} is of classifiers that are asked here, got judges, who have answered "
                 "already. Take min cost, with a price for each of them."
             )
-        if "cost" not in names and self.member_costs is not None:
-            raise BadInputError("member_costs belong to the objective min cost. Add it, or leave them out.")
-        for cost in given if "cost" in names and given is not None else ():
+        if not priced and self.member_costs is not None:
+            raise BadInputError(
+                f"member_costs belong to the objectives min cost and min {PAID}. Add one, or leave them out."
+            )
+        for cost in given if priced and given is not None else ():
             exact_cost("costs" if self.member_costs is None else "member_costs", cost)
 
     def _labels(self, classes: Labels) -> list[str]:
@@ -303,13 +315,32 @@ class FrontPruner(ExactPruner):
         if found:
             measured = {name: prices.tolist() for name, prices in found.items()}
             study.keep(MEASURED_PRICES, lambda: measured, now=True)
-        if "cost" in names:
+        if {"cost", PAID}.intersection(names):
             found["cost"] = self._costs(pool)
         study.bind(price_settings(found))
         return found
 
     def _costs(self, pool: Pool) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
+
+    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
+        """Fit what turns scores into probabilities, and tell of every point what asking its members takes."""
+        super()._take_calibration(rows, seed)
+        found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
+        told = [one for one in found if one is not None]
+        paid = [one.mean_cost for one in told if one.mean_cost is not None]
+        more = {"calls": [one.mean_calls for one in told], "price_paid": paid or None}
+        self.front_ = dataclasses.replace(self.front_, extras={**self.front_.extras, **more})
+
+    def _at(self, index: int, pool: Pool) -> Self:
+        """Return this pruner with the committee of another point, as far as asking it goes."""
+        twin = copy.copy(self)
+        twin.selection_ = self.front_.decisions[index].astype(bool)
+        twin.copies_ = twin.selection_.astype(np.int64)
+        thresholds = self.front_.extras["thresholds"]
+        twin.threshold_ = None if thresholds is None else thresholds[index]
+        twin.pool_ = pool.subset(np.flatnonzero(twin.selection_))
+        return twin
 
     def _chosen_point(self) -> int:
         """Return the number of the point that predicts."""

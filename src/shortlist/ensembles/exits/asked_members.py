@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats
 from shortlist.ensembles.exits.answer_scores import AnswerScores
 from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes
-from shortlist.ensembles.exits.orders import AskingOrder, cheapest_order
+from shortlist.ensembles.exits.orders import FEW_MEMBERS, AskingOrder, cheapest_order
 from shortlist.ensembles.votes.soft_votes import WHOLE
 
 MOST_ORDERING_ROWS = 2_000
-"""So many of the rows that pruned choose the order, evenly spread."""
+"""So many of the rows that pruned choose the order, evenly spread, of means and of many members."""
 
 
 class AskedMembers(NamedTuple):
@@ -88,8 +88,30 @@ def asking_order(committee: Any) -> AskingOrder:
     costs = np.ones(len(asked.copies)) if asked.prices is None else asked.prices
     if added is None:
         return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
+    return order_by_record(tallying_of(committee), added, costs, copies=asked.copies)
+
+
+def order_by_record(
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    costs: NDArray[Any],
+    *,
+    copies: NDArray[np.int64] | None = None,
+    counts: NDArray[np.int64] | None = None,
+) -> AskingOrder:
+    """Return the order in which members are asked, from what they added on rows.
+
+    Votes of few members choose it on all rows, many of which are alike; `counts` says how many samples each
+    stands for. Otherwise :data:`MOST_ORDERING_ROWS` rows do.
+    """
+    costs = np.asarray(costs, dtype=np.float64)
+    if tallying.gains is None and added.shape[1] <= FEW_MEMBERS:
+        rows, place = np.unique(added.reshape(len(added), -1), axis=0, return_inverse=True)
+        alike = np.bincount(place.ravel(), weights=counts, minlength=len(rows)).astype(np.int64)
+        rows = rows.reshape(-1, *added.shape[1:])
+        return cheapest_order(tallying, rows, costs, copies=copies, counts=alike)
     chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ORDERING_ROWS)).astype(np.intp))
-    return cheapest_order(tallying_of(committee), added[chosen], costs, copies=asked.copies)
+    return cheapest_order(tallying, added[chosen], costs, copies=copies)
 
 
 def recorded_answers(committee: Any) -> NDArray[np.int64] | None:

@@ -139,6 +139,7 @@ def ask_in_order(
 
     `states` says whether each member answers each row, ``(n_rows, n_members)``, as
     :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
+    Nobody leaves before somebody has answered.
     """
     tallying, scores, copies = asking.tallying, asking.scores, asking.copies
     by_mean = scores is not None and scores.by_mean
@@ -146,8 +147,7 @@ def ask_in_order(
     sums = np.zeros((n_rows, tallying.n_classes))
     known = np.zeros((n_rows, len(copies) if by_mean else 0, tallying.n_classes))
     calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
-    n_silent, waits_for = calls.copy(), np.full(n_rows, -1)
-    n_heard = calls + (states is None)  # then everybody answers, and nothing depends on how many did
+    n_silent, n_heard, waits_for = calls.copy(), calls.copy(), np.full(n_rows, -1)
     is_open, is_left = np.arange(n_rows), np.ones(len(copies), dtype=bool)
     for place, n_left in enumerate(answers_to_come(copies[asking.order]).tolist()):
         may_win, reaches = tallying.outlook(totals[is_open], n_left, n_heard[is_open], n_silent[is_open])
@@ -176,6 +176,8 @@ def ask_in_order(
             is_open, here = is_open[here < UNASKED], here[here < UNASKED]  # an unknown word ends it too
             n_silent[is_open[here != ANSWERED]] += copies[member]
             n_heard[is_open[here == ANSWERED]] += copies[member]
+        else:
+            n_heard[is_open] += copies[member]
         added = ask(member, is_open)
         totals[is_open] += added.decisions
         if added.scores is not None:

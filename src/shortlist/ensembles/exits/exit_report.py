@@ -11,12 +11,13 @@ from shortlist.ensembles.exits.answer_scores import MEAN_ROUNDING
 from shortlist.ensembles.exits.asked_members import (
     asked_members,
     asking_order,
+    order_by_record,
     recorded_answers,
     recorded_scores,
     scores_of,
     tallying_of,
 )
-from shortlist.ensembles.exits.ballots import answers_to_come
+from shortlist.ensembles.exits.ballots import Tallying, answers_to_come
 from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
 
 
@@ -28,6 +29,8 @@ class ExitReport:
     ----------
     order : tuple of str
         The members as they are asked, each once.
+    prices : tuple of float or None
+        What asking each costs, in that order; None without prices.
     is_best_order : bool
         Whether no other order costs less on these rows, for the class alone.
     n_rows : int
@@ -42,12 +45,19 @@ class ExitReport:
     """
 
     order: tuple[str, ...]
+    prices: tuple[float, ...] | None
     is_best_order: bool
     n_rows: int
     mean_calls: float
     least_mean_calls: float
     mean_cost: float | None
     cost: float | None
+
+
+def stopping_rule(*, promises: bool) -> str:
+    """Say when no further member is asked; where something is promised, answers need a least probability."""
+    outcome = "its class, or whether it is answered" if promises else "its class"
+    return f"A row is finished as soon as no missing answer can change {outcome}."
 
 
 def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | None:
@@ -70,6 +80,7 @@ def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | N
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
     return ExitReport(
         tuple(committee.pool_.names[place] for place in taken.places[order.members]),
+        None if prices is None else tuple(prices[order.members].tolist()),
         order.is_best,
         len(calls),
         float(calls.mean()),
@@ -77,6 +88,31 @@ def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | N
         None if spent is None else float(spent.mean()),
         None if prices is None else float(prices.sum()),
     )
+
+
+def price_paid(
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    prices: NDArray[np.int64],
+    counts: NDArray[np.int64] | None = None,
+) -> int:
+    """Return what members cost over all rows, asked in their order until each row is settled.
+
+    Parameters
+    ----------
+    tallying : Tallying
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What they add.
+    prices : ndarray of int64, shape (n_members,)
+        What asking each costs.
+    counts : ndarray of int64, shape (n_rows,), optional
+        How many samples each row stands for, where votes are counted; by default one.
+    """
+    order = order_by_record(tallying, added, prices, counts=counts).members
+    asking = Asking(tallying, order, np.ones(len(order), dtype=np.int64))
+    calls = ask_in_order(asking, len(added), ask_record(added)).calls
+    spent = np.concatenate([[0], np.cumsum(prices[order])])[calls]
+    return int(spent.sum() if counts is None else spent @ counts)
 
 
 def least_calls(
@@ -122,7 +158,7 @@ def least_calls(
             may_be_less &= ~(reaches & (now_fails | (other_class & now_reaches)))
             may_be_less &= ~(fails & now_reaches)
         least[may_be_less] = place
-    return least
+    return np.where(reaches, np.maximum(1, least), least)  # no answer comes from nobody
 
 
 def _outcomes(asking: Asking, totals: NDArray[np.int64], counted: NDArray[Any] | None) -> tuple[Mask, Mask]:

@@ -1,15 +1,20 @@
 """In which order members are asked, so that it costs least until the outcome is settled."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
+from shortlist.ensembles.exits._kernels import AnsweredRows, count_open_rows
 from shortlist.ensembles.exits.ballots import Tallying
 
 FEW_MEMBERS = 12
 """Up to so many members the best order of all is found; beyond, a good one."""
+
+BLOCK_WORK = 20_000_000
+"""Answers that are counted between two looks at the clock: some hundredths of a second."""
 
 MOST_EXCHANGES = 50
 """So many times all neighbours are looked at that might change places."""
@@ -36,6 +41,7 @@ def cheapest_order(
     costs: Floats,
     *,
     copies: NDArray[np.int64] | None = None,
+    counts: NDArray[np.int64] | None = None,
     few_members: int = FEW_MEMBERS,
 ) -> AskingOrder:
     """Return the order in which asking costs least, summed over rows that leave when they are settled.
@@ -56,6 +62,8 @@ def cheapest_order(
         What asking each costs, at least 0.
     copies : ndarray of int64, shape (n_members,), optional
         How often the answer of each counts, by default once. It is asked for once.
+    counts : ndarray of int64, shape (n_rows,), optional
+        How many samples each row stands for, by default one; where there are few members.
     few_members : int, default=12
         Up to so many the order is the best of all.
 
@@ -65,25 +73,99 @@ def cheapest_order(
     sweep for more.
     """
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
+    counts = np.ones(len(added), dtype=np.int64) if counts is None else counts
     if added.shape[1] <= few_members:
-        return AskingOrder(_best_order(tallying, added, costs, copies), is_best=True)
+        return AskingOrder(_best_order(tallying, added, costs, copies, counts), is_best=True)
     begun = _greedy(tallying, added, costs, copies)
     return AskingOrder(_with_better_neighbours(tallying, added, costs, copies, begun), is_best=False)
 
 
+def open_rows(
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    *,
+    width: int,
+    counts: NDArray[np.int64] | None = None,
+    labels: NDArray[Any] | None = None,
+    apart: bool = False,
+    largest: int | None = None,
+    on_block: Callable[[], bool] = lambda: True,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+    """Count, for every set of members, the rows that missing answers leave open, and those it is right on.
+
+    Parameters
+    ----------
+    tallying : Tallying
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+    width : int
+        The number of missing answers that is told apart, and two.
+    counts, labels : ndarray of int, shape (n_rows,), optional
+        How many samples each row stands for, and their true classes; by default one, and the first class.
+    apart : bool, default=False
+        Whether rows of each true class are counted apart.
+    largest : int, optional
+        Sets of more members are left out.
+    on_block : callable, optional
+        Asked now and then; where it returns False, so does this function None.
+
+    Returns
+    -------
+    opened : ndarray of int32, shape (2 ** n_members, 1 or n_labels, width)
+        Rows that `n` missing answers leave open; all rows at the last place. The set has
+        bit k where member k is in it.
+    right : ndarray of int32, shape (2 ** n_members, n_labels)
+        Rows that the answers of the set alone decide rightly.
+    """
+    n_rows, n, n_classes = added.shape
+    labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)
+    rows = AnsweredRows(
+        np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1)),
+        np.ones(n_rows, dtype=np.int64) if counts is None else counts,
+        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), tallying.start, tallying.most, n if largest is None else largest,
+    )  # fmt: skip
+    totals = np.zeros((n + 1, n_rows * n_classes), dtype=np.int64)
+    totals[n] = np.tile(tallying.start, n_rows)
+    n_labels, n_sets = int(labels.max(initial=0)) + 1, 1 << n
+    opened = np.zeros((n_sets, n_labels if apart else 1, width), dtype=np.int32)
+    right = np.zeros((n_sets, n_labels), dtype=np.int32)
+    block = max(1, BLOCK_WORK // max(1, n_rows * n_classes))
+    for first in range(0, n_sets, block):
+        if not on_block():
+            return None
+        last = min(n_sets, first + block)
+        count_open_rows(first, last, rows, totals, opened, right)
+        np.cumsum(opened[first:last], axis=2, out=opened[first:last])
+    return opened, right
+
+
+def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what every set of members comes to, ``(2 ** n_members,)``.
+
+    Examples
+    --------
+    >>> set_sums(np.array([3, 5])).tolist()
+    [0, 3, 5, 8]
+    """
+    sums = np.zeros(1, dtype=np.int64)
+    for price in prices.tolist():
+        sums = np.concatenate([sums, sums + price])
+    return sums
+
+
 def _best_order(
-    tallying: Tallying, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]
+    tallying: Tallying,
+    added: NDArray[np.int64],
+    costs: Floats,
+    copies: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> NDArray[np.intp]:
     """Return the best order, by dynamic programming over sets as bits."""
     n = added.shape[1]
-    n_open = np.zeros(1 << n, dtype=np.int64)
-    stack = [(0, 0, int(copies.sum()), np.tile(tallying.start, (len(added), 1)))]
-    while stack:  # every set once, grown by members that come later
-        asked, start, n_left, totals = stack.pop()
-        n_open[asked] = int((~tallying.settled(totals, n_left)).sum())
-        stack += [
-            (asked | 1 << k, k + 1, n_left - int(copies[k]), totals + added[:, k]) for k in range(start, n)
-        ]
+    n_left = copies.sum() - set_sums(copies)
+    found = open_rows(tallying, added, width=int(copies.sum()) + 2, counts=counts)
+    assert found is not None, "nothing stops it"
+    n_open = found[0][np.arange(1 << n), 0, n_left].astype(np.int64)
+    n_open[0] = counts.sum()  # nothing is settled before anybody has answered
     least, first = np.zeros(1 << n), np.zeros(1 << n, dtype=np.intp)
     for asked in range((1 << n) - 2, -1, -1):
         left = [k for k in range(n) if not asked >> k & 1]
@@ -108,9 +190,9 @@ def _greedy(
     rivals = np.where(np.arange(tallying.n_classes) == winner[:, None], -1, added.sum(axis=1))
     rows, rival = np.arange(len(added)), rivals.argmax(axis=1)
     lead = added[rows, :, winner] - added[rows, :, rival]
-    left, order = list(range(n)), []
+    left, order = list(range(n)), list[int]()
     while left:
-        is_open = ~tallying.settled(totals, int(copies[left].sum()))
+        is_open = ~tallying.settled(totals, int(copies[left].sum())) | (not order)
         brought = (lead[is_open][:, left] + copies[left] * int(tallying.most.max())).sum(axis=0)
         price = np.maximum(costs[left], 1e-12 * max(1.0, float(costs.max())))
         order.append(left.pop(int(np.argmax(brought / price))))
@@ -130,7 +212,7 @@ def _with_better_neighbours(
     for _ in range(MOST_EXCHANGES):
         changed = False
         totals, n_left = np.tile(tallying.start, (len(added), 1)), int(copies.sum())
-        n_open = int((~tallying.settled(totals, n_left)).sum())
+        n_open = len(added)  # nothing is settled before anybody has answered
         for place in range(n - 1):
             one, other = order[place], order[place + 1]
             after = {

@@ -15,6 +15,7 @@ from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
 from shortlist.ensembles.fronts.front_walk import Committee, walk_front
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
+from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
@@ -81,6 +82,10 @@ def committee_front(
     ([[1.0, 2.0], [0.75, 1.0]], 'complete')
     """
     budget = budget or Budget()
+    if problem.paid is not None:
+        return paid_front(
+            problem, budget, names, lambda other, part: committee_front(other, part, max_nodes=max_nodes)
+        )
     budget.tell("bounding")
     caps = kept_bounds(
         budget, problem.n_classifiers, problem.point,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
+from shortlist.ensembles.exits.ballots import Tallying, by_threshold, by_votes
+from shortlist.ensembles.exits.exit_report import price_paid
+from shortlist.ensembles.exits.orders import FEW_MEMBERS
 from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
@@ -36,13 +39,14 @@ VALUE_OBJECTIVES = {
 MEAN_OBJECTIVES = (*MEAN_LOSSES, "accuracy")
 """What may be an objective where probabilities are averaged, which the first two ask for."""
 
-SIZE = "size"
+SIZE, PAID = "size", "price-paid"
 
 MEMBER_OBJECTIVES = {
     "cost": "what the members cost together, by prices that are given",
     SIZE: "number of members",
     "time": "what the members took together for the rows, measured",
     "bytes": "length of the members as they are saved",
+    PAID: "what asking costs a row that is asked about no further than until its class is settled",
 }
 """What may be minimised."""
 
@@ -78,6 +82,9 @@ class CommitteeProblem:
         Sizes, from 1.
     budgets : ndarray of int64, shape (n_prices,)
         The most that each objective of members may come to.
+    paid : ndarray of int64, shape (n_classifiers,), or None
+        What asking each costs, where the price that is paid is an objective, the last one: its points are
+        sums over all samples.
     """
 
     votes: Votes | ClassVotes
@@ -87,6 +94,7 @@ class CommitteeProblem:
     prices: NDArray[np.int64]
     limits: SelectionLimits
     budgets: NDArray[np.int64]
+    paid: NDArray[np.int64] | None = None
 
     @property
     def n_classifiers(self) -> int:
@@ -140,9 +148,21 @@ class CommitteeProblem:
 
     def point(self, mask: Mask, threshold: int) -> NDArray[np.int64]:
         """Return the objectives of a committee, minimised, counted from the votes."""
-        return np.concatenate(
-            [-(self.gains @ self.right(mask, threshold)), self.prices[:, mask].sum(axis=1, dtype=np.int64)]
-        )
+        linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
+        paid = []
+        if self.paid is not None:
+            added = self.tallying(threshold).of_codes(self.answers[:, mask])
+            paid = [price_paid(self.tallying(threshold), added, self.paid[mask], self.votes.counts)]
+        return np.concatenate([-(self.gains @ self.right(mask, threshold)), linear, paid]).astype(np.int64)
+
+    @property
+    def answers(self) -> NDArray[np.uint8]:
+        """The class that each classifier answers on each row, of two 1 for the positive one."""
+        return self.votes.votes if isinstance(self.votes, Votes) else self.votes.codes
+
+    def tallying(self, threshold: int) -> Tallying:
+        """Return how answers are added up."""
+        return by_threshold(threshold) if isinstance(self.votes, Votes) else by_votes(self.votes.n_classes)
 
     def weights(self, value: int) -> Weights | ClassWeights:
         """Return one of the values as what decisions are worth, for exact pruning."""
@@ -186,7 +206,7 @@ def committee_problem(
     BadInputError
         If there are fewer than two objectives, one is unknown or comes twice, has no or the wrong direction,
         needs prices that are not given, or needs a positive class where there are several; or if the limits
-        are on diversity or allow no members.
+        are on diversity or allow no members, or none that are few enough for ``price-paid``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)
@@ -208,19 +228,22 @@ def committee_problem(
             "Leave it out, or take mean_front_problem."
         )
     values = [name for name in names if name not in MEMBER_OBJECTIVES]
-    prices = [name for name in names if name in MEMBER_OBJECTIVES]
+    prices = [name for name in names if name in MEMBER_OBJECTIVES and name != PAID]
     found = [_value(name, votes, labels) for name in values]
     charged = [price_objective(name, votes.n_classifiers, costs or {}, max_cost) for name in prices]
-    ordered = [*values, *prices]
+    ordered = [*values, *prices, PAID]
+    paid = paid_objective(votes.n_classifiers, costs or {}, votes.n_samples) if PAID in names else None
     return CommitteeProblem(
         votes=votes,
         objectives=tuple(objective for objective, _ in found)
-        + tuple(objective for objective, _, _ in charged),
+        + tuple(objective for objective, _, _ in charged)
+        + (() if paid is None else (paid[0],)),
         asked=np.array([ordered.index(name) for name in names], dtype=np.intp),
         gains=np.array([gains for _, gains in found], dtype=np.int64).reshape(-1, n_classes),
         prices=np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, votes.n_classifiers),
-        limits=limits,
+        limits=limits if paid is None else few_members(limits),
         budgets=np.array([budget for _, _, budget in charged], dtype=np.int64),
+        paid=None if paid is None else paid[1],
     )
 
 
@@ -361,3 +384,23 @@ def price_objective(
         np.array(whole, dtype=np.int64),
         budget,
     )
+
+
+def paid_objective(
+    n_classifiers: int, given: Mapping[str, Sequence[float] | NDArray[Any]], n_samples: int
+) -> tuple[Objective, NDArray[np.int64]]:
+    """Return the objective of the price that is paid, whose points are sums over samples, and the prices."""
+    cost, prices, _ = price_objective("cost", n_classifiers, given, None)
+    if int(prices.sum()) * n_samples >= LARGEST_POINT:
+        raise BadInputError(f"cost must have fewer digits for {PAID} to stay exact. Round it.")
+    return Objective(PAID, Sense.MIN, (cost.scale or 1) * n_samples), prices
+
+
+def few_members(limits: SelectionLimits) -> SelectionLimits:
+    """Return the limits on size within which the cheapest order is known."""
+    if limits.min_size > FEW_MEMBERS:
+        raise BadInputError(
+            f"min_size must be at most {FEW_MEMBERS} with min {PAID}, got {limits.min_size}: of so many members "
+            "the cheapest order is known. Lower it, or take min cost."
+        )
+    return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))

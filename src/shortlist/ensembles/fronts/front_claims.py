@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES
+from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID
 from shortlist.ensembles.fronts.front_walk import Caps, Committee
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
 from shortlist.results.front import Front
 from shortlist.results.front_table import COMMITTEES
@@ -36,6 +37,27 @@ def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
     return best, bool(best == front.values[index, values[0]])
 
 
+def looked_at(front: Front) -> str:
+    """Say which committees were looked at where the price that is paid matters and some were not."""
+    if PAID not in front.names:
+        return ""
+    n, told = len(front.candidates), []
+    if (among := front.extras["n_candidates"]) < n:
+        told.append(
+            f"All committees of {among} of the {n} candidates were looked at, those that are most often in "
+            "committees of the front by cost, and that front's own: others may be better."
+        )
+    if (most := front.extras["max_size"]) < n:
+        told.append(f"Committees here have at most {most} members: of these the cheapest order is known.")
+    return " ".join(told)
+
+
+def paid_columns(front: Front) -> dict[str, list[float]]:
+    """Return what early exit takes at each point, as far as it is known and no objective."""
+    known = {"calls": front.extras.get("calls"), PAID: front.extras.get("price_paid")}
+    return {name: paid for name, paid in known.items() if paid and name not in front.names}
+
+
 class FrontProblem(Protocol):
     """What claims ask of a problem, of votes or of means of probabilities."""
 
@@ -48,8 +70,16 @@ class FrontProblem(Protocol):
         """Place of every objective as it was asked for."""
 
     @property
+    def limits(self) -> SelectionLimits:
+        """Sizes, from 1."""
+
+    @property
     def prices(self) -> NDArray[np.int64]:
         """What each member adds to each objective of members."""
+
+    @property
+    def paid(self) -> NDArray[np.int64] | None:
+        """What asking each member costs, where the price that is paid is an objective, the last one."""
 
     @property
     def n_values(self) -> int:
@@ -146,6 +176,7 @@ class LookedAt:
                 "final_to": self._final_facts(),
                 "bounds": self._bound_facts(points if complete else None),
                 "n_nodes": self.nodes,
+                "max_size": problem.limits.max_size,
             },
         )
 
@@ -186,11 +217,15 @@ class LookedAt:
         problem = self.problem
         if complete:
             return Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.objectives))
-        limit = budget.limit_text or ("" if math.isinf(budget.seconds) else budget.time_text)
+        limit = budget.limit_text
+        if not limit and problem.paid is None and not math.isinf(budget.seconds):
+            limit = budget.time_text
         shown = None
         if missing is not None:
             scales = [problem.objectives[place].scale or 1 for place in problem.asked]
-            gaps = np.concatenate([missing, np.zeros(len(problem.prices), dtype=np.int64)])[problem.asked]
+            gaps = np.zeros(len(problem.objectives), dtype=np.int64)
+            gaps[: problem.n_values] = missing
+            gaps = gaps[problem.asked]
             shown = tuple(float(gap / scale) for gap, scale in zip(gaps, scales, strict=True))
         return Proof(ProofKind.NONDOMINATED if proved else ProofKind.APPROXIMATE, missing=shown, limit=limit)
 
@@ -199,8 +234,10 @@ class LookedAt:
 
         Such a committee comes to more than the walks are final to in every objective of members. The points
         that come to no more than that are no worse there, and values are bounded. None where there is no such
-        point, or where no walk has begun for an objective.
+        point, where no walk has begun for an objective, or where the price that is paid matters.
         """
+        if self.problem.paid is not None:
+            return None
         n_values, highest = self.problem.n_values, self.bounds.highest
         within = np.full(len(points), len(self.final) == len(self.problem.prices))
         for price, final_to in self.final.items():

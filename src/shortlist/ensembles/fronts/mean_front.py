@@ -16,6 +16,7 @@ from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.mean_walk import walk_means
+from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
@@ -65,6 +66,10 @@ def mean_front(
     There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
     """
     budget = budget or Budget()
+    if problem.paid is not None:
+        return paid_front(
+            problem, budget, names, lambda other, part: mean_front(other, part, max_nodes=max_nodes)
+        )
     budget.tell("bounding")
     bounds = kept_bounds(
         budget, problem.n_classifiers, lambda mask, _: problem.point(mask),

@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_terms import DIGITS, scale_of
+from shortlist.ensembles.exits.ballots import by_mean
+from shortlist.ensembles.exits.exit_report import price_paid
 from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
+    PAID,
     SIZE,
+    few_members,
+    paid_objective,
     price_objective,
     read_objectives,
 )
@@ -44,6 +49,8 @@ class MeanFrontProblem:
         What each member adds to each objective of members, at least 0.
     limits : SelectionLimits
         Sizes, from 1.
+    paid : ndarray of int64, shape (n_classifiers,), or None
+        As of :class:`~shortlist.ensembles.fronts.committee_problem.CommitteeProblem`.
     """
 
     values: tuple[MeanProblem, ...]
@@ -51,6 +58,7 @@ class MeanFrontProblem:
     asked: NDArray[np.intp]
     prices: NDArray[np.int64]
     limits: SelectionLimits
+    paid: NDArray[np.int64] | None = None
 
     @property
     def has_threshold(self) -> bool:
@@ -84,7 +92,13 @@ class MeanFrontProblem:
         """Return the objectives of a committee, minimised, counted from the probabilities."""
         size = int(mask.sum())
         totals = [value.rate(value.tally(mask), size)[0] for value in self.values]
-        return np.concatenate([-np.array(totals, dtype=np.int64), self.prices[:, mask].sum(axis=1)])
+        paid = []
+        if self.paid is not None:
+            votes = self.values[0].votes
+            tallying = by_mean(np.ones(votes.n_classes, dtype=np.int64))
+            paid = [price_paid(tallying, tallying.of_shares(votes.shares[:, mask]), self.paid[mask])]
+        linear = self.prices[:, mask].sum(axis=1)
+        return np.concatenate([-np.array(totals, dtype=np.int64), linear, paid]).astype(np.int64)
 
 
 def mean_front_problem(
@@ -120,15 +134,18 @@ def mean_front_problem(
     if limits.min_size < 1 or limits.diversity is not None or limits.costs is not None:
         raise BadInputError("limits of a front must be on the size, from 1 on. Leave out the others.")
     problems = tuple(MeanProblem(votes, mean_goal(name, votes), limits) for name in values)
-    charged = [
-        price_objective(name, votes.n_classifiers, costs or {}, None) for name in names if name not in values
-    ]
+    prices = [name for name in names if name not in values and name != PAID]
+    charged = [price_objective(name, votes.n_classifiers, costs or {}, None) for name in prices]
+    paid = paid_objective(votes.n_classifiers, costs or {}, votes.n_samples) if PAID in names else None
     return MeanFrontProblem(
         values=problems,
-        objectives=tuple(_objective(one) for one in problems) + tuple(one for one, _, _ in charged),
-        asked=np.array([[*values, *(n for n in names if n not in values)].index(name) for name in names]),
+        objectives=tuple(_objective(one) for one in problems)
+        + tuple(one for one, _, _ in charged)
+        + (() if paid is None else (paid[0],)),
+        asked=np.array([[*values, *prices, PAID].index(name) for name in names]),
         prices=np.array([price for _, price, _ in charged], dtype=np.int64).reshape(-1, votes.n_classifiers),
-        limits=limits,
+        limits=limits if paid is None else few_members(limits),
+        paid=None if paid is None else paid[1],
     )
 
 

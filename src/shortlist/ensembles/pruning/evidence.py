@@ -182,6 +182,8 @@ def selections_meant(pruner: Any) -> str:
     sizes = pruner if pruner.choice_ is None else pruner.choice_.setting
     n_classifiers = len(pruner.selection_) * pruner.max_copies
     most = n_classifiers if sizes.max_size is None else min(sizes.max_size, n_classifiers)
+    if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members
+        most = min(most, pruner.front_.extras.get("max_size", most))
     limits = ["cost"] if pruner.max_cost is not None else []
     limits += ["diversity"] if pruner.diversity != "none" else []
     within = f"within the limits on {all_of(limits)}" if limits else ""

@@ -1,9 +1,10 @@
 """The paper's protocol on one table: split, fit, choose, and measure on rows that nothing has seen."""
 
 import dataclasses
+import math
 import statistics
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
-from shortlist.arrays import Labels, Mask
+from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.exits.asked_members import taken_places
+from shortlist.ensembles.exits.early_exit import EarlyAnswers, answer_early
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
@@ -25,7 +28,7 @@ from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, deal_folds, whol
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
-from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows
+from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.errors import BadInputError
@@ -68,12 +71,15 @@ class PrunedTable:
     pruner: "ExactPruner | RulePruner"
     pool: Pool
     n_rows: dict[str, int]
-    test: dict[str, Measured]
     seconds: float
-    reached: Reached | None
-    only_answer: str | None  # the class that the selection gives every validation row, if there is one only
+    test: dict[str, Measured] = field(default_factory=dict)
+    reached: Reached | None = None
+    only_answer: str | None = None  # what the selection gives every validation row, if it is one class only
     selective: SelectiveClassifier | None = None  # where something is promised: the pruner with its threshold
     answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
+    right_where_chosen: dict[str, int] = field(default_factory=dict)  # rows that chose on which each is right
+    best_single: str = ""  # who that is
+    early: EarlyAnswers | None = None  # of the test rows, where there are several members
 
 
 @dataclass(frozen=True)
@@ -170,31 +176,57 @@ def prune_table(
     seconds = seconds_now() - start
     rows = pruning_rows_of(pruner.pool, take_rows(X, validation), y[validation])
     pruner.validation_ = _in_table(pruner.validation_, validation[pruner.validation_.rows], X, y)
-    pool = rows.pool
-    measured: dict[str, Measured] = {}
-    reached = only = answered = None
-    if not isinstance(pruner, ExactPruner) or not pruner.result_.reason:
-        asked = _ask_pool(pruner, rows)
-        rules = _rules(pruner, pool, asked)
-        reached = what_was_reached(
-            asked.right,
+    if isinstance(pruner, ExactPruner) and pruner.result_.reason:
+        return PrunedTable(pruner, rows.pool, n_rows, seconds)
+    if selective is not None:
+        selective.set_params(classifier=pruner)
+        selective.calibrate(take_rows(X, calibration), y[calibration], chose=(rows.X, rows.y))
+    tested = take_rows(X, test), y[test]
+    return PrunedTable(
+        pruner, rows.pool, n_rows, seconds, **_compared(pruner, rows, *tested, work.cancellation),
+        **_early_and_answered(pruner, selective, *tested), selective=selective,
+    )  # fmt: skip
+
+
+def _compared(
+    pruner: Any, rows: PruningRows, X: Any, y: Labels, cancellation: Cancellation | None
+) -> dict[str, Any]:
+    """Compare the selection with all classifiers and the best single one, on the test rows and where chosen."""
+    asked, pool = _ask_pool(pruner, rows), rows.pool
+    alone = _best_single(pruner, asked)
+    rules = _rules(pruner, pool, alone)
+    decided = _n_decided(rules["pruned"][1](rows.X), pruner.classes_)
+    positive = _positive_place(pruner)
+    return {
+        "test": {
+            name: _measure(
+                ask, size, X, y, classes=pruner.classes_, positive=positive, cancellation=cancellation
+            )
+            for name, (size, ask) in rules.items()
+        },
+        "reached": what_was_reached(
+            asked.answers == asked.truth[:, None],
             pruner.selection_,
             costs=pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs,
             max_cost=getattr(pruner, "max_cost", None),
             diversity=getattr(pruner, "diversity", "none"),
-        )
-        decided = _n_decided(rules["pruned"][1](rows.X), pruner.classes_)
-        only, positive = only_answer(decided, pruner.classes_), _positive_place(pruner)
-        for name, (size, ask) in rules.items():
-            measured[name] = _measure(
-                ask, size, take_rows(X, test), y[test], classes=pruner.classes_, positive=positive,
-                cancellation=work.cancellation,
-            )  # fmt: skip
-        if selective is not None:
-            selective.set_params(classifier=pruner)
-            selective.calibrate(take_rows(X, calibration), y[calibration], chose=(rows.X, rows.y))
-            answered = _answered(selective, take_rows(X, test), y[test])
-    return PrunedTable(pruner, pool, n_rows, measured, seconds, reached, only, selective, answered)
+        ),
+        "only_answer": only_answer(decided, pruner.classes_),
+        "right_where_chosen": _right_where_chosen(pruner, rows, asked, alone),
+        "best_single": pool.names[alone],
+    }
+
+
+def _early_and_answered(
+    pruner: Any, selective: SelectiveClassifier | None, X: Any, y: Labels
+) -> dict[str, Any]:
+    """Say what asking one member after the other takes on the test rows, and what a promise answers of them."""
+    least = None if selective is None else selective.guarantee_.threshold
+    several = pruner.selection_.sum() > 1 and least != math.inf
+    return {
+        "early": answer_early(pruner, X, least=least) if several else None,
+        "answered": None if selective is None else _answered(selective, X, y),
+    }
 
 
 def evolve_table(
@@ -311,30 +343,30 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What the pool answers on the validation rows.
+    """What the pool answers on the validation rows, one column for each classifier.
 
-    It says where each classifier is right, and its votes if a threshold decides.
+    If a threshold decides, answers are 1 for the positive class; otherwise they are places of classes.
     """
 
-    right: Mask
-    votes: Votes | None
+    answers: NDArray[np.uint8]
+    truth: NDArray[np.integer]
+    by_threshold: bool
 
 
 def _ask_pool(pruner: Any, rows: PruningRows) -> _Asked:
     if not isinstance(pruner, ExactPruner) or pruner.averages or pruner.threshold_ is None:
         truth = np.searchsorted(rows.pool.classes, rows.y)
-        return _Asked(rows.answers(class_answers) == truth[:, None], None)
+        return _Asked(rows.answers(class_answers), truth, by_threshold=False)
     record = pruner.validation_
     assert record.packed_votes is not None, "votes for one class are on record"
     answers = np.unpackbits(record.packed_votes, axis=1, count=len(rows.pool))
-    return _Asked(np.asarray(answers == record.labels[:, None]), merge_rows(answers, record.labels))
+    return _Asked(answers, record.labels, by_threshold=True)
 
 
-def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]:
+def _rules(pruner: Any, pool: Pool, alone: int) -> dict[str, tuple[int, Ask]]:
     """Return size and decision of the pruned, the full and the best single rule."""
-    if asked.votes is None:
-        alone = np.count_nonzero(asked.right, axis=0)
-        rules = {"pruned": pruner.pool_, "full": pool, "best_single": pool.subset([int(alone.argmax())])}
+    rules = {"pruned": pruner.pool_, "full": pool, "best_single": pool.subset([alone])}
+    if pruner.averages or getattr(pruner, "threshold_", None) is None:
         plain = partial(_by_mean, gains=pruner.gains_) if pruner.averages else _by_plurality
         own = partial(_by_mean, gains=pruner.decision_gains) if pruner.averages else _by_plurality
         # who is taken several times is one member, and asked once
@@ -342,12 +374,38 @@ def _rules(pruner: Any, pool: Pool, asked: _Asked) -> dict[str, tuple[int, Ask]]
             name: (len(set(map(id, one.classifiers))), (own if name == "pruned" else plain)(one))
             for name, one in rules.items()
         }
-    single = pool.subset([_best_single(asked.votes, pruner.goal)])
+    thresholds = _thresholds(pruner, len(pool))
     return {
-        "pruned": (len(pruner.pool_), _by_threshold(pruner.pool_, pruner.threshold_, pruner.positive_)),
-        "full": (len(pool), _by_threshold(pool, len(pool) // 2, pruner.positive_)),
-        "best_single": (1, _by_threshold(single, 0, pruner.positive_)),
+        name: (len(one), _by_threshold(one, thresholds[name], pruner.positive_))
+        for name, one in rules.items()
     }
+
+
+def _thresholds(pruner: Any, n_classifiers: int) -> dict[str, int]:
+    """Return above how many votes each rule decides positive."""
+    return {"pruned": pruner.threshold_, "full": n_classifiers // 2, "best_single": 0}
+
+
+def _right_where_chosen(pruner: Any, rows: PruningRows, asked: _Asked, alone: int) -> dict[str, int]:
+    """Count the rows that chose on which each rule is right, by the answers that chose; silence is wrong."""
+    n_classes, shares, found = len(pruner.classes_), None, {}
+    if pruner.averages:
+        shares = getattr(pruner.validation_, "shares", None)
+        shares = rows.answers(class_shares) if shares is None else shares
+    all_of_them = np.arange(len(rows.pool))
+    of_rule = {"pruned": taken_places(pruner), "full": all_of_them, "best_single": all_of_them[[alone]]}
+    for name, places in of_rule.items():
+        answers = asked.answers[:, places]
+        heard = (answers < n_classes).any(axis=1)
+        if asked.by_threshold:
+            decided = answers.sum(axis=1, dtype=np.int64) > _thresholds(pruner, len(rows.pool))[name]
+        elif shares is not None:
+            gains = pruner.decision_gains if name == "pruned" else pruner.gains_
+            decided = decided_by_mean(shares[:, places], gains)
+        else:
+            decided = plurality(class_tally(answers, n_classes))
+        found[name] = int((heard & (decided == asked.truth)).sum())
+    return found
 
 
 def _positive_place(pruner: Any) -> int:
@@ -396,9 +454,12 @@ def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
     return ask
 
 
-def _best_single(votes: Votes, objective: str | Mapping[str, float]) -> int:
+def _best_single(pruner: Any, asked: _Asked) -> int:
     """Return the classifier worth most on the validation rows; the first of equals."""
-    weights = named_weights(parse_objective(objective)[0], votes)
+    if not asked.by_threshold:
+        return int(np.count_nonzero(asked.answers == asked.truth[:, None], axis=0).argmax())
+    votes = merge_rows(asked.answers, asked.truth)
+    weights = named_weights(parse_objective(pruner.goal)[0], votes)
     members = np.eye(votes.n_classifiers, dtype=bool)
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 

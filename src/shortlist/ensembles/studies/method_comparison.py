@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from shortlist._validation import as_count, as_seed
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import any_of, counted, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
@@ -54,7 +55,8 @@ COMPARISON_COLUMNS = (
     "seconds",
 )
 """Of a result: where and what; shares of the test rows; members, or missing; seconds of fitting without the
-pool. Where a pool has prices, ``cost`` follows: what asking all members costs.
+pool. Where a pool has prices, ``cost`` follows: what asking all members costs; where a committee has one
+member only, ``only_member``: who that is.
 """
 
 RowsAndClasses: TypeAlias = tuple[Any, Labels] | tuple[Any, Labels, Cases | None]
@@ -140,7 +142,7 @@ def compare_methods(
     results : DataFrame
         One row per table, repeat, fold and method, with the columns of
         :data:`~shortlist.ensembles.studies.method_comparison.COMPARISON_COLUMNS`, in that order, and ``cost``
-        where a pool has prices.
+        where a pool has prices, ``only_member`` where a committee has one member.
 
     Raises
     ------
@@ -298,13 +300,18 @@ def _measured_methods(
         recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
         committee = getattr(answer.estimator, "pool_", None)
         cost = asking_cost(committee) if isinstance(committee, Pool) else None
-        yield {
-            "method": name,
-            "accuracy": float(right.mean()),
-            "balanced_accuracy": float(np.mean(recalls)),
-            "size": _n_members(answer.estimator),
-            "seconds": seconds,
-        } | ({} if cost is None else {"cost": cost})
+        only = committee.names[0] if isinstance(committee, Pool) and len(committee) == 1 else None
+        yield (
+            {
+                "method": name,
+                "accuracy": float(right.mean()),
+                "balanced_accuracy": float(np.mean(recalls)),
+                "size": _n_members(answer.estimator),
+                "seconds": seconds,
+            }
+            | ({} if cost is None else {"cost": cost})
+            | ({} if only is None else {"only_member": only})
+        )
 
 
 def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[Pool, NDArray[np.intp]]:
@@ -457,6 +464,20 @@ def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.i
     return Pool(members, pool.classes, pool.names, pool.families, costs=pool.costs)
 
 
+def best_singles(results: "pd.DataFrame") -> dict[str, int]:
+    """Return whom ``best-single`` took, and in how many folds, most first."""
+    if "only_member" not in results:
+        return {}
+    names = Counter(results.loc[results["method"] == "best-single", "only_member"].dropna())
+    return dict(names.most_common())
+
+
+def best_singles_text(results: "pd.DataFrame") -> str:
+    """Say whom ``best-single`` took; empty where it was not compared."""
+    told = [f"{name} in {counted(n, 'fold')}" for name, n in best_singles(results).items()]
+    return f"best-single: {', '.join(told)}." if told else ""
+
+
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
     """Write results as Parquet, whole or not at all.
 
@@ -537,8 +558,8 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     places = {name: place for place, name in enumerate(order)}
-    priced = ["cost"] if any("cost" in row for row in finished) else []
-    frame = pd.DataFrame(finished, columns=[*COMPARISON_COLUMNS, *priced])
+    more = [name for name in ("cost", "only_member") if any(name in row for row in finished)]
+    frame = pd.DataFrame(finished, columns=[*COMPARISON_COLUMNS, *more])
     named = ("dataset", "method")
     return frame.sort_values(
         list(COMPARISON_COLUMNS[:4]),

@@ -55,6 +55,8 @@ def pruning_comparison_facts(
     found: PruningComparison, out: Path | None, study: Path | None
 ) -> dict[str, Any]:
     """Return the contract of every command, and what only a comparison has."""
+    from shortlist.ensembles.studies.method_comparison import best_singles
+
     return {
         "command": "prune",
         "method": "comparison",
@@ -66,6 +68,7 @@ def pruning_comparison_facts(
         "n_folds_wanted": found.n_wanted,
         "ranks": MEANING,
         "methods": json_records(found.ranked),
+        "best_single": best_singles(found.results),
         "folds": json_records(found.results),
         "out": None if out is None else str(out),
         "study": None if study is None else str(study),
@@ -88,6 +91,8 @@ def limit_notes(results: "pd.DataFrame") -> list[str]:
 
 def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
     """Print the table for people."""
+    from shortlist.ensembles.studies.method_comparison import best_singles_text
+
     if found.n_done < found.n_wanted:
         print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")
     pools = f"pools of {found.n_classifiers} classifiers; the same pool for every method of a fold"
@@ -106,6 +111,8 @@ def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None
             f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{cost}{row.seconds:>9.3f}"
         )
     print()
+    if single := best_singles_text(found.results):
+        print(single)
     print(f"Rank: {MEANING}.")
     print("±: standard deviation over the folds. Seconds: choosing alone, without the pool.")
     if out is not None:
