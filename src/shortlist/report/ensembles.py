@@ -28,6 +28,7 @@ from shortlist.ensembles.votes.class_votes import (
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.report.promises import promised_parts
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.exits.early_exit import EarlyAnswers
     from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
+    from shortlist.guarantees.selective_classifier import SelectiveClassifier
 
 MOST_MEMBERS = 24
 """So many members at most are compared with each other in a picture."""
@@ -50,7 +52,7 @@ def pruned_parts(
     pruner: "ExactPruner | RulePruner",
     test: "Mapping[str, Measured] | None" = None,
     *,
-    least: float | None = None,
+    selective: "SelectiveClassifier | None" = None,
     best_single: str = "",
     held_out: "EarlyAnswers | None" = None,
 ) -> Parts:
@@ -62,8 +64,8 @@ def pruned_parts(
         Fitted.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
-    least : float, optional
-        How probable an answer has to be, where something is promised.
+    selective : SelectiveClassifier, optional
+        The ensemble with what it promises.
     best_single : str
         Who the best single classifier is.
     held_out : EarlyAnswers, optional
@@ -71,11 +73,13 @@ def pruned_parts(
     """
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
+    least = None if selective is None else selective.guarantee_.threshold
     table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]
     parts: list[Any] = [
         Heading("What to do"),
         _asking(pruner, least, held_out),
         table,
+        *promised_parts(selective),
         Heading("The ensemble"),
         _facts(pruner),
     ]
