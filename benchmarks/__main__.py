@@ -22,6 +22,7 @@ from benchmarks.studies import (
     emsco_opponents,
     ensembles,
     evolution_selection,
+    front_promises,
     fronts,
     guarantees,
     kills,
@@ -50,6 +51,8 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
     "evolution-selection": evolution_selection.evolution_selection,
+    "front-promises": front_promises.front_promises,
+    "front-promises-answered": front_promises.front_promises_answered,
     "fronts": fronts.fronts,
     "guarantees": guarantees.guarantees,
     "kills": kills.kills,
@@ -84,6 +87,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
 """Studies, each with a file of its name in results/."""
 WITHOUT_DATA = (
     "answers",
+    "front-promises",
     "kills",
     "pruning-large",
     "stage-scale",
@@ -96,6 +100,7 @@ SEEDED = (
     "committee-answers",
     "cost-curves",
     "emsco-opponents",
+    "front-promises-answered",
     "guarantees",
     "multistage-recall",
     "stage-picks",

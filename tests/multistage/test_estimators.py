@@ -57,6 +57,7 @@ def staged(**options: Any) -> tuple[MultiStageClassifier, pd.DataFrame]:
         "feature_costs": {"a": 5, "b": 1, "c": 1.5, "d": 2},
         "confidence": 0.75,  # several points, and rejected rows
         "max_stages": 3,
+        "validation_share": 1 / 3,
         "random_state": 0,
     }
     clf = MultiStageClassifier(**{**defaults, **options})
@@ -508,7 +509,7 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"positive": "dead"}, "positive must name a class, ill or well"),
         ({"C": 0}, "C must be a number above 0"),
         ({"validation_share": 1}, r"validation_share must be in \(0, 1\)"),
-        ({"validation_share": "half"}, r"validation_share must be in \(0, 1\)"),
+        ({"validation_share": "half"}, r"must be in \(0, 1\), 'auto' or 'out-of-fold', got 'half'"),
         ({"accuracy_risk": 2}, r"accuracy_risk must be in \(0, 1\)"),
         ({"accuracy_risk": "low"}, r"accuracy_risk must be in \(0, 1\)"),
         ({"feature_costs": 5}, "feature_costs must be a mapping"),

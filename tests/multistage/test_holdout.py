@@ -28,7 +28,7 @@ def test_the_test_rows_are_measured_by_the_papers_definitions() -> None:
     report = table.classifier.decision_report(X[test])
     accepted = ~report["rejected"].to_numpy()
 
-    assert table.n_rows == {"train": 200, "validation": 100, "test": 100}
+    assert table.n_rows == {"train": 300, "validation": 300, "test": 100, "folds": 5}
     assert table.test.coverage == accepted.mean()
     assert table.test.accuracy == pytest.approx((report["label"] == y[test])[accepted].mean())
     assert table.test.cost == pytest.approx(report["cost"].mean())

@@ -64,7 +64,7 @@ def test_a_search_with_some_rows_is_measured_on_all(subclassifier: object) -> No
             [(~report["rejected"]).mean(), report["cost"].mean()]
         )
     assert set(classifier.front_.extras["largest_change"]) == set(classifier.front_.names)
-    same = MultiStageClassifier(sample_rows=200, max_stages=3, random_state=0).fit(X, Y)
+    same = MultiStageClassifier(sample_rows=300, max_stages=3, random_state=0).fit(X, Y)
     assert same.front_.proof.kind is ProofKind.COMPLETE
 
 

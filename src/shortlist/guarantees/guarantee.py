@@ -2,10 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shortlist.guarantees.tails import Demand, tail
 from shortlist.pickles import saved_from
+
+if TYPE_CHECKING:
+    from shortlist.results.front import Front
 
 ASSUMPTION = (
     "It holds for new rows drawn as the calibration rows were, for all answers together and not for each "
@@ -86,3 +89,8 @@ class Guarantee:
             f"Nothing can be promised with confidence {level} about {accuracy} right answers: {why}. No row "
             "is answered."
         )
+
+
+def guarantees_of(front: "Front") -> tuple[Guarantee, ...]:
+    """Return what is promised about each point of a front; none where nothing was asked for."""
+    return tuple(Guarantee(**one) for one in front.extras.get("promises", ()))

@@ -6,6 +6,7 @@ whose hypothesis is true is rejected with the error of the demand at most. The s
 is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -97,11 +98,28 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
         Rows that will be tested.
     demand : Demand
     """
+    chances = chances_to_pass(chosen, n_calibration, demand)
+    return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
+
+
+def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> NDArray[np.float64]:
+    """Return how likely the test of each threshold is to pass, by what rows say that have no part in it.
+
+    With :data:`WORSE` times as many wrong answers as these rows show. Parameters are those of
+    :func:`first_to_try`.
+    """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
-    most = most_wrong(expected, demand)
-    chances = np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong))
-    return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
+    most = _most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]
+    return np.asarray(np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong)))
+
+
+@functools.lru_cache(maxsize=64)
+def _most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
+    """Return :func:`most_wrong` of every number of answers up to one; many points ask for the same."""
+    found = most_wrong(np.arange(n_answered + 1), demand)
+    found.flags.writeable = False
+    return found
 
 
 def promise(

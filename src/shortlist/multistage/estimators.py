@@ -21,11 +21,17 @@ from shortlist.errors import (
     UnmetChoiceError,
 )
 from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_in
-from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.guarantee import Guarantee, guarantees_of
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
-from shortlist.multistage.judging_rows import calibration_rows, encoded_rows, judging_rows
+from shortlist.multistage.judging_rows import (
+    calibration_rows,
+    encoded_rows,
+    folded_rows,
+    judging_rows,
+)
 from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
+from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -38,7 +44,8 @@ from shortlist.multistage.predict.prediction import (
     decide_known,
     decide_on_demand,
 )
-from shortlist.multistage.predict.promises import LabelledCodes, promises
+from shortlist.multistage.predict.promises import promised_front
+from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
@@ -59,6 +66,7 @@ from shortlist.multistage.subclassifiers.stage_calls import counts_members
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
+    least_probability,
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
@@ -66,12 +74,19 @@ from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
 from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, Cases, cases_of_rows
 from shortlist.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_STAGES = 4
+
+AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
+"""Which rows judge, where no share is held out: all of them, by classifiers fitted without their fold."""
+
+HELD_SHARE = 1 / 3
+"""What is held out where ``auto`` does so."""
 
 CHOICES = {
     "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
@@ -92,6 +107,13 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
             "stage_probabilities has the probabilities either way."
         )
     return True
+
+
+def _as_share(value: Any, argument: str) -> None:
+    """Refuse what says nothing of which rows judge."""
+    is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
+    if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
+        raise BadInputError(f"{argument} must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}, got {value!r}.")
 
 
 @saved_from("shortlist")
@@ -143,9 +165,13 @@ class MultiStageClassifier(TableClassifier):
         Inverse penalty of the logistic regression.
     scale : bool, default=True
         Penalise coefficients of standardised columns.
-    validation_share : float, default=1/3
-        Part of the rows that judges stage assignments, unless :meth:`fit` gets validation rows: the paper's
-        25 of 75.
+    validation_share : "auto", "out-of-fold" or float, default="auto"
+        Which rows judge stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
+        them, held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"``: all. The classifier of every feature
+        subset is fitted again without each of five folds, which takes about five times as long; a row is
+        judged by the answers of those fitted without its fold, and the classifiers that predict are fitted
+        on all rows. ``"auto"``: out of fold on up to 2,000 rows, and a third beyond that or where the
+        evolution goes by the rules as printed.
     reject_label : label or None, default=None
         Answer for rejected rows; None: -1 for numeric classes (one less than the smallest where -1 is a
         class), ``"REJECT"`` otherwise.
@@ -173,10 +199,11 @@ class MultiStageClassifier(TableClassifier):
         classifier, and rows that reach a later stage are harder than most. None: the paper's rule.
     answer_accuracy : float or None, default=None
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
-        threshold besides `confidence`, found on calibration rows. None: nothing is promised, and `confidence`
-        is a threshold only. See :func:`shortlist.multistage.predict.promises.promises`.
+        threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
+        picked. None: nothing is promised, and `confidence` is a threshold only. See
+        :func:`shortlist.multistage.predict.promises.promised_front`.
     confidence_level : float, default=0.95
-        How often such a promise holds at least, in (0, 1).
+        How often the promises about all points hold at least, together, in (0, 1).
     calibration_share : float, default=0.25
         Part of the rows that calibrates where something is to be promised, unless :meth:`fit` gets
         calibration rows; drawn without regard to classes.
@@ -196,11 +223,12 @@ class MultiStageClassifier(TableClassifier):
     Attributes
     ----------
     front_ : Front
-        The trade-offs on the validation rows; the decision is the stage of each feature.
+        The trade-offs on the rows that chose; the decision is the stage of each feature. Where something is
+        to be promised, as the points are with it, and ``front_.extras["promised"]`` marks those that keep it.
     point_ : int
         The point of the front that predicts.
     coverage_ : ndarray of float, shape (n_points,)
-        Share of the rows that judged which each point answers, also where coverage is no objective.
+        Share of the rows that chose which each point answers, also where coverage is no objective.
     notes_ : tuple of str
         What to know of the point that predicts: a sentence where it answers less than half of the rows.
     guarantee_ : Guarantee or None
@@ -234,12 +262,12 @@ class MultiStageClassifier(TableClassifier):
     confidence_level: float = 0.95
     calibration_share: float = 0.25
     guarantee_: Guarantee | None = None
-    _guarantees: tuple[Guarantee, ...] = ()
 
     CHECKS = TableClassifier.CHECKS | {
         "method": partial(as_choice, choices=STAGE_METHODS),
         "enumeration_budget": partial(as_count, at_least=0),
         "C": as_positive,
+        "validation_share": _as_share,
         "n_jobs": as_where,
     }
 
@@ -258,7 +286,7 @@ class MultiStageClassifier(TableClassifier):
         sample_rows: int | None = None,
         C: float = 1.0,
         scale: bool = True,
-        validation_share: float = 1 / 3,
+        validation_share: float | str = AUTO,
         reject_label: Any = None,
         answer_rejected: bool = False,
         penalties: Mapping[Any, float] | None = None,
@@ -315,6 +343,7 @@ class MultiStageClassifier(TableClassifier):
         *,
         validation: tuple[Any, Any] | None = None,
         calibration: tuple[Any, Any] | None = None,
+        cases: Cases | None = None,
         report: Report = silent,
         cancellation: Cancellation | None = None,
         study: Study = NO_STUDY,
@@ -329,10 +358,12 @@ class MultiStageClassifier(TableClassifier):
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         validation : tuple of X and y, optional
-            Rows that judge stage assignments; otherwise `validation_share` of the rows, stratified.
+            Rows that judge stage assignments; otherwise `validation_share` says which of the rows do.
         calibration : tuple of X and y, optional
             With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
             the rows.
+        cases : ndarray of int, shape (n_samples,), optional
+            Of which case each row is, numbered from 0. All rows of a case are in one fold, or in one part.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
         study : Study, optional
@@ -346,13 +377,13 @@ class MultiStageClassifier(TableClassifier):
             If the input or a parameter cannot be used, or the study belongs to another question; the
             sentence says how to mend it.
         UnmetChoiceError
-            If no point of the front is as `pick` and `limits` ask for; ``front_`` is there, and :meth:`use`
-            takes another.
+            If no point of the front is as `pick` and `limits` ask for, or none keeps the promise;
+            ``front_`` is there, and :meth:`use` takes another.
 
         Warns
         -----
         LowCoverageWarning
-            If the point answers less than half of the rows that judged, and rejected rows get no class.
+            If the point answers less than half of the rows that chose, and rejected rows get no class.
         RoughSearchWarning
             If the search saw only some of the rows, or windows were searched for want of time to enumerate.
         """
@@ -361,7 +392,6 @@ class MultiStageClassifier(TableClassifier):
             "assignment_",
             "model_",
             "guarantee_",
-            "_guarantees",
         ):  # those of an earlier fit
             if chosen in vars(self):
                 delattr(self, chosen)
@@ -369,10 +399,14 @@ class MultiStageClassifier(TableClassifier):
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
         demand = self._demand(calibration)
         if demand is not None and calibration is None:
-            rest, held = calibration_rows(y, self.calibration_share, seed)
+            rest, held = calibration_rows(y, self.calibration_share, seed, cases)
             calibration = (take_rows(X, held), y[held])
-            X, y = take_rows(X, rest), y[rest]
-        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
+            X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
+        if validation is None and self.judges_out_of_fold(len(y)):
+            rows = folded_rows(self, X, y, names, cases=cases, seed=seed)
+        else:
+            share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
+            rows = judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
         self.costs_ = feature_costs(self.feature_costs, names)
         limit = as_positive_seconds(self.time_limit_s, "time_limit_s")
         stop = cancellation or Cancellation()
@@ -387,32 +421,35 @@ class MultiStageClassifier(TableClassifier):
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
-            judged = LabelledCodes(rows.validation_rows, rows.validation_labels)
-            self._guarantees = promises(
-                self.front_.decisions,
-                self._models,
-                self._rule,
-                rows.encoding,
-                judged=judged,
-                calibration=tested,
-                demand=demand,
+            self.front_, self.coverage_ = promised_front(
+                self.front_, self.problem_, self._models, tested, demand
             )
+            self._keep_models()
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:
             kind = RoughSearchWarning if note in self._doubts else LowCoverageWarning
             warnings.warn(note, kind, stacklevel=2)
         return self
 
+    def judges_out_of_fold(self, n_rows: int) -> bool:
+        """Whether so many rows, which fit, judge too, by answers out of fold."""
+        if self.validation_share != AUTO:
+            return self.validation_share == OUT_OF_FOLD
+        as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
+        return n_rows <= MOST_ROWS_IN_FOLDS and not as_printed
+
     def use(self, point: int) -> Self:
         """Predict with another point of ``front_`` from now on; nothing is fitted again.
 
-        What is promised about it holds for a point that was chosen without looking at promises.
+        What is promised holds for all points together, whichever is chosen. One about which nothing is
+        promised, though that was asked for, answers no row.
         """
         check_is_fitted(self, "front_")
         self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
         self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
         subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
-        self.guarantee_ = self._guarantees[self.point_] if self._guarantees else None
+        guarantees = guarantees_of(self.front_)
+        self.guarantee_ = guarantees[self.point_] if guarantees else None
         promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
         stages = []
         known = np.zeros(len(self.assignment_), dtype=bool)
@@ -554,6 +591,35 @@ class MultiStageClassifier(TableClassifier):
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
 
+    def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
+        """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
+
+        A point about which nothing is promised, though that was asked for, is told as it would do without.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Their classes; one that was not fitted on is never answered rightly.
+        """
+        check_is_fitted(self, "front_")
+        given = encoded_rows(self, self._encoding, X, y)
+        assignments = self.front_.decisions.astype(np.int8)
+        asked = point_answers(
+            assignments,
+            lambda subset: answers_of_model(
+                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
+            ),
+        )
+        thresholds = self.front_.extras.get("thresholds") or [0.0] * len(asked)
+        found = []
+        for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
+            bought = acquired(assignment[None, :], len(stages))[0]
+            prices = np.append(0, self.costs_.price(bought)) / self.costs_.scale
+            answered, right, reached = outcomes(stages, threshold)
+            found.append(figures(answered, right, prices[reached]))
+        return tuple(found)
+
     def _demand(self, calibration: Any) -> Demand | None:
         """Return what is to be promised, if anything is."""
         if self.answer_accuracy is None:
@@ -643,7 +709,14 @@ class MultiStageClassifier(TableClassifier):
 
     def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
         """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
-        arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
+        arrays: list[NDArray[Any]] = [
+            rows.fit_rows,
+            rows.fit_labels,
+            rows.validation_rows,
+            rows.validation_labels,
+        ]
+        if rows.fold_of is not None:
+            arrays.append(rows.fold_of)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
         for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
             if not given[later]:
@@ -688,18 +761,22 @@ class MultiStageClassifier(TableClassifier):
         self._keep_models()
 
     def _keep_models(self) -> None:
-        """Keep the models behind the front: predictions use the very coefficients that made the bits."""
-        subclassifiers: Any = self.problem_.decisions.subclassifiers
-        self._encoding = subclassifiers.rows.encoding
+        """Keep the models behind the front, fitted on all rows that fit.
+
+        Where other rows judge, they are those that made the bits, to the last coefficient.
+        """
+        subclassifiers = self.problem_.decisions.subclassifiers
+        rows = subclassifiers.rows
+        self._encoding = rows.encoding
         self._rule = self.problem_.decisions.rule
         self._models: dict[bytes, tuple[Any, float]] = {}
         for assignment in self.front_.decisions:
             for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
                 key = subset.tobytes()
                 if key not in self._models:
-                    slot = int(subclassifiers.slots(subset[None, :])[0])
-                    least = subclassifiers.least_probability(slot, self.problem_.decisions.rule)
-                    self._models[key] = (subclassifiers.model(subset), least)
+                    model = subclassifiers.model(subset)
+                    least = least_probability(model, rows.fit_rows, rows.fit_labels, self._rule)
+                    self._models[key] = (model, least)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

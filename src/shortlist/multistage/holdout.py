@@ -1,17 +1,21 @@
 """The paper's protocol on one table: split 50 : 25 : 25, fit, choose, and measure on new rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from shortlist.arrays import Labels
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.judging_rows import calibration_rows
-from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_known
+from shortlist.multistage.predict.figures import Figures, figures
+from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged, decide_known
+from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.pickles import saved_from
+from shortlist.results.picking import without_promises
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
@@ -24,40 +28,37 @@ from shortlist.tables.splits import (
 )
 
 SHARES = (0.5, 0.25, 0.25)
-"""RowNumbers that fit the subclassifiers, judge stage assignments, and measure the choice (Sec. 4.3.1)."""
+"""Shares of the rows that fit the subclassifiers, choose among stage assignments, and measure the choice (Sec. 4.3.1)."""
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
-class StagedMeasure:
-    """What a stage assignment does on some rows.
+class StagedMeasure(Figures):
+    """What a stage assignment does on some rows; coverage, accuracy and cost are g1, g2 and g3* of the paper.
 
     Attributes
     ----------
-    coverage, accuracy, cost : float
-        g1, g2 and g3*, the mean acquisition cost per row.
     aggregate : float
         g1 + g2 + (1 - g3* / ΣC), the paper's overall figure.
-    n_rows : int
-        Number of rows.
     only_answer : str or None
         The class that every answered row gets; None where there are several, or none.
     """
 
-    coverage: float
-    accuracy: float
-    cost: float
     aggregate: float
-    n_rows: int
     only_answer: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        return super().as_dict() | {"aggregate": self.aggregate, "only_answer": self.only_answer}
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class StagedTable:
-    """A fitted classifier, and what it does on the rows that judged and on the test rows.
+    """A fitted classifier, and what it does on the rows that chose and on the test rows.
 
-    On the test rows, one stage without reject is measured beside it.
+    On the test rows, one stage without reject is measured beside it, and every point of the front, as plain
+    data in its extras under ``held_out``.
     """
 
     classifier: MultiStageClassifier
@@ -74,13 +75,15 @@ def stage_table(
     *,
     seed: int = 0,
     cases: Cases | None = None,
+    anyway: bool = False,
     report: Report = silent,
     cancellation: Cancellation | None = None,
     study: Study = NO_STUDY,
 ) -> StagedTable:
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
-    Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
+    Where the classifier judges out of fold, the first two parts together fit and judge; else the first fits
+    and the second judges, as in the paper. Where something is to be promised, the rows that calibrate are drawn before, from all classes together.
 
     Parameters
     ----------
@@ -92,6 +95,9 @@ def stage_table(
         Of the split.
     cases : ndarray of int, shape (n_samples,), optional
         Of which case each row is. All rows of a case are in one part, and one row of each case calibrates.
+    anyway : bool
+        Take a point by the classifier's `pick` where nothing can be promised about any, too; it answers
+        nobody.
     report, cancellation : optional
         Progress events, and a way to stop with what was found.
     study : Study, optional
@@ -102,7 +108,8 @@ def stage_table(
     BadInputError
         If a class has too few rows to be in every part.
     UnmetChoiceError
-        If no point is as the classifier's `pick` and `limits` ask for; the classifier has its front.
+        If no point is as the classifier's `pick` and `limits` ask for, or none keeps the promise; the
+        classifier has its front.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
@@ -113,21 +120,40 @@ def stage_table(
         X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
         n_rows["calibration"] = len(held)
     fit, judge, test = split_three(y, seed=seed, cases=cases)
-    classifier.fit(
-        take_rows(X, fit),
-        y[fit],
-        validation=(take_rows(X, judge), y[judge]),
-        calibration=calibration,
-        report=report,
-        cancellation=cancellation,
-        study=study,
-    )
+    validation = None
+    if classifier.judges_out_of_fold(len(fit) + len(judge)):
+        fit = np.sort(np.concatenate([fit, judge]))
+    else:
+        validation = (take_rows(X, judge), y[judge])
+    X_test, y_test = take_rows(X, test), y[test]
+    try:
+        classifier.fit(
+            take_rows(X, fit),
+            y[fit],
+            validation=validation,
+            calibration=calibration,
+            cases=cases_of_rows(cases, fit),
+            report=report,
+            cancellation=cancellation,
+            study=study,
+        )
+    except UnmetChoiceError:
+        _measure_front(classifier, X_test, y_test)
+        if not anyway:
+            raise
+        whole = without_promises(classifier.front_)
+        classifier.use(choose_point(whole, classifier.pick, classifier.limits))
+    else:
+        _measure_front(classifier, X_test, y_test)
+    rows = classifier.problem_.decisions.subclassifiers.rows
+    if rows.fold_of is not None:
+        n_rows["folds"] = int(rows.fold_of.max()) + 1
     return StagedTable(
         classifier,
-        {"train": len(fit), "validation": len(judge), "test": len(test)} | n_rows,
-        measure_on(classifier, take_rows(X, judge), y[judge]),
-        measure_on(classifier, take_rows(X, test), y[test]),
-        _single_stage(classifier, take_rows(X, test), y[test]),
+        {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
+        measure_judged(classifier),
+        measure_on(classifier, X_test, y_test),
+        _single_stage(classifier, X_test, y_test),
     )
 
 
@@ -171,22 +197,38 @@ def measure_on(classifier: MultiStageClassifier | BudgetedClassifier, X: Any, y:
     return summarize(decisions, classifier.classes_, y, total_cost=total)
 
 
+def judged_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
+    """Return what the point of a classifier that was just fitted decided about the rows that judged."""
+    promise = classifier.guarantee_
+    promised = 0.0 if promise is None else promise.threshold
+    return decide_judged(classifier.model_, classifier.problem_.decisions, rule=rule, promised=promised)
+
+
+def measure_judged(classifier: MultiStageClassifier) -> StagedMeasure:
+    """Measure what :func:`judged_decisions` returns."""
+    truth = classifier.classes_[classifier.problem_.labels]
+    total = classifier.costs_.total / classifier.costs_.scale
+    return summarize(judged_decisions(classifier), classifier.classes_, truth, total_cost=total)
+
+
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:
     """Summarise decisions as the paper's three objectives and their sum."""
     conclusive = decisions.labels != REJECTED
-    right = conclusive & (classes[np.maximum(decisions.labels, 0)] == np.asarray(y))
+    right = classes[np.maximum(decisions.labels, 0)] == np.asarray(y)
     answers = classes[np.unique(decisions.labels[conclusive])]
-    coverage = float(conclusive.mean())
-    accuracy = float(right.sum() / max(1, conclusive.sum()))
-    cost = float(decisions.costs.mean())
+    found = figures(conclusive, right, decisions.costs)
     return StagedMeasure(
-        coverage,
-        accuracy,
-        cost,
-        aggregate(coverage, accuracy, cost / total_cost if total_cost else 0.0),
-        len(decisions.labels),
-        str(answers[0]) if len(answers) == 1 else None,
+        **vars(found),
+        aggregate=aggregate(found.coverage, found.accuracy, found.cost / total_cost if total_cost else 0.0),
+        only_answer=str(answers[0]) if len(answers) == 1 else None,
     )
+
+
+def _measure_front(classifier: MultiStageClassifier, X: Any, y: Labels) -> None:
+    """Say in the classifier's front what each point does on test rows."""
+    measured = [one.as_dict() for one in classifier.measure_points(X, y)]
+    front = classifier.front_
+    classifier.front_ = replace(front, extras={**front.extras, "held_out": measured})
 
 
 def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:

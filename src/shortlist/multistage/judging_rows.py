@@ -9,14 +9,16 @@ from sklearn.utils.validation import column_or_1d
 from shortlist._words import any_of
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError
-from shortlist.multistage.predict.promises import LabelledCodes
+from shortlist.multistage.predict.stage_answers import LabelledCodes
 from shortlist.multistage.subclassifiers.encoding import Encoding, learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, rows_in_folds
 from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.splits import (
+    N_FOLDS,
     Cases,
     RowNumbers,
     cut_classes,
+    deal_folds,
     keep_rows_apart,
     one_row_a_case,
     split_cases,
@@ -32,15 +34,16 @@ def judging_rows(
     validation: tuple[Any, Any] | None,
     share: float,
     seed: int,
+    cases: Cases | None = None,
 ) -> StageRows:
-    """Split checked rows unless there are validation rows, and encode both parts.
+    """Split checked rows, or cases, unless there are validation rows, and encode both parts.
 
     The encoding is learned from the rows that fit; which features have gaps, from both. The classes are the
     estimator's ``classes_``.
     """
     classes = estimator.classes_
     if validation is None:
-        X, X_validation, y, y_validation = split_rows(X, y, share, seed)
+        X, X_validation, y, y_validation = split_rows(X, y, share, seed, cases)
     else:
         X_validation = checked_rows(estimator, validation[0])
         y_validation = checked_labels(validation[1], classes, len(X_validation))
@@ -52,6 +55,24 @@ def judging_rows(
         np.searchsorted(classes, y).astype(np.int64),
         encoding.encode(everything, X_validation),
         np.searchsorted(classes, y_validation).astype(np.int64),
+        len(classes),
+    )
+
+
+def folded_rows(
+    estimator: Any, X: Any, y: Labels, names: Sequence[str], *, cases: Cases | None, seed: int
+) -> StageRows:
+    """Deal checked rows to folds, whole cases where rows are of cases, and encode them.
+
+    The encoding is learned from all of them: it knows no class.
+    """
+    classes = estimator.classes_
+    encoding = learn_encoding(X, names)
+    return rows_in_folds(
+        encoding,
+        encoding.encode(range(len(names)), X),
+        np.searchsorted(classes, y).astype(np.int64),
+        deal_folds(y, N_FOLDS, seed, cases),
         len(classes),
     )
 
@@ -75,11 +96,20 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
     return np.asarray(y)
 
 
-def split_rows(X: Any, y: Labels, share: float, seed: int) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows into those that fit and those that judge, by class; a class with one row only fits."""
+def split_rows(
+    X: Any, y: Labels, share: float, seed: int, cases: Cases | None = None
+) -> tuple[Any, Any, Labels, Labels]:
+    """Split rows, or cases, into those that fit and those that judge, by class; one row of a class fits."""
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
-    judge, fit = cut_classes(y, lambda n: [min(n - 1, max(1, round(share * n)))], np.random.default_rng(seed))
+
+    fit, judge = split_cases(
+        y,
+        cases,
+        lambda labels: cut_classes(
+            labels, lambda n: [min(n - 1, max(1, round(share * n)))], np.random.default_rng(seed)
+        )[::-1],
+    )
     if not len(judge):
         raise BadInputError(
             f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "

@@ -15,7 +15,7 @@ from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows, Subclassifiers
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, Subclassifiers, rows_in_folds
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.tables.splits import cut_classes
@@ -26,6 +26,10 @@ def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
     if most is None or max(len(rows.fit_labels), len(rows.validation_labels)) <= most:
         return rows
     rng = np.random.default_rng(seed)
+    if rows.fold_of is not None:
+        some = _sample(rows.fit_labels, most, rng)
+        given = rows.fit_rows[some], rows.fit_labels[some], rows.fold_of[some]
+        return rows_in_folds(rows.encoding, *given, rows.n_classes)
     fit, judge = (_sample(labels, most, rng) for labels in (rows.fit_labels, rows.validation_labels))
     return dataclasses.replace(
         rows,

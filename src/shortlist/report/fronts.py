@@ -14,7 +14,7 @@ from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table
 from shortlist.results.front import Front
 from shortlist.results.front_table import STAGED_METHODS
 from shortlist.results.objective import Sense
-from shortlist.results.picking import Pick
+from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof_words import proof_text
 
 MOST_CHOICE_BYTES = 8_000_000
@@ -22,6 +22,9 @@ MOST_CHOICE_BYTES = 8_000_000
 
 MOST_BARS = 40
 """So many candidates at most have a bar of how often they are chosen."""
+
+PROMISED = "promised (1: yes)"
+"""The axis that says about which points something is promised."""
 
 RULES = {
     "ideal": "It is nearest to the best value of every objective at once, in units of the front's ranges.",
@@ -63,6 +66,9 @@ def front_parts(
     parts: list[Any] = [Heading(heading), *(_proved(name, front, fronts) for name, front in fronts.items())]
     if not filled:
         return [*parts, Text("There are no points to show.")]
+    parts += [
+        Text(why_none(front, None)) for front in filled.values() if not mark_takeable(front, None).any()
+    ]
     unknown = sum(int((~np.isfinite(front.values)).any(axis=1).sum()) for front in filled.values())
     if unknown:
         parts.append(Text(f"{counted(unknown, 'point')} with an infinite value: only the table has them."))
@@ -109,6 +115,12 @@ def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, 
     """
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
+    columns = [[_number(value) for value in column.tolist()] for column in values.T]
+    promised = [front.extras.get("promised") for front in fronts.values()]
+    yes_or_no = []
+    if all(one is not None for one in promised):
+        yes_or_no = [{"name": PROMISED, "better": "more", "unit": "", "whole": True}]
+        columns.append([int(is_kept) for one in promised for is_kept in one])
     return {
         "objectives": [
             {
@@ -118,7 +130,8 @@ def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, 
                 "whole": objective.scale == 1,
             }
             for objective in first.objectives
-        ],
+        ]
+        + yes_or_no,
         "groups": [
             {
                 "name": name,
@@ -127,7 +140,7 @@ def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, 
             }
             for name, front in fronts.items()
         ],
-        "values": [[_number(value) for value in column.tolist()] for column in values.T],
+        "values": columns,
         "picks": _picks(fronts, picks),
         "choices": _choices(list(fronts.values())),
         "shared": _shared(fronts),
@@ -150,7 +163,7 @@ def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) 
     ]
     if len(fronts) == 1:
         front = next(iter(fronts.values()))
-        if np.isfinite(front.values).all():
+        if np.isfinite(front.values).all() and mark_takeable(front, None).any():
             for rule, why in RULES.items():
                 if all(one["rule"] != rule for one in found):
                     found.append({"group": 0, "index": front.pick(rule).index, "rule": rule, "why": why})

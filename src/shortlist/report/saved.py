@@ -9,6 +9,7 @@ from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.results.front import Front
 from shortlist.results.front_table import COMMITTEES, STAGED_METHODS
+from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
@@ -114,7 +115,7 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         from shortlist.report.stages import bought_when
 
         picks = []
-        if len(front):
+        if mark_takeable(front, None).any():
             usual = front.point(choose_point(front, USUAL), USUAL)
             picks.append((front.method, usual, "It is what is taken of a front of stages by default."))
         chart = bought_when(front)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import counted
-from shortlist.multistage.predict.prediction import decide_known
+from shortlist.multistage.holdout import judged_decisions
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.promises import guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
+    from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
 
@@ -44,13 +45,13 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         rule = str(classifier.pick)
         pick = front.point(classifier.point_, rule)
         picks = [("front", pick, f"The classifier predicts with this point, taken by {rule}.")]
-        parts += [*_steps(classifier), *_tested(staged)]
+        parts += [*_steps(classifier), *_tested(classifier, staged)]
         if classifier.guarantee_ is not None:
             parts += guarantee_parts(classifier.guarantee_)
         parts += _chosen(classifier)
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
-    parts += front_parts({"front": front}, picks=picks, heading="The front, on the rows that judged")
+    parts += front_parts({"front": front}, picks=picks, heading="The front, on the rows that chose")
     chart = bought_when(front)
     return [*parts, *([chart] if chart else [])]
 
@@ -82,24 +83,24 @@ def _least(classifier: "MultiStageClassifier", least: Sequence[float]) -> str:
 
 def _chosen(classifier: "MultiStageClassifier") -> Parts:
     """Return the point that predicts."""
-    point = classifier.point_
-    values = zip(classifier.front_.names, classifier.front_.values[point], strict=True)
+    point, guarantee = classifier.point_, classifier.guarantee_
+    answers = guarantee is None or guarantee.promised
+    values = zip(classifier.front_.names, classifier.front_.values[point], strict=True) if answers else ()
     return [
         Heading("The point"),
         Facts(
             (
                 ("point", f"{point} of the front, taken by {classifier.pick}"),
-                *((name, f"{value:.4g} on the rows that judged") for name, value in values),
+                *((f"{name}, on the rows that chose", f"{value:.4g}") for name, value in values),
             )
         ),
     ]
 
 
 def _path(classifier: "MultiStageClassifier") -> Parts:
-    """Return the path of the rows that judged through the stages, and what they cost there."""
-    rows = classifier.problem_.decisions.subclassifiers.rows
-    decisions = decide_known(classifier.model_, rows.validation_rows)
-    truth = rows.validation_labels
+    """Return the path of the rows that chose through the stages, and what they cost there."""
+    decisions = judged_decisions(classifier)
+    truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
     labels = [f"stage {number}" for number in range(1, len(prices) + 1)]
     counts, spent = [], []
@@ -118,11 +119,10 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     return [
         Chart(
             "The path of rows through the stages",
-            f"{counted(len(truth), 'row')} that judged enter stage 1; {rejected:,} are rejected after "
-            "the last.",
+            f"{counted(len(truth), 'row')} that chose enter stage 1; {rejected:,} are rejected after the last.",
             {"kind": "bar", "names": labels, "series": series, "x": {"label": "rows"}},
             Table(
-                "The path of the rows that judged",
+                "The path of the rows that chose",
                 ("stage", "rows enter", "right", "wrong", "go on"),
                 tuple((label, *(f"{n:,}" for n in each)) for label, each in zip(labels, counts, strict=True)),
             ),
@@ -151,42 +151,62 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     ]
 
 
-def _tested(staged: "StagedTable | None") -> Parts:
+def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
     """Return what is measured on rows that were held out."""
-    if staged is None:
+    point = classifier.point_
+    if staged is not None:
+        measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
+    elif (held := classifier.front_.extras.get("held_out")) is None:
         return [
-            Text(
-                "Rows that judged and rows that were held out are not in a model file: the page that the "
-                "command writes when it makes the model shows them, their path through the stages, and other "
-                "confidences.",
-                note=True,
-            )
+            Text("No rows were held out: all figures are of the rows that chose, and flatter.", note=True)
         ]
-    measured = (("multi-stage", staged.test), ("single stage", staged.single_stage))
-    rows = tuple((name, f"{m.coverage:.4f}", f"{m.accuracy:.4f}", f"{m.cost:.4g}") for name, m in measured)
-    title = f"On {counted(staged.n_rows['test'], 'row')} that nothing was fitted on"
-    return [Table(title, ("classifier", "coverage", "accuracy", "cost"), rows)]
+    elif classifier.guarantee_ is not None and not classifier.guarantee_.promised:
+        return []
+    else:
+        measured = {f"point {point}": held[point]}
+    names = ("coverage", "accuracy", "cost")
+    rows = tuple(
+        (name, *(_with_interval(one[each], one[f"{each}_interval"]) for each in names))
+        for name, one in measured.items()
+    )
+    n_rows = next(iter(measured.values()))["n_rows"]
+    return [
+        Table(
+            f"Held out: {counted(n_rows, 'test row')}, on which nothing was fitted and nothing chosen",
+            ("classifier", "answered", "right of these", "mean cost"),
+            rows,
+        ),
+        Text(
+            "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
+            "are looked at, the best of them on these rows is flattered by them.",
+            note=True,
+        ),
+    ]
+
+
+def _with_interval(value: float, interval: "Interval | None") -> str:
+    return "none" if interval is None else f"{value:.4g} ({interval[0]:.3g} to {interval[1]:.3g})"
 
 
 def _confidence(classifier: "MultiStageClassifier") -> Parts:
     """Return coverage and accuracy of the same stages under other confidence thresholds."""
-    rows = classifier.problem_.decisions.subclassifiers.rows
-    truth = rows.validation_labels
+    truth = classifier.problem_.labels
     model = classifier.model_
     found = []
     for threshold in CONFIDENCES:
         rule = dataclasses.replace(model.rule, thresholds=(threshold,) * len(model.rule.thresholds))
-        decisions = decide_known(dataclasses.replace(model, rule=rule), rows.validation_rows)
+        decisions = judged_decisions(classifier, rule)
         answered = decisions.labels >= 0
         accuracy = float((decisions.labels == truth)[answered].mean()) if answered.any() else None
         found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))
     own = sorted(set(model.rule.thresholds))
     marks = [{"at": one, "text": f"here {one:g}"} for one in own[:1]] if len(own) == 1 else []
     risk = " Thresholds that a careful rule raised stay raised." if model.rule.risk is not None else ""
+    risk += "" if classifier.guarantee_ is None else " The threshold of the promise is asked for as well."
     return [
         Chart(
             "Coverage and accuracy against the confidence",
-            "The same stages with another threshold for all classes, on the rows that judged. From "
+            "The same stages with another threshold for all classes, on the rows that chose. From "
             f"{CONFIDENCES[0]:g} to {CONFIDENCES[-1]:g} coverage goes from {found[0][1]:.3f} to "
             f"{found[-1][1]:.3f}.{risk}",
             {

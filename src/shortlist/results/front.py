@@ -160,13 +160,18 @@ class Front:
         return [objective.name for objective in self.objectives]
 
     def to_frame(self, *, decisions: bool = False) -> "pd.DataFrame":
-        """Return one row per point: the objectives, and with `decisions` one more column per candidate."""
+        """Return one row per point: the objectives, and with `decisions` one more column per candidate.
+
+        Where something is promised about points, the column ``promised`` follows the objectives.
+        """
         import pandas as pd
 
         frame = pd.DataFrame(self.values, columns=self.names)
         for column, objective in zip(self.names, self.objectives, strict=True):
             if objective.scale == 1:
                 frame[column] = frame[column].astype(np.int64)
+        if "promised" in self.extras:
+            frame["promised"] = self.extras["promised"]
         if not decisions:
             return frame
         return pd.concat([frame, pd.DataFrame(self.decisions, columns=list(self.candidates))], axis=1)

@@ -16,6 +16,9 @@ COMMITTEES = "committees"
 STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
 
+HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
+"""What a table tells of each point of stages on rows that were held out."""
+
 
 def front_header(front: "Front") -> list[str]:
     """Return the headings of a front's table: the number of the point, each objective, and each candidate.
@@ -23,6 +26,8 @@ def front_header(front: "Front") -> list[str]:
     Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading
     reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for deselected;
     for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never bought.
+    Where something is promised about points, ``promised`` is 1 for those that keep it and 0 for the others,
+    and what points do on rows that were held out is in columns such as ``held out: coverage``.
     As every heading begins with a word of ours and every other cell is a number, no name can become a formula
     in a spreadsheet.
 
@@ -41,6 +46,8 @@ def front_header(front: "Front") -> list[str]:
     """
     what = "stage of" if front.method in STAGED_METHODS else "feature"
     header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
+    header += ["promised"] if "promised" in front.extras else []
+    header += [f"held out: {name}" for name in HELD_OUT] if "held_out" in front.extras else []
     return header + [f"{what}: {name}" for name in front.candidates]
 
 
@@ -52,5 +59,9 @@ def front_rows(front: "Front") -> "Iterator[list[Cell]]":
         zip(front.values.tolist(), front.decisions.tolist(), strict=True)
     ):
         numbers = [int(value) if is_whole else value for value, is_whole in zip(values, whole, strict=True)]
+        if "promised" in front.extras:
+            numbers.append(int(front.extras["promised"][point]))
+        if "held_out" in front.extras:
+            numbers += [front.extras["held_out"][point][name] for name in HELD_OUT]
         choices = [(None if stage < 0 else stage + 1) for stage in decision] if staged else decision
         yield [point, *numbers, *choices]

@@ -1,7 +1,7 @@
 """Rules that name one point of a front."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -158,7 +158,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
 
 
 def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> int:
-    """Return the number of a point, if there is one of that number within the limits.
+    """Return the number of a point, if there is one of that number that may be taken.
 
     Raises
     ------
@@ -170,6 +170,10 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
             f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
             "or a rule."
         )
+    if not within[point] and not front.extras.get("promised", within)[point]:
+        raise UnmetChoiceError(
+            f"nothing is promised about point {point}, so it would answer no row. Pick one that is promised."
+        )
     if not within[point]:
         raise UnmetChoiceError(
             f"point {point} is outside the limits. Pick another point, or leave out the limits."
@@ -178,17 +182,30 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
 
 
 def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
-    """Mark the points within all limits, ``(n_points,)``; it is an error when there is none.
+    """Mark the points that a rule may take, ``(n_points,)``; it is an error when there is none.
 
     Raises
     ------
     BadInputError
-        If a limit names no objective, or no point is within all limits.
+        If a limit names no objective, or no point may be taken.
     """
+    takeable = mark_takeable(front, limits)
+    if not takeable.any():
+        raise BadInputError(
+            why_none(front, limits) + (" Relax a limit." if limits else " Ask for less, or add rows.")
+        )
+    return takeable
+
+
+def mark_takeable(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
+    """Mark the points within all limits, and of a front with promises those that are promised."""
     inside = mark_within(front, limits)
-    if not inside.any():
-        raise BadInputError(f"{why_none(front, limits)} Relax a limit.")
-    return inside
+    return inside & np.array(front.extras.get("promised", inside), dtype=bool)
+
+
+def without_promises(front: "Front") -> "Front":
+    """Return a front of which any point may be taken, whatever is promised about it."""
+    return replace(front, extras={name: fact for name, fact in front.extras.items() if name != "promised"})
 
 
 def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
@@ -206,7 +223,7 @@ def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
 
 
 def why_none(front: "Front", limits: LimitsAsked) -> str:
-    """Say in a sentence why no point is within the limits."""
+    """Say in a sentence why no point may be taken."""
     if not len(front):
         return "The front has no points."
     for name, words, met in _each_met(front, limits):
@@ -217,7 +234,28 @@ def why_none(front: "Front", limits: LimitsAsked) -> str:
             best, worst = ends.min() * sign, ends.max() * sign
             reach = f"the best is {best:g}" + (f", the worst {worst:g}" if best != worst else "")
             return f"No point has {name} {words}: {reach}."
+    if mark_within(front, limits).any():
+        return _nothing_promised(front)
     return "No point is within all limits at once."
+
+
+def _nothing_promised(front: "Front") -> str:
+    """Say that points within the limits do not keep the promise, and what can be promised."""
+    asked = front.extras["promises"][0]
+    wanted = (
+        f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
+    )
+    kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
+    if kept:
+        return f"{wanted} cannot be promised about any point within the limits, but about {all_of(kept, most=8)}."
+    instead = front.extras["promised_instead"]
+    can = (
+        "Not even 50 % can be promised."
+        if instead is None
+        else f"What can be promised is {100 * instead['accuracy']:g} %, for {instead['n_answered']:,} of "
+        f"{instead['n_rows']:,} calibration rows."
+    )
+    return f"{wanted} cannot be promised about any point of the front. {can}"
 
 
 def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":

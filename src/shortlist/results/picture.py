@@ -7,6 +7,7 @@ import numpy as np
 
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.results.objective import Objective, Sense
+from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front
@@ -62,7 +63,8 @@ def front_figure(front: "Front") -> Any:
             if row == size - 1:
                 axes[row][column].set_xlabel(_label(front.objectives[column], "→"))
         axes[row][0].set_ylabel(_label(front.objectives[row + 1], "→"))
-    axes[0][0].legend(fontsize="small")
+    if axes[0][0].get_legend_handles_labels()[0]:
+        axes[0][0].legend(fontsize="small")
     return figure
 
 
@@ -70,7 +72,8 @@ def _draw_plane(ax: Any, front: "Front", across: int, up: int) -> None:
     """Draw the points in the plane of two objectives, better up and to the right."""
     xs, ys = front.values[:, across], front.values[:, up]
     ax.scatter(xs, ys, s=14, color=INK, linewidths=0, rasterized=len(front) > 5000)
-    for rule, mark in (("ideal", "o"), ("knee", "D")):
+    marked = (("ideal", "o"), ("knee", "D")) if mark_takeable(front, None).any() else ()
+    for rule, mark in marked:
         at = front.pick(rule).index
         ax.scatter(xs[at], ys[at], s=70, marker=mark, facecolors="none", edgecolors=PICKED, label=rule)
     if front.objectives[across].sense is Sense.MIN:

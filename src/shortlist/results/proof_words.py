@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from shortlist._words import counted
 from shortlist.results.proof import ProofKind
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def proof_text(front: "Front") -> str:
     """Say in words what is proved."""
     proof = front.proof
     limit = f", {stopped_by(proof.limit)}" if proof.limit else ""
+    if (before := front.extras.get("without_promise")) is not None:
+        complete = "complete " if before["proof"] == ProofKind.COMPLETE else ""
+        among = counted(before["n_points"], "point")
+        return f"the best with the promise among the {among} of the {complete}front without it{limit}"
     if proof.kind is ProofKind.COMPLETE:
         return "complete: no other is non-dominated"
     if proof.kind is ProofKind.NONDOMINATED:

@@ -20,6 +20,15 @@ RowNumbers = NDArray[np.intp]
 Cases = NDArray[np.intp]
 """Of which case each row is, as numbers from 0 without gaps."""
 
+N_FOLDS = 5
+"""Folds of what is fitted without each of them, where nobody says otherwise."""
+
+MOST_ROWS_IN_FOLDS = 2_000
+"""Up to so many rows choose by answers out of fold, where nobody says otherwise."""
+
+IN_NO_FOLD = -1
+"""The fold of rows that always fit: those of a class with one row."""
+
 
 def split_cases(
     y: Labels, cases: Cases | None, split: Callable[[Labels], Sequence[RowNumbers]]
@@ -209,6 +218,42 @@ def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[n
     for rows in _shuffled_classes(y, rng):
         fold_of[rows] = (dealt + np.arange(len(rows))) % n_folds
         dealt += len(rows)
+    return fold_of
+
+
+def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
+    """Return the fold of every row, dealt class by class; -1 for a class with one row.
+
+    Whole cases are dealt where `cases` says of which case each row is.
+
+    Raises
+    ------
+    BadInputError
+        If no class has two rows.
+
+    Examples
+    --------
+    >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
+    [1, 0, -1, 0, 1]
+    """
+    _, codes, counts = np.unique(classes_of_cases(y, cases), return_inverse=True, return_counts=True)
+    dealt = np.flatnonzero(counts[codes] > 1)
+    if not len(dealt):
+        raise BadInputError("a class needs at least 2 rows to fit and to choose by, got 1 of each. Add rows.")
+    fold_of = np.full(len(codes), IN_NO_FOLD, dtype=np.int8)
+    fold_of[dealt] = deal_classes(codes[dealt], min(n_folds, len(dealt)), np.random.default_rng(seed))
+    if cases is None:
+        return fold_of
+    fold_of = fold_of[cases]
+    alone = [
+        label
+        for label in np.unique(y)
+        if len(found := set(fold_of[y == label].tolist())) == 1 and -1 not in found
+    ]
+    if alone:
+        raise BadInputError(
+            f"every class needs cases in 2 folds, got one fold with all rows of {str(alone[0])!r}. Add cases."
+        )
     return fold_of
 
 

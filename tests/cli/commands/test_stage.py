@@ -1,6 +1,7 @@
 """The command stage, and predict --explain, as a user runs them."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,8 @@ def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path
         {"name": "conclusive_accuracy", "sense": "max"},
         {"name": "acquisition_cost", "sense": "min"},
     ]
-    assert facts["rows"] == {"train": 160, "validation": 80, "test": 80}
-    assert (facts["costs"], facts["total_cost"], facts["n_fits"]) == (COSTS, sum(COSTS.values()), 15)
+    assert facts["rows"] == {"train": 240, "validation": 240, "test": 80, "folds": 5}
+    assert (facts["costs"], facts["total_cost"], facts["n_fits"]) == (COSTS, sum(COSTS.values()), 5 * 15)
     chosen = facts["chosen"]
     assert sorted(name for names in chosen["stages"] for name in names) == sorted(COSTS)
     assert all(name in chosen["stages"][stage] for name, stage in chosen["assignment"].items())
@@ -134,7 +135,7 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
 def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
     run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--rows", "3", cwd=folder)
     assert run.returncode == 0, run.stderr
-    for words in ("160 rows to fit, 80 to judge, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
+    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
                   "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
         assert words in run.stdout
 
@@ -378,7 +379,7 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
         cwd=folder,
     )
     assert [point[0] < points[0][0] for point in points].index(True) == 1  # the next by coverage
-    assert "Chosen by lexicographic: point 1, " in cheap.stdout
+    assert "Chosen by lexicographic: point 1.\n" in cheap.stdout
     assert "stage 1, " in cheap.stdout
     for arguments, words in (
         (["--pick", "9999"], "there is no point 9999"),
@@ -404,7 +405,7 @@ def test_stage_use_and_front_pick_take_the_same_point_of_the_same_front(folder: 
         taken[" ".join(rule)] = picked["index"]
     assert taken[""] == taken["--pick one-se"] != front.pick("ideal").index
     shown = shortlist("front", "show", "same.parquet", "--pick", "one-se", cwd=folder).stdout
-    assert f"\nPoint {taken['']} by one-se: " in shown
+    assert f"\nPoint {taken['']} by one-se on the rows that chose: " in shown
 
 
 def test_a_limit_that_a_saved_front_cannot_meet_is_an_answer(folder: Path) -> None:
@@ -461,7 +462,7 @@ def test_the_json_says_what_was_run_on_what(folder: Path) -> None:
     assert facts["data"] == data.as_dict()
     assert facts["options"]["confidence"] == "0.95"
     assert facts["options"]["pick"] == "one-se"
-    assert any("% of the rows that judged it" in note for note in facts["notes"])
+    assert any("% of the rows that chose it" in note for note in facts["notes"])
 
 
 def test_no_threads_are_refused(folder: Path) -> None:
@@ -564,8 +565,81 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
     assert "Promised with confidence 90 %: at least 70 % of the answers to new rows are right" in said
     told = shortlist("predict", "sure.joblib", "new.csv", "--out", "sure.csv", "--json", cwd=folder)
     assert json.loads(told.stdout)["guarantee"]["sentence"] in told.stderr
+    assert facts["promised"][facts["chosen"]["index"]]
+    assert facts["chosen"]["held_out"] == facts["held_out"][facts["chosen"]["index"]]
+    measured = facts["test"]["multi_stage"]
+    assert {name: measured[name] for name in facts["chosen"]["held_out"]} == facts["chosen"]["held_out"]
     plain = shortlist("stage", "numbers.csv", *QUICK, "--max-stages", "1", cwd=folder)
     assert "is a threshold, and no guarantee about new rows" in plain.stdout
+
+
+def test_held_out_figures_come_first_for_whichever_point_is_taken(folder: Path) -> None:
+    command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
+    made = shortlist(*command, "--out", "held.parquet", "--model-out", "held.joblib", cwd=folder)
+    assert made.stdout.startswith("Held out: 80 test rows, on which nothing was fitted and nothing chosen.\n")
+    assert made.stdout.count("On the rows that chose") == 1
+    extras = Front.load(folder / "held.parquet").extras["held_out"]
+    for point in ("0", "3"):
+        low, high = extras[int(point)]["coverage_interval"]
+        line = f"point {point}       {extras[int(point)]['coverage']:.4f} ({low:.3f} to {high:.3f})"
+        for told in (["stage", "use", "held.joblib"], ["front", "pick", "held.parquet"]):
+            said = shortlist(*told, "--pick", point, cwd=folder).stdout.lstrip()
+            assert said.startswith("Held out: 80 test rows")
+            assert line in said
+            assert "the best of them on these 80 rows is flattered by them" in said
+            assert said.casefold().count("on the rows that chose") == 1
+            facts = json.loads(shortlist(*told, "--pick", point, "--json", cwd=folder).stdout)
+            assert facts.get("chosen", facts)["held_out"] == extras[int(point)]
+    shortlist("front", "export", "held.parquet", "--out", "held.csv", cwd=folder)
+    exported = pd.read_csv(folder / "held.csv")
+    assert exported["held out: coverage"].tolist() == [one["coverage"] for one in extras]
+
+
+def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(folder: Path) -> None:
+    asked = [
+        "stage",
+        "numbers.csv",
+        *QUICK,
+        "--answer-accuracy",
+        "0.99",
+        "--confidence",
+        "0.6",
+        "--max-stages",
+        "2",
+    ]
+    files = ["--out", "none.parquet", "--model-out", "none.joblib"]
+    run = shortlist(*asked, *files, "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert (run.returncode, facts["status"], facts["chosen"], facts["model"]) == (0, "infeasible", None, None)
+    assert facts["reason"].startswith(
+        "99 % right answers with confidence 95 % cannot be promised about any point"
+    )
+    assert re.search(r"What can be promised is \d\d %, for \d+ of 80 calibration rows\.", facts["reason"])
+    assert facts["reason"].endswith("No model was written; with --anyway one is that answers no row.")
+    assert not any(facts["promised"])
+    assert not (folder / "none.joblib").exists()
+    front = Front.load(folder / "none.parquet")
+    assert len(front) == facts["n_points"]
+    shown = shortlist("front", "show", "none.parquet", "--pick", "0", cwd=folder)
+    assert "Nothing can be promised with confidence 95 % about 99 % right answers" in shown.stdout
+    picked = shortlist("front", "pick", "none.parquet", cwd=folder)
+    assert (picked.returncode, picked.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
+    for page in ("none.html", "none.svg"):
+        assert shortlist("front", "plot", "none.parquet", "--out", page, cwd=folder).returncode == 0
+
+    anyway = shortlist(*asked, *files, "--anyway", "--json", cwd=folder)
+    facts = json.loads(anyway.stdout)
+    assert (anyway.returncode, facts["model"], facts["reason"]) == (0, "none.joblib", "")
+    assert facts["test"]["multi_stage"]["coverage"] == 0
+    assert facts["chosen"]["guarantee"]["promised"] is False
+    answers = shortlist("predict", "none.joblib", "new.csv", cwd=folder).stdout.splitlines()
+    assert set(answers[1:]) == {"REJECT"}
+    refused = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)
+    assert (refused.returncode, refused.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
+    assert not (folder / "again.joblib").exists()
+    used = shortlist("stage", "use", "none.joblib", "--anyway", "--out", "again.joblib", cwd=folder)
+    assert "No row is answered." in used.stdout
+    assert (folder / "again.joblib").exists()
 
 
 def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder: Path) -> None:
@@ -625,7 +699,7 @@ def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: l
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
 
-    assert (facts["method"], facts["n_fits"] == 15) == ("enumerate", not shared)
+    assert (facts["method"], facts["n_fits"] == 6 * 15) == ("enumerate", not shared)
     assert facts["status"] == ("feasible" if shared else "optimal")
     assert facts["chosen"]["asked"] == [1] * len(facts["chosen"]["stages"])
     saved = load_model(folder / "pruned.joblib").estimator
@@ -640,7 +714,7 @@ def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
         "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--ensemble-size", "3", "--max-stages", "2",
         cwd=folder,
     )  # fmt: skip
-    assert "15 classifiers of type RandomForestClassifier fitted." in run.stdout
+    assert "90 classifiers of type RandomForestClassifier fitted." in run.stdout
     assert "asks" not in run.stdout  # a forest is one classifier
 
 

@@ -52,16 +52,19 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     print_staged(staged.classifier, staged, 1.5, 0, None)
     said = capsys.readouterr().out
     rows = staged.n_rows
-    assert sum(rows.values()) == 150
-    counts = f"{rows['train']} rows to fit, {rows['validation']} to judge, {rows['test']} to test"
+    assert (rows["train"] + rows["test"], rows["validation"], rows["folds"]) == (150, rows["train"], 5)
+    counts = f"{rows['train']} rows in 5 folds to fit and to choose, {rows['test']} to test"
     assert f"{counts}; 3 classes, 4 features." in said
-    assert f"Chosen by one-se: point {staged.classifier.point_}, coverage " in said
+    assert said.startswith(f"Held out: {rows['test']} test rows, on which nothing was fitted")
+    assert f"Chosen by one-se: point {staged.classifier.point_}.\n" in said
+    assert said.count("On the rows that chose") == 1
     prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
     for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
         assert f"  stage {number}, {price - before:g} more: x" in said
-    assert f"{'multi-stage':<18}{staged.test.coverage:>10.4f}{staged.test.accuracy:>10.4f}" in said
+    low, high = staged.test.coverage_interval
+    assert f"multi-stage   {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
     print_staged(staged.classifier, None, 1.5, 0, None)
-    assert "on the test rows" not in capsys.readouterr().out
+    assert "Held out" not in capsys.readouterr().out
 
 
 def test_a_stage_that_costs_nothing_is_called_free(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,12 +13,12 @@ from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
 from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.refit import cross_fit, deal_folds, refit_members
+from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
-from shortlist.tables.splits import keep_rows_apart
+from shortlist.tables.splits import deal_folds, keep_rows_apart
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 FLOWERS, KINDS = load_iris(return_X_y=True)

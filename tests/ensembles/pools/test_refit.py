@@ -12,16 +12,15 @@ from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.families import FAMILIES
 from shortlist.ensembles.pools.refit import (
-    IN_NO_FOLD,
     CrossFittedPool,
     cross_fit,
-    deal_folds,
     out_of_fold,
     refit_members,
     whole_pool,
 )
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Progress, open_study
+from shortlist.tables.splits import IN_NO_FOLD, deal_folds
 
 X, Y = make_classification(300, 6, n_informative=4, random_state=1)
 ROWS, KINDS = make_classification(90, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=2)

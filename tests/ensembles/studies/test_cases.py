@@ -7,7 +7,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-from shortlist.ensembles.pools.refit import deal_folds
 from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, stratified_folds
 from shortlist.errors import BadInputError
@@ -16,6 +15,7 @@ from shortlist.multistage.holdout import split_three
 from shortlist.multistage.judging_rows import calibration_rows
 from shortlist.tables.splits import (
     cases_of_rows,
+    deal_folds,
     hold_out,
     keep_rows_apart,
     one_row_a_case,

@@ -14,8 +14,8 @@ from shortlist.ensembles.studies.measured import (
     Measured,
     mean_share_interval,
     only_answer,
-    wilson_interval,
 )
+from shortlist.guarantees.intervals import wilson_interval
 
 
 @given(rows=st.integers(1, 400), data=st.data())

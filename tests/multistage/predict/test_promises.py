@@ -1,51 +1,32 @@
-"""What is promised of stages: counts against a plain loop, and the same rows answered by predictions."""
+"""What is promised of stages: told of the rows that predictions answer, and picked among what is promised."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given as drawn
-from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError, MultiStageClassifier
-from shortlist.guarantees.thresholds import possible_thresholds
-from shortlist.multistage.predict.promises import NOT_CONFIDENT, StageAnswers, count_staged
+from shortlist.errors import LowCoverageWarning, UnmetChoiceError
+from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.results.picking import without_promises
 
+OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 X, Y = make_classification(900, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)
-
-
-@drawn(data=st.data())
-def test_counts_equal_asking_one_stage_after_another(data: st.DataObject) -> None:
-    n_rows = data.draw(st.integers(1, 12))
-    score = st.sampled_from([NOT_CONFIDENT, 0.6, 0.7, 0.8, 0.9])
-    stages = [
-        StageAnswers(
-            np.array(data.draw(st.lists(score, min_size=n_rows, max_size=n_rows))),
-            np.array(data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows))),
-        )
-        for _ in range(data.draw(st.integers(1, 3)))
-    ]
-    best = np.max([stage.scores for stage in stages], axis=0)
-    thresholds = possible_thresholds(best[best >= 0])
-    counts = count_staged(stages, thresholds)
-    for place, threshold in enumerate(thresholds.tolist()):
-        answered = right = 0
-        for row in range(n_rows):
-            for stage in stages:
-                if stage.scores[row] >= threshold:
-                    answered += 1
-                    right += int(stage.right[row])
-                    break
-        assert (counts.answered[place], counts.right[place]) == (answered, right)
 
 
 @pytest.mark.parametrize("method", ["enumerate", "emsco"])
 def test_the_rows_that_are_promised_about_are_those_that_predictions_answer(method: str) -> None:
     calibration = (X[600:], Y[600:])
     stages = MultiStageClassifier(
-        method=method, answer_accuracy=0.8, confidence=0.6, max_stages=2, random_state=0
-    ).fit(X[:600], Y[:600], calibration=calibration)
+        method=method,
+        answer_accuracy=0.8,
+        confidence=0.6,
+        max_stages=2,
+        random_state=0,
+        objectives=OBJECTIVES,
+    ).fit(X[:400], Y[:400], validation=(X[400:600], Y[400:600]), calibration=calibration)
     for point in range(len(stages.front_)):
         found = stages.use(point).guarantee_
         assert found is not None
@@ -54,8 +35,80 @@ def test_the_rows_that_are_promised_about_are_those_that_predictions_answer(meth
         assert found.n_rows == 300
         assert found.n_answered == np.count_nonzero(answered)
         assert found.n_right == np.count_nonzero(answered & (report["label"].to_numpy() == calibration[1]))
-        assert bool(stages.notes_) == (not found.promised)
-    assert any(guarantee.promised for guarantee in stages._guarantees)
+        assert any("Nothing can be promised" in note for note in stages.notes_) == (not found.promised)
+        assert found.promised == stages.front_.extras["promised"][point]
+        if found.promised:
+            chose = stages.decision_report(X[400:600])
+            own = ~chose["rejected"].to_numpy()
+            right = own & (chose["label"].to_numpy() == Y[400:600])
+            told = own.mean(), right.sum() / own.sum(), chose["cost"].mean()
+            assert stages.front_.values[point] == pytest.approx(told)
+            assert stages.coverage_[point] == own.mean()
+        else:
+            assert not answered.any()
+    assert stages.front_.to_frame()["promised"].tolist() == stages.front_.extras["promised"]
+    assert any(stages.front_.extras["promised"])
+
+
+def _fitted(accuracy: float, **options: Any) -> MultiStageClassifier:
+    stages = MultiStageClassifier(
+        feature_costs=[1, 3, 9, 27], answer_accuracy=accuracy, confidence=0.6, max_stages=2, random_state=0,
+        **options,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowCoverageWarning)
+        return stages.fit(
+            X[:300], Y[:300], validation=(X[300:500], Y[300:500]), calibration=(X[500:], Y[500:])
+        )
+
+
+@pytest.mark.parametrize("pick", ["one-se", "norm", "ideal", "knee", "weights"])
+def test_the_point_that_is_picked_is_promised(pick: str) -> None:
+    """The defect: a pick that answered nobody, where other points held the promise."""
+    stages = _fitted(0.86, pick=pick)
+    promised = stages.front_.extras["promised"]
+    assert not all(promised)
+    assert stages.guarantee_ is not None
+    assert stages.guarantee_.promised
+    assert promised[stages.point_]
+    with pytest.raises(UnmetChoiceError, match="nothing is promised about point"):
+        choose_point(stages.front_, promised.index(False))
+
+
+def test_points_of_the_front_are_the_best_with_the_promise() -> None:
+    """No point is as bad in all, and promised no more, as another one; what is said of it is true."""
+    stages = _fitted(0.86)
+    front = stages.front_
+    signs = np.array([objective.sign for objective in front.objectives])
+    costs = np.column_stack([front.values * signs, ~np.array(front.extras["promised"])])
+    for own in costs:
+        assert sum((other <= own).all() for other in costs) == 1
+    before = MultiStageClassifier(
+        feature_costs=[1, 3, 9, 27], confidence=0.6, max_stages=2, random_state=0
+    ).fit(X[:300], Y[:300], validation=(X[300:500], Y[300:500]))
+    assert {tuple(one) for one in front.decisions.tolist()} <= {
+        tuple(one) for one in before.front_.decisions.tolist()
+    }
+    assert str(before.front_.proof.kind) == "complete"
+    assert str(front.proof.kind) == "approximate"
+    assert front.extras["without_promise"] == {"n_points": len(before.front_), "proof": "complete"}
+
+
+def test_where_nothing_can_be_promised_fitting_says_what_could_be_and_keeps_the_front() -> None:
+    stages = MultiStageClassifier(answer_accuracy=0.99, confidence=0.6, max_stages=1, random_state=0)
+    with pytest.raises(UnmetChoiceError, match=r"What can be promised is \d+ %, for \d+ of 225 calibration"):
+        stages.fit(X, Y)
+    assert not any(stages.front_.extras["promised"])
+    instead = stages.front_.extras["promised_instead"]
+    assert 0.5 <= instead["accuracy"] < 0.99
+    with pytest.raises(UnmetChoiceError, match="no point of the front predicts yet"):
+        stages.predict(X)
+    anyway = stages.use(choose_point(without_promises(stages.front_), "one-se"))
+    assert (anyway.predict(X) == anyway.reject_label_).all()
+    again = MultiStageClassifier(
+        answer_accuracy=instead["accuracy"], confidence=0.6, max_stages=1, random_state=0
+    ).fit(X, Y)
+    assert max(one["n_right"] for one in again.front_.extras["promises"]) == instead["n_right"]
 
 
 def test_several_classes_and_classes_that_nothing_was_fitted_on() -> None:

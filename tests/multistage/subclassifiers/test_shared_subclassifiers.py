@@ -34,12 +34,11 @@ def test_bits_are_those_of_the_one_classifier_with_gaps_elsewhere(risk: float | 
     bits = DecisionBits(ours, rule).every_subset()
 
     assert ours.n_fits == 1
-    assert ours._model is not None
     for number, subset in enumerate(subset_masks(4), start=1):
         gaps = X.copy()
         gaps[:, ~subset] = np.nan
-        found = ours._model.estimator.predict_proba(gaps[160:])
-        sure = found.max(axis=1) >= max(0.8, ours.least_probability(number, rule))
+        found = ours._models[0].estimator.predict_proba(gaps[160:])
+        sure = found.max(axis=1) >= np.maximum(0.8, ours._least(subset, rule))
         assert bits[number, 0].tolist() == pack(sure, ROWS.n_words).tolist()
         right = sure & (found.argmax(axis=1) == Y[160:])
         assert bits[number, 1].tolist() == pack(right, ROWS.n_words).tolist()

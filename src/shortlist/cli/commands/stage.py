@@ -8,6 +8,7 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
+    Anyway,
     Json,
     MostPoints,
     PromiseOptions,
@@ -73,6 +74,7 @@ def stage(
     search: StageSearchOptions,
     asked: StageClassifierOptions,
     promised: PromiseOptions,
+    anyway: Anyway = False,
     run: RunOptions,
     kept: StudyOptions,
     rows: MostPoints = 20,
@@ -90,12 +92,12 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
 
-    Splits the rows 50 : 25 : 25, fits classifiers on the first part, judges stage assignments on the second,
-    and measures the chosen one on the third. --out front.parquet writes the front (shortlist front show),
+    Splits the rows 50 : 25 : 25, fits classifiers on the first part, chooses stage assignments on the second,
+    and measures them on the third. --out front.parquet writes the front (shortlist front show),
     --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
     shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
     found. With --answer-accuracy a quarter of the rows is kept apart before, and calibrates the threshold of
-    every point of the front. With --method NAME of an opponent it fits that one instead, and with --methods
+    every point of the front, of which one is taken that keeps the promise. With --method NAME of an opponent it fits that one instead, and with --methods
     it compares several on the splits of several seeds.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
@@ -170,6 +172,7 @@ def stage(
         learning.ids,
         learning.cases,
         rows,
+        anyway,
         json,
         report,
         f"Stages: {table}",
@@ -201,6 +204,7 @@ class Outputs(NamedTuple):
     ids: tuple[str, ...]
     cases: "Cases | None"
     rows: int
+    anyway: bool
     json: bool
     report: Path | None
     title: str
@@ -236,13 +240,15 @@ def _find_front(
             classifier,
             seed,
             cases=wanted.cases,
+            anyway=wanted.anyway,
             report=tell,
             cancellation=cancellation,
             study=study,
         )
         seconds = seconds_now() - start
         model = SavedModel(classifier, tuple(map(str, X.columns)), wanted.target, ids=wanted.ids)
-        front_file, model_file = _save(model, wanted.front, wanted.model)
+        none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
+        front_file, model_file = _save(model, wanted.front, None if none_promised else wanted.model)
         report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
@@ -251,7 +257,9 @@ def _find_front(
             except BadInputError as error:
                 unmet = error
     limits: Any = classifier.limits
-    reason = no_point(classifier.front_, limits)
+    reason = no_point(classifier.front_, limits) if staged is None else ""
+    if none_promised and wanted.model is not None:
+        reason += " No model was written; with --anyway one is that answers no row."
     print_notes(later := stage_notes(classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shortlist.cli.options.shared import POINT, Json, LimitTexts, SavedModelFile, Trust, output
+from shortlist.cli.options.shared import POINT, Anyway, Json, LimitTexts, SavedModelFile, Trust, output
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -22,6 +22,7 @@ def use(
     ] = "one-se",
     limit: LimitTexts = None,
     out: Annotated[Path | None, output("the model, ending in .joblib; default: only show the point.")] = None,
+    anyway: Anyway = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -29,7 +30,7 @@ def use(
 
     Nothing is fitted. The model that is written predicts with that point.
 
-    The figures are those on the rows that judged the front. A file that is called use is written ./use.
+    The first figures are those on rows that were held out. A file that is called use is written ./use.
     """
     from shortlist.cli.files import MODEL_FILE, check_files
 
@@ -39,11 +40,12 @@ def use(
     from shortlist.cli.options.points import read_limits
     from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import no_point
-    from shortlist.cli.text.stage_report import chosen_facts, print_chosen
+    from shortlist.cli.text.stage_report import chosen_facts, print_used
     from shortlist.errors import BadInputError
     from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
+    from shortlist.results.picking import without_promises
     from shortlist.saved_models import load_model, made_by, save_model
 
     wanted = point_or_rule(pick)
@@ -56,7 +58,7 @@ def use(
         )
     if not isinstance(classifier, MultiStageClassifier):
         raise BadInputError(f"stage use needs a model of shortlist stage, got one of {made_by(classifier)}.")
-    front = classifier.front_
+    front = without_promises(classifier.front_) if anyway else classifier.front_
     limits = read_limits(limit or (), front.names)
     reason = no_point(front, limits)
     about = {
@@ -92,6 +94,6 @@ def use(
             | run_facts(context)
         )
         return
-    print_chosen(classifier, pick)
+    print_used(classifier, pick)
     if out is not None:
         print(f"Model saved to {out}; use it with: shortlist predict {out} NEW.csv --explain")

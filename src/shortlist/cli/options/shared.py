@@ -80,6 +80,10 @@ WorkersOrAddress: TypeAlias = Annotated[
 ]
 Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets that is looked into first.")]
 MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
+Anyway: TypeAlias = Annotated[
+    bool,
+    typer.Option("--anyway", help="Write the model although nothing is promised: it answers no row."),
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

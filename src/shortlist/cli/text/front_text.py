@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def front_facts(front: Front) -> dict[str, Any]:
     """Return what the JSON of every command says about a front."""
     proof = front.proof
+    extras = {name: front.extras.get(name) for name in ("promised", "held_out")} if is_staged(front) else {}
     missing = None if proof.missing is None else [finite(value) for value in proof.missing]
     return {
         "n_points": len(front),
@@ -32,6 +33,7 @@ def front_facts(front: Front) -> dict[str, Any]:
         "ranges": {name: [low, high] for name, low, high in zip(front.names, *_ranges(front), strict=True)}
         if len(front)
         else {},
+        **extras,
     }
 
 
@@ -116,12 +118,12 @@ def _ranges(front: Front) -> tuple[list[float], list[float]]:
 
 
 def no_point(front: Front, limits: "Sequence[Limit]") -> str:
-    """Say why no point of a front is within the limits; empty where one is."""
-    from shortlist.results.picking import mark_within, why_none
+    """Say why no point of a front may be taken; empty where one may."""
+    from shortlist.results.picking import mark_takeable, mark_within, why_none
 
-    if mark_within(front, limits).any():
+    if mark_takeable(front, limits).any():
         return ""
-    complete = front.proof.kind is ProofKind.COMPLETE
+    complete = front.proof.kind is ProofKind.COMPLETE or mark_within(front, limits).any()
     others = "" if complete else " The front is not complete, so there may be others that it does not have."
     return why_none(front, limits) + others
 
@@ -144,10 +146,26 @@ def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
     return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}
 
 
+def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
+    """Return what a point does on rows that were held out; None where there were none, or it answers nobody."""
+    if "held_out" not in front.extras or not front.extras.get("promised", [True] * len(front))[point]:
+        return None
+    return dict(front.extras["held_out"][point])
+
+
 def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
-    """Return one point, and what is chosen for it."""
+    """Return one point, and what is chosen for it; of stages also what it does on held-out rows."""
+    from shortlist.guarantees.guarantee import guarantees_of
+
     chosen = _stages(front, picked) if is_staged(front) else _selected(front, picked)
-    return {"rule": picked.rule, "index": picked.index, "values": picked.values, "selection": chosen}
+    facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
+    if is_staged(front):
+        promises = front.extras.get("promises")
+        facts |= {
+            "held_out": held_out_facts(front, picked.index),
+            "guarantee": None if promises is None else guarantees_of(front)[picked.index].as_dict(),
+        }
+    return facts | {"values": picked.values, "selection": chosen}
 
 
 def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
@@ -166,12 +184,21 @@ def print_frame(frame: "pd.DataFrame", rows: int) -> None:
 
 
 def print_pick(front: Front, picked: "Pick") -> None:
-    """Print one point and what is chosen for it."""
+    """Print one point and what is chosen for it; of stages what it does on held-out rows comes first."""
+    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+    from shortlist.guarantees.guarantee import guarantees_of
+
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())
     print()
+    if (held := held_out_facts(front, picked.index)) is not None:
+        print_held_out({f"point {picked.index}": held})
+        print_after_looking(held["n_rows"])
     by = "" if picked.rule == "number" else f" by {picked.rule}"
-    print(f"Point {picked.index}{by}: {values}.")
+    on = " on the rows that chose" if is_staged(front) else ""
+    print(f"Point {picked.index}{by}{on}: {values}.")
     if is_staged(front):
+        for found in guarantees_of(front)[picked.index : picked.index + 1]:
+            print(found.sentence())
         for stage, features in _stages(front, picked).items():
             print(f"{stage}: {', '.join(features)}")
         return

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.studies.measured import Difference, Interval, Measured
+    from shortlist.ensembles.studies.measured import Difference, Measured
+    from shortlist.guarantees.intervals import Interval
 
 INTERVALS = (
     "Intervals at 95 %: Wilson's for accuracy, Wilson's of every class put together for balanced accuracy.",
@@ -64,7 +65,7 @@ class OnRowsThatChose:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.ensembles.studies.measured import wilson_interval
+        from shortlist.guarantees.intervals import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 

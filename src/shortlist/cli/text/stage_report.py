@@ -63,6 +63,8 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
         "method": front.method,
         "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
         "seconds": seconds,
+        "test": None,
+        "chosen": None,
         **front_facts(front),
         "points": front.values.tolist(),
         "confidence": {str(label): p for label, p in zip(labels, thresholds, strict=True)},
@@ -71,21 +73,22 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
         "n_assignments": None if ties is None else sum(ties),
         "evolution": _evolution_facts(front),
         "windows": _window_facts(front),
-        "chosen": None,
         "costs": dict(zip(costs.names, prices.tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
         "rows": None,
-        "test": None,
     }  # fmt: skip
 
 
 def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
     """Return the point that predicts."""
+    from shortlist.cli.text.front_text import held_out_facts
+
     front, point = classifier.front_, classifier.point_
     ties = front.extras.get("n_tied")
     return {
         "index": point,
         "rule": rule,
+        "held_out": held_out_facts(front, point),
         "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
         "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
         "stages": _stages(classifier),
@@ -97,12 +100,10 @@ def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
 
 def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -> dict[str, Any]:
     """Return everything about a fitted classifier."""
-    from dataclasses import asdict
-
     facts = front_part(staged.classifier, seconds) | {
+        "test": {"multi_stage": staged.test.as_dict(), "single_stage": staged.single_stage.as_dict()},
         "chosen": chosen_facts(staged.classifier, str(staged.classifier.pick)),
         "rows": staged.n_rows,
-        "test": {"multi_stage": asdict(staged.test), "single_stage": asdict(staged.single_stage)},
     }
     if found is not None:
         facts["recall"] = _recall_facts(found)
@@ -160,6 +161,9 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
             "As many elites as there are places: nothing new can be bred. Use --rules distinct, or a larger "
             "--population."
         )
+    print("On the rows that chose, which flatter it:")
+    if hasattr(classifier, "point_"):
+        print(_values_line(classifier))
     print("\n".join(range_lines(front)))
     print()
     frame = front.to_frame().round(4)
@@ -168,13 +172,31 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
     print_frame(frame, rows)
 
 
-def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
-    """Print the point that predicts: what it reaches on the rows that judged, and what each stage buys."""
+def _values_line(classifier: "MultiStageClassifier") -> str:
+    """Return the objectives of the point that predicts."""
     front, point = classifier.front_, classifier.point_
-    values = ", ".join(
-        f"{name} {value:.4g}" for name, value in zip(front.names, front.values[point], strict=True)
-    )
-    print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {point}, {values}.")
+    values = zip(front.names, front.values[point], strict=True)
+    return f"  point {point}: {', '.join(f'{name} {value:.4g}' for name, value in values)}"
+
+
+def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
+    """Print the point that a model was changed to: what it does on held-out rows, then on those that chose."""
+    from shortlist.cli.text.front_text import held_out_facts
+    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+
+    point = classifier.point_
+    if (held := held_out_facts(classifier.front_, point)) is not None:
+        print_held_out({f"point {point}": held})
+        print_after_looking(held["n_rows"])
+        print()
+    print_chosen(classifier, rule)
+    if classifier.guarantee_ is None or classifier.guarantee_.promised:
+        print(f"On the rows that chose, which flatter it:\n{_values_line(classifier)}")
+
+
+def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
+    """Print the point that predicts: what each stage buys, and what is promised."""
+    print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {classifier.point_}.")
     total = 0.0
     for number, (bought, fitted) in enumerate(
         zip(_stages(classifier), classifier.model_.stages, strict=True), start=1
@@ -198,29 +220,35 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
     found = classifier.guarantee_
     if found is None:
         return "The confidence that an answer needs is a threshold, and no guarantee about new rows."
-    return f"{found.sentence()} {ASSUMPTION}" if found.promised else found.sentence()
+    if not found.promised:
+        return found.sentence()
+    kept = sum(classifier.front_.extras["promised"])
+    others = f" The confidence is that of all {kept:,} points together that are promised." if kept > 1 else ""
+    return f"{found.sentence()}{others} {ASSUMPTION}"
 
 
 def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     """Print the answer for people."""
     from shortlist._words import counted
+    from shortlist.cli.text.held_out import print_held_out
 
     classifier, counts = staged.classifier, staged.n_rows
+    print_held_out({"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()})
+    print()
+    print_chosen(classifier, str(classifier.pick))
+    print()
     apart = f"{counts['calibration']} to calibrate, " if "calibration" in counts else ""
+    judge = f"{counts['train']} rows to fit, {counts['validation']} to choose"
+    if "folds" in counts:
+        judge = f"{counts['validation']} rows in {counts['folds']} folds to fit and to choose"
     print(
-        f"{counts['train']} rows to fit, {counts['validation']} to judge, {apart}{counts['test']} to test; "
+        f"{judge}, {apart}{counts['test']} to test; "
         f"{len(classifier.classes_)} classes, {len(classifier.front_.candidates)} features."
     )
     if classifier.subclassifier is not None:
         n_fits = classifier.problem_.decisions.subclassifiers.n_fits
         print(f"{counted(n_fits, 'classifier')} of type {type(classifier.subclassifier).__name__} fitted.")
     print_front(classifier, seconds, rows)
-    print()
-    print_chosen(classifier, str(classifier.pick))
-    print()
-    print(f"{'on the test rows':<18}{'coverage':>10}{'accuracy':>10}{'cost':>12}")
-    for name, measured in (("multi-stage", staged.test), ("single stage", staged.single_stage)):
-        print(f"{name:<18}{measured.coverage:>10.4f}{measured.accuracy:>10.4f}{measured.cost:>12.4g}")
 
 
 def _print_recall(found: "Recall") -> None:
@@ -263,7 +291,7 @@ def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None"
         staged.judged.only_answer,
         staged.test.only_answer,
         who="the chosen point",
-        rows="judging",
+        rows="validation",
     )
 
 

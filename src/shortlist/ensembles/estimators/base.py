@@ -34,13 +34,7 @@ from shortlist.ensembles.pools.class_probabilities import (
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, hear, who_may_abstain
 from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, matched_columns
-from shortlist.ensembles.pools.refit import (
-    IN_NO_FOLD,
-    CrossFittedPool,
-    cross_fit,
-    out_of_fold,
-    whole_pool,
-)
+from shortlist.ensembles.pools.refit import CrossFittedPool, cross_fit, out_of_fold, whole_pool
 from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
@@ -50,6 +44,7 @@ from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
 from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
 from shortlist.runs import Cancellation, Report
 from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.splits import IN_NO_FOLD
 from shortlist.tables.table_classifier import TableClassifier
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"

@@ -63,6 +63,7 @@ from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.tables.splits import MOST_ROWS_IN_FOLDS
 
 NO_QUESTION = {
     "pool", "pruning_rows", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs",
@@ -77,9 +78,6 @@ other folds, or a part that fits nothing.
 """
 
 PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
-
-MOST_ROWS_IN_FOLDS = 2_000
-"""On more rows ``auto`` holds a part out, which is large then, and fits each classifier once."""
 
 
 @saved_from("shortlist")

@@ -21,13 +21,7 @@ from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.fit_inputs import take_rows
-from shortlist.tables.splits import Cases, classes_of_cases, deal_classes
-
-N_FOLDS = 5
-"""Folds of a pool that is cross-fitted where nobody says otherwise."""
-
-IN_NO_FOLD = -1
-"""The fold of rows that always fit: those of a class with one row."""
+from shortlist.tables.splits import N_FOLDS, deal_folds
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
 """Parameters that must not exceed the number of rows."""
@@ -167,7 +161,7 @@ def cross_fit(
         Their classes.
     folds : int or ndarray of int, shape (n_samples,), default=5
         How many, at least 2; of fewer rows, as many as there are. Or the fold of every row from 0, -1 for
-        rows that fit always, as :func:`deal_folds` returns them.
+        rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says.
     random_state : int, default=0
         Seed of the folds.
     n_jobs : int or None, default=1
@@ -241,42 +235,6 @@ def cross_fit(
 def whole_pool(source: Any) -> Pool:
     """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
     return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
-
-
-def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
-    """Return the fold of every row, dealt class by class; -1 for a class with one row.
-
-    Whole cases are dealt where `cases` says of which case each row is.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
-
-    Examples
-    --------
-    >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
-    [1, 0, -1, 0, 1]
-    """
-    _, codes, counts = np.unique(classes_of_cases(y, cases), return_inverse=True, return_counts=True)
-    dealt = np.flatnonzero(counts[codes] > 1)
-    if not len(dealt):
-        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
-    fold_of = np.full(len(codes), IN_NO_FOLD, dtype=np.int8)
-    fold_of[dealt] = deal_classes(codes[dealt], min(n_folds, len(dealt)), np.random.default_rng(seed))
-    if cases is None:
-        return fold_of
-    fold_of = fold_of[cases]
-    alone = [
-        label
-        for label in np.unique(y)
-        if len(found := set(fold_of[y == label].tolist())) == 1 and -1 not in found
-    ]
-    if alone:
-        raise BadInputError(
-            f"every class needs cases in 2 folds, got one fold with all rows of {str(alone[0])!r}. Add cases."
-        )
-    return fold_of
 
 
 def out_of_fold(

@@ -24,7 +24,7 @@ from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool, make_pool, positive_votes
-from shortlist.ensembles.pools.refit import N_FOLDS, cross_fit, deal_folds, whole_pool
+from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
@@ -39,10 +39,12 @@ from shortlist.runs.clock import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (
+    N_FOLDS,
     Cases,
     RowNumbers,
     cases_of_rows,
     classes_of_cases,
+    deal_folds,
     hold_out,
     keep_rows_apart,
     one_row_a_case,

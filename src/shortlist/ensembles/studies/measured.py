@@ -7,39 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, ndtri
+from scipy.special import bdtr
 
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.votes.binary_votes import Confusion
-
-CONFIDENCE = 0.95
-"""Of the intervals; a difference with a p-value above the rest may be chance."""
-
-Interval = tuple[float, float]
-"""Least and largest share that the rows are compatible with."""
-
-
-def wilson_interval(n_right: int, n_rows: int) -> Interval:
-    """Return Wilson's score interval (1927) of a share, at 95 %.
-
-    Parameters
-    ----------
-    n_right, n_rows : int
-        Rows that are right, of at least one row.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(9, 10)]
-    [0.596, 0.982]
-    """
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
-    share = n_right / n_rows
-    middle = share + z**2 / (2 * n_rows)
-    half = z * math.sqrt(share * (1 - share) / n_rows + z**2 / (4 * n_rows**2))
-    shrink = 1 + z**2 / n_rows
-    low = 0.0 if n_right == 0 else (middle - half) / shrink
-    high = 1.0 if n_right == n_rows else (middle + half) / shrink
-    return low, high
+from shortlist.guarantees.intervals import CONFIDENCE, Interval, wilson_interval
 
 
 def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interval:

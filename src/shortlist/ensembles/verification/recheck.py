@@ -22,12 +22,7 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits, selectio
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import Pool, positive_votes
-from shortlist.ensembles.pools.refit import (
-    IN_NO_FOLD,
-    CrossFittedPool,
-    out_of_fold,
-    whole_pool,
-)
+from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, whole_pool
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     plain_class_problem,
@@ -58,6 +53,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import IN_NO_FOLD
 
 if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier

@@ -102,7 +102,7 @@ def low_coverage(share: float) -> str:
     Parameters
     ----------
     share : float
-        Coverage on the rows that judged.
+        Coverage on the rows that chose.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def low_coverage(share: float) -> str:
     if share >= LEAST_COVERAGE:
         return ""
     return (
-        f"the chosen point answers {100 * share:.3g} % of the rows that judged it, and rejects the others. "
+        f"the chosen point answers {100 * share:.3g} % of the rows that chose it, and rejects the others. "
         "Take a lower confidence, another pick, or a limit such as coverage>=0.5."
     )
 

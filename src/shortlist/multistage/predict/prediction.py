@@ -15,6 +15,7 @@ from shortlist.guarantees.cells import ANSWERED, empty_rows
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.subclassifiers._logistic import Confidence, decide_rows
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import Encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
 from shortlist.pickles import saved_from
@@ -150,6 +151,39 @@ def decide_known(
             if len(waiting):
                 guesses[waiting] = model.stages[number - 1].model.probabilities(rows[waiting]).argmax(axis=1)
     return Decisions(labels, reached, _paid(model, reached), finished, guesses)
+
+
+def decide_judged(
+    model: StagedModel, decisions: DecisionBits, *, rule: RejectRule | None = None, promised: float = 0.0
+) -> Decisions:
+    """Decide the rows that judged, by the very answers that judged: out of fold not those of the model.
+
+    Parameters
+    ----------
+    model : StagedModel
+        Whose stages are taken.
+    decisions : DecisionBits
+        What was searched, with the rows that judged.
+    rule : RejectRule, optional
+        Which answers are confident; by default as in the search. Thresholds that it raised stay raised.
+    promised : float, default=0
+        Least probability of an answer besides, as a promise asks for it.
+    """
+    asked = decisions.subclassifiers
+    there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
+    n_rows = len(there)
+    labels = np.full(n_rows, REJECTED, dtype=np.int64)
+    reached = np.zeros(n_rows, dtype=np.int64)
+    active = np.ones(n_rows, dtype=bool)
+    for number, stage in enumerate(model.stages, start=1):
+        reached[active] = number
+        least = np.maximum(asked.judging_least(stage.subset, decisions.rule), promised)
+        probabilities = asked.judging_probabilities(stage.subset)
+        found, confident = confident_answers(probabilities, rule or decisions.rule, least)
+        answered = active & confident & there[:, stage.subset].any(axis=1)
+        labels[answered] = found[answered]
+        active &= ~answered
+    return Decisions(labels, reached, _paid(model, reached), np.ones(n_rows, dtype=bool), labels)
 
 
 def decide_on_demand(

@@ -1,138 +1,143 @@
-"""What can be promised about the answers of each point of a front, and the threshold that keeps it."""
+"""What can be promised about the answers of each point of a front, and the front as it is with the promise."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Mask
-from shortlist.guarantees.cells import ANSWERED
-from shortlist.guarantees.guarantee import Guarantee
+from shortlist._bits import pack
+from shortlist.guarantees.families import Trial, most_that_holds, promise_each
 from shortlist.guarantees.tails import Demand
-from shortlist.guarantees.thresholds import AnswerCounts, possible_thresholds, promise, reaching
-from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
-from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.subclassifiers.encoding import Encoding
-
-NOT_CONFIDENT = -1.0
-"""Score of a row at a stage that would not answer it, whatever is promised."""
-
-
-class LabelledCodes(NamedTuple):
-    """Encoded rows and their class numbers; -1 for a class that nothing was fitted on.
-
-    `states` says which features of which rows have a value, ``(n_rows, n_features)``; None: all.
-    """
-
-    rows: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    states: NDArray[np.int8] | None = None
+from shortlist.guarantees.thresholds import possible_thresholds
+from shortlist.multistage.predict.stage_answers import (
+    LabelledCodes,
+    StageAnswers,
+    answers_as_chosen,
+    answers_of_model,
+    count_staged,
+    point_answers,
+)
+from shortlist.multistage.problem.stages import acquired, stage_counts
+from shortlist.multistage.search._evaluation import CONCLUSIVE, N_MEASURES, measure, nondominated_rows
+from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
 
 
-class StageAnswers(NamedTuple):
-    """What one stage would answer to some rows.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_rows,)
-        How probable the answer is; :data:`NOT_CONFIDENT` where the stage is not confident.
-    right : ndarray of bool, shape (n_rows,)
-        Whether the answer is right.
-    """
-
-    scores: NDArray[np.float64]
-    right: NDArray[np.bool_]
-
-
-def promises(
-    decisions: NDArray[np.integer[Any]],
+def promised_front(
+    front: Front,
+    problem: StageProblem,
     models: Mapping[bytes, tuple[Any, float]],
-    rule: RejectRule,
-    encoding: Encoding,
-    *,
-    judged: LabelledCodes,
     calibration: LabelledCodes,
     demand: Demand,
-) -> tuple[Guarantee, ...]:
-    """Return what can be promised about each point, taken alone.
+) -> tuple[Front, NDArray[np.float64]]:
+    """Return a front with what can be promised about its points, all of them together.
 
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
-    the next stage, and in the end be rejected. The rows that judged choose which thresholds are tested.
+    the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
+    chose say; see :func:`shortlist.guarantees.families.promise_each`.
 
     Parameters
     ----------
-    decisions : ndarray of int, shape (n_points, n_features)
-        Stage assignments.
+    front : Front
+        As it was found, without a promise.
+    problem : StageProblem
+        What was searched.
     models : mapping from the bytes of a feature subset to its model and least probability
-    rule : RejectRule
-    encoding : Encoding
-    judged, calibration : LabelledCodes
-        Rows that judged stage assignments, and rows that fitted, judged and chose nothing.
+    calibration : LabelledCodes
+        Rows that fitted and chose nothing.
     demand : Demand
+
+    Returns
+    -------
+    front : Front
+        Each point with what it does on the rows that chose from its threshold on; of a point about which
+        nothing can be promised, from the threshold on that most was to be expected of. A point is left out
+        where another dominates it; one that is promised, where another one that is. The extras are those of
+        the front given, without ``n_tied``, and ``promised``, a bool for each point, ``promises``, its
+        guarantee as plain data, ``thresholds``, from where on it is told, ``promised_instead``, the most that
+        could have been promised where nothing is, and ``without_promise``, what the points were taken from.
+    coverage : ndarray of float, shape (n_points,)
+        Share of the rows that chose which each point answers.
     """
-    known: dict[bytes, tuple[StageAnswers, StageAnswers]] = {}
-    found = []
-    for assignment in decisions:
-        subsets = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
-        for subset in subsets:
-            if (key := subset.tobytes()) not in known:
-                known[key] = (
-                    _answers(*models[key], rule, judged, _there(judged, encoding)[:, subset]),
-                    _answers(*models[key], rule, calibration, _there(calibration, encoding)[:, subset]),
-                )
-        chose = [known[subset.tobytes()][0] for subset in subsets]
-        tested = [known[subset.tobytes()][1] for subset in subsets]
-        if calibration.states is not None:
-            tested = _where_it_gets_there(tested, subsets, encoding, calibration.states)
-        best = np.max([stage.scores for stage in chose], axis=0)
+    rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
+    assignments = front.decisions.astype(np.int8)
+    chose = point_answers(assignments, lambda subset: answers_as_chosen(problem, subset))
+    tested = point_answers(
+        assignments,
+        lambda subset: answers_of_model(models[subset.tobytes()], rule, encoding, calibration, subset),
+    )
+    trials = []
+    for as_chosen, held in zip(chose, tested, strict=True):
+        best = np.max([stage.scores for stage in as_chosen], axis=0)
         thresholds = possible_thresholds(best[best >= 0])
-        found.append(
-            promise(thresholds, count_staged(chose, thresholds), count_staged(tested, thresholds), demand)
-        )
-    return tuple(found)
+        trials.append(Trial(thresholds, count_staged(as_chosen, thresholds), count_staged(held, thresholds)))
+    guarantees, thresholds = promise_each(trials, demand)
+    promised = np.array([one.promised for one in guarantees])
+    measures = measures_from(problem, assignments, chose, thresholds)
+    kept = _kept(problem, measures, promised)
+    instead = None if promised.any() else most_that_holds(trials, demand)
+    extras = {name: fact for name, fact in front.extras.items() if name != "n_tied"}
+    facts = extras | {
+        "without_promise": {"n_points": len(front), "proof": str(front.proof.kind)},
+        "promised_instead": None if instead is None else asdict(instead),
+    }
+    found = problem.front(
+        assignments[kept], measures[kept], Proof(ProofKind.APPROXIMATE, limit=front.proof.limit),
+        method=front.method, seconds=front.seconds, extras=facts,
+    )  # fmt: skip
+    place = {assignment.tobytes(): number for number, assignment in enumerate(assignments)}
+    order = [place[assignment.astype(np.int8).tobytes()] for assignment in found.decisions]
+    facts |= {
+        "promised": promised[order].tolist(),
+        "promises": [asdict(guarantees[number]) for number in order],
+        "thresholds": thresholds[order].tolist(),
+    }
+    return replace(found, extras=facts), measures[order, CONCLUSIVE] / problem.n_rows
 
 
-def count_staged(stages: Sequence[StageAnswers], thresholds: NDArray[np.float64]) -> AnswerCounts:
-    """Count the rows that some stage answers where each threshold is asked for, and how many rightly.
+def measures_from(
+    problem: StageProblem,
+    assignments: NDArray[np.int8],
+    chose: Sequence[Sequence[StageAnswers]],
+    thresholds: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Return :meth:`StageProblem.measures` where each point answers from its own threshold on.
 
-    A row is answered by the first stage whose score reaches the threshold: by a stage if it reaches it and
-    none before does, so for thresholds above the best score so far and up to its own.
+    Parameters
+    ----------
+    problem : StageProblem
+    assignments : ndarray of int8, shape (n_points, n_features)
+    chose : sequence of sequences of StageAnswers
+        Those of the stages of each point to the rows that chose.
+    thresholds : ndarray of float, shape (n_points,)
     """
-    n_rows = len(stages[0].scores)
-    answered = np.zeros(len(thresholds), dtype=np.int64)
-    right = np.zeros(len(thresholds), dtype=np.int64)
-    before = np.full(n_rows, NOT_CONFIDENT)
-    for stage in stages:
-        now = np.maximum(before, stage.scores)
-        answered += reaching(now, thresholds) - reaching(before, thresholds)
-        right += reaching(now[stage.right], thresholds) - reaching(before[stage.right], thresholds)
-        before = now
-    return AnswerCounts(n_rows, answered, right)
+    measures = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
+    words = problem.decisions.subclassifiers.rows.n_words
+    for number, (assignment, stages, threshold) in enumerate(
+        zip(assignments, chose, thresholds.tolist(), strict=True)
+    ):
+        masks = acquired(assignment[None, :], int(stage_counts(assignment[None, :])[0]))
+        answered = np.array([stage.scores >= threshold for stage in stages])
+        right = np.array([stage.right for stage in stages])
+        bits = np.stack([pack(answered, words), pack(answered & right, words)], axis=1)
+        calls = problem.call_prices(masks[0], problem.decisions.slots(masks[0]))
+        measure(
+            np.arange(len(stages))[None, :], problem.costs.price(masks), calls[None, :],
+            np.ascontiguousarray(bits), problem.everyone, problem.scoring, measures[number : number + 1],
+        )  # fmt: skip
+    return measures
 
 
-def _where_it_gets_there(
-    stages: Sequence[StageAnswers], subsets: Sequence[Mask], encoding: Encoding, states: NDArray[np.int8]
-) -> list[StageAnswers]:
-    """Return the same without the answers to rows that wait for a stage."""
-    found, bought_before = [], np.zeros(states.shape[1], dtype=bool)
-    there = np.ones(len(states), dtype=bool)
-    for stage, subset in zip(stages, subsets, strict=True):
-        there &= ~encoding.lacking(states, np.flatnonzero(subset & ~bought_before)).any(axis=1)
-        found.append(stage._replace(scores=np.where(there, stage.scores, NOT_CONFIDENT)))
-        bought_before = subset
-    return found
-
-
-def _there(given: LabelledCodes, encoding: Encoding) -> Mask:
-    """Mark the cells that have a value, ``(n_rows, n_features)``."""
-    return ~encoding.gaps(given.rows) if given.states is None else given.states == ANSWERED
-
-
-def _answers(model: Any, least: float, rule: RejectRule, given: LabelledCodes, there: Mask) -> StageAnswers:
-    """Ask the classifier of a feature subset about rows; one without a value of these is not answered."""
-    probabilities = model.probabilities(given.rows)
-    codes, confident = confident_answers(probabilities, rule, least)
-    confident = confident & there.any(axis=1)
-    scores = np.where(confident, probabilities.max(axis=1, initial=0.0), NOT_CONFIDENT)
-    return StageAnswers(scores, np.asarray(codes == given.labels))
+def _kept(
+    problem: StageProblem, measures: NDArray[np.int64], promised: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the points that stay: being promised counts as one more objective, and the first of equals."""
+    order = np.argsort(~promised, kind="stable")
+    _, first = np.unique(problem.vectors(measures[order]), axis=0, return_index=True)
+    kept = order[np.sort(first)]
+    points, credits_, conclusive = problem.comparable(measures[kept])
+    with_promise = np.column_stack([points, ~promised[kept]]).astype(np.int64)
+    return kept[nondominated_rows(np.ascontiguousarray(with_promise), credits_, conclusive)]

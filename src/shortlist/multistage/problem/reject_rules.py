@@ -99,9 +99,12 @@ def raised_threshold(
 
 
 def confident_answers(
-    probabilities: NDArray[np.float64], rule: RejectRule, least: float = 0.0
+    probabilities: NDArray[np.float64], rule: RejectRule, least: float | NDArray[np.float64] = 0.0
 ) -> tuple[NDArray[np.int64], Mask]:
-    """Return the most probable class per row, the first of equals, and whether it is confident."""
+    """Return the most probable class per row, the first of equals, and whether it is confident.
+
+    `least` is a probability that all answers have to reach besides, or one for each row.
+    """
     labels = probabilities.argmax(axis=1)
     best = probabilities[np.arange(len(labels)), labels]
     thresholds = np.array(rule.thresholds)

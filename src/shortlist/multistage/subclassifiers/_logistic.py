@@ -40,6 +40,8 @@ class LabelledRows(NamedTuple):
     """The same transposed."""
     labels: Longs
     """True classes."""
+    starts: Longs
+    """Where the rows of each classifier of a subset begin, and the number of rows."""
 
 
 @kernel("void(float64[:, ::1], int64, float64[::1], float64[::1])")
@@ -272,7 +274,7 @@ def write_probabilities(rows: Floats, coefficients: Floats, chosen: Longs, proba
 
 
 @kernel(
-    "void(LabelledRows, float64[:, :, ::1], int64[::1], bool_[:, ::1], Confidence, float64[::1], "
+    "void(LabelledRows, float64[:, :, :, ::1], int64[::1], bool_[:, ::1], Confidence, float64[:, ::1], "
     "uint64[:, :, ::1])",
     makes_arrays=True,
 )
@@ -287,14 +289,15 @@ def decision_bits(
 ) -> None:
     """Write, for the subset in each of `slots`, who is confident and who is confident and right.
 
-    Two classes have one score: those of all rows are added up column by column, which gives the same sums as
-    :func:`decide_row` and keeps the processor's lanes full.
+    A subset has a classifier for each run of rows between two of ``labelled.starts``. Two classes have one
+    score: those of a run are added up column by column, which gives the same sums as :func:`decide_row` and
+    keeps the processor's lanes full.
     """
     rows, transposed, truth = labelled.rows, labelled.columns, labelled.labels
     score_thresholds = confidence.scores
     n_rows, n_columns = rows.shape
     chosen = np.empty(n_columns, dtype=np.int64)
-    scores = np.empty(coefficients.shape[1])
+    scores = np.empty(coefficients.shape[2])
     line = np.empty(n_rows)
     fine = score_thresholds.max() <= 25.0
     for s in range(len(slots)):
@@ -307,38 +310,42 @@ def decision_bits(
         for word in range(bits.shape[2]):
             bits[slot, 0, word] = np.uint64(0)
             bits[slot, 1, word] = np.uint64(0)
-        if coefficients.shape[1] == 1:
-            line[:] = coefficients[slot, 0, n_columns]
+        for part in range(len(labelled.starts) - 1):
+            first, last = labelled.starts[part], labelled.starts[part + 1]
+            own = coefficients[slot, part]
+            if coefficients.shape[2] > 1:
+                for row in range(first, last):
+                    label = decide_row(rows, row, own, chosen, size, confidence, least[slot, part], scores)
+                    if label >= 0:
+                        bit = np.uint64(1) << np.uint64(row & 63)
+                        bits[slot, 0, row >> 6] |= bit
+                        if label == truth[row]:
+                            bits[slot, 1, row >> 6] |= bit
+                continue
+            line[first:last] = own[0, n_columns]
             for i in range(size):
-                weight = coefficients[slot, 0, chosen[i]]
+                weight = own[0, chosen[i]]
                 column = transposed[chosen[i]]
-                for row in range(n_rows):
+                for row in range(first, last):
                     line[row] += weight * column[row]
-            plain = fine and least[slot] <= 0
-            for word in range(bits.shape[2]):
+            plain = fine and least[slot, part] <= 0
+            for word in range(first >> 6, (last + 63) >> 6):
                 confident, right = np.uint64(0), np.uint64(0)
-                for row in range(64 * word, min(64 * word + 64, n_rows)):
+                for row in range(max(first, 64 * word), min(64 * word + 64, last)):
                     score = line[row]
                     label = 1 if score > 0 else 0
                     above = abs(score) - score_thresholds[label]
                     if plain and abs(above) >= CLOSE:  # the usual case, without a call; never with NaN
                         if above < 0:
                             continue
-                    elif decide_score(score, confidence, least[slot]) < 0:
+                    elif decide_score(score, confidence, least[slot, part]) < 0:
                         continue
                     bit = np.uint64(1) << np.uint64(row & 63)
                     confident |= bit
                     if label == truth[row]:
                         right |= bit
-                bits[slot, 0, word], bits[slot, 1, word] = confident, right
-            continue
-        for row in range(n_rows):
-            label = decide_row(rows, row, coefficients[slot], chosen, size, confidence, least[slot], scores)
-            if label >= 0:
-                bit = np.uint64(1) << np.uint64(row & 63)
-                bits[slot, 0, row >> 6] |= bit
-                if label == truth[row]:
-                    bits[slot, 1, row >> 6] |= bit
+                bits[slot, 0, word] |= confident
+                bits[slot, 1, word] |= right
 
 
 @kernel(

@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
+from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.subclassifiers.stage_calls import asked_by_price, member_costs, most_asked
-from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows, SubsetPlaces
+from shortlist.multistage.subclassifiers.subclassifiers import (
+    STOPPED,
+    StageRows,
+    SubsetPlaces,
+    bits_of_answers,
+    judging_answers,
+    judging_thresholds,
+)
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
@@ -26,8 +32,8 @@ WORKERS_AFTER_S = 5.0
 class ForeignSubclassifiers:
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
-    Every fitted clone is kept, so that predictions come from the very models that made the bits. Seeds that
-    the classifier leaves open are that of the budget.
+    Every fitted clone is kept: that which predicts is fitted on all rows that fit, and out of fold there is
+    another one for each fold, which judges. Seeds that the classifier leaves open are that of the budget.
 
     Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
     that is named gets all of them. Who fits decides nothing of what is fitted.
@@ -60,7 +66,7 @@ class ForeignSubclassifiers:
         self.places = SubsetPlaces(rows.n_features, capacity, dense=dense)
         self.n_fits = 0
         self.fits_are_quick = False
-        self._models: dict[int, ForeignModel] = {}
+        self._models: dict[int, tuple[ForeignModel, ...]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy in another process has: it fits for itself, and tells nobody."""
@@ -74,7 +80,7 @@ class ForeignSubclassifiers:
             self._models.clear()
         columns = [np.flatnonzero(self.rows.encoding.columns(subsets[i])) for i in new]
         units = [
-            Unit(str(slots[i]), fit_clone, (self.estimator, self.rows, own))
+            Unit(str(slots[i]), fit_clones, (self.estimator, self.rows, own))
             for i, own in zip(new, columns, strict=True)
         ]
         done = 0
@@ -82,23 +88,23 @@ class ForeignSubclassifiers:
             if not self.budget.stopped:
                 # one small fit after the other: threads within a fit would wait for each other
                 with threadpool_limits(limits=1):
-                    for key, model in self._fitted(units):
+                    for key, models in self._fitted(units):
                         if int(key) != slots[new[done]]:  # a cancellation left out one before it
                             break
-                        self._models[int(key)] = model
+                        self._models[int(key)] = models
                         done += 1
                         if self.budget.expired:
                             break
         finally:
-            self.n_fits += done
+            self.n_fits += sum(len(self._models[slot]) for slot in slots[new[:done]].tolist())
             if done < len(new):
                 self.places.forget(slots[new[done:]])
         if done < len(new):
             raise FitsStoppedError(STOPPED)
         return slots
 
-    def _fitted(self, units: Sequence[Unit]) -> Iterator[tuple[str, "ForeignModel"]]:
-        """Yield key and model in order: fits in this process, and those of others once these pay."""
+    def _fitted(self, units: Sequence[Unit]) -> Iterator[tuple[str, tuple["ForeignModel", ...]]]:
+        """Yield key and models in order: fits in this process, and those of others once these pay."""
         n_here = 0
         if not isinstance(self.n_jobs, str) and not self._workers_pay(len(units)):
             before = seconds_now()
@@ -128,28 +134,32 @@ class ForeignSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
-            probabilities = self._models[slot].probabilities(self.rows.validation_rows)
-            labels, confident = confident_answers(probabilities, rule, self.least_probability(slot, rule))
-            bits[slot, 0] = pack(confident, self.rows.n_words)
-            bits[slot, 1] = pack(confident & (labels == self.rows.validation_labels), self.rows.n_words)
+            judges = self._judges(slot)
+            least = judging_thresholds(self.rows, judges, rule)
+            bits[slot] = bits_of_answers(judging_answers(self.rows, judges), self.rows, rule, least)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
         n_prices = 1 if self.member_costs is None else len(self.member_costs)
-        found = [asked_by_price(self._models[slot].estimator, n_prices) for slot in slots.tolist()]
+        found = [asked_by_price(self._models[slot][0].estimator, n_prices) for slot in slots.tolist()]
         return np.array(found, dtype=np.int64).reshape(len(slots), n_prices)
-
-    def least_probability(self, slot: int, rule: RejectRule) -> float:
-        """Return the threshold that keeps accuracy on the fitted rows, for one slot."""
-        if rule.risk is None:
-            return 0.0
-        return raised_threshold(
-            self._models[slot].probabilities(self.rows.fit_rows), self.rows.fit_labels, rule
-        )
 
     def model(self, subset: Mask) -> "ForeignModel":
         """Return what predicts for one subset."""
-        return self._models[int(self.slots(subset[None, :])[0])]
+        return self._models[int(self.slots(subset[None, :])[0])][0]
+
+    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``."""
+        return judging_answers(self.rows, self._judges(int(self.slots(subset[None, :])[0])))
+
+    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
+        return judging_thresholds(self.rows, self._judges(int(self.slots(subset[None, :])[0])), rule)
+
+    def _judges(self, slot: int) -> Sequence["ForeignModel"]:
+        """Return the models that judge for one slot, one for each part of the rows."""
+        models = self._models[slot]
+        return models if self.rows.fold_of is None else models[1:]
 
 
 @saved_from("shortlist.multistage")
@@ -182,9 +192,14 @@ def seeded(estimator: Any, seed: int) -> Any:
     return found.set_params(**open_seeds)
 
 
-def fit_clone(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> ForeignModel:
-    """Fit a clone of a classifier on some columns."""
+def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> tuple[ForeignModel, ...]:
+    """Fit clones of a classifier on some columns: of all rows, and out of fold without each fold."""
     from sklearn.base import clone
 
-    model = clone(estimator).fit(rows.fit_rows[:, columns], rows.fit_labels)
-    return ForeignModel(model, columns, rows.n_classes)
+    fitted = [(rows.fit_rows, rows.fit_labels)]
+    if rows.fold_of is not None:
+        fitted += [(part.rows, part.labels) for part in rows.parts]
+    return tuple(
+        ForeignModel(clone(estimator).fit(given[:, columns], labels), columns, rows.n_classes)
+        for given, labels in fitted
+    )

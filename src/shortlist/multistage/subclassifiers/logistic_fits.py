@@ -1,5 +1,6 @@
 """The logistic regressions of several subsets as one call, which any worker can run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +59,11 @@ def prepared_rows(
     per_column = 1.0 / C if scale else 1.0 / (C * spreads**2)
     penalties = np.append(np.broadcast_to(per_column, len(centres)), 0.0)
     return FitRows(encoding, labels, n_scores, centres, spreads, columns, sums(columns), penalties)
+
+
+def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
+    """Fit subsets on each of some parts of the rows, ``(n_subsets, n_parts, n_scores, n_columns + 1)``."""
+    return np.stack([fit_subsets(part, subsets) for part in parts], axis=1)
 
 
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:

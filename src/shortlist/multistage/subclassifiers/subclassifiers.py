@@ -1,16 +1,19 @@
 """One classifier per feature subset, fitted once, and its decisions on the validation rows as bits."""
 
 import functools
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
 from shortlist.multistage.subclassifiers._logistic import (
     Confidence,
     LabelledRows,
@@ -18,10 +21,11 @@ from shortlist.multistage.subclassifiers._logistic import (
     write_probabilities,
 )
 from shortlist.multistage.subclassifiers.encoding import Encoding
-from shortlist.multistage.subclassifiers.logistic_fits import fit_subsets, prepared_rows
+from shortlist.multistage.subclassifiers.logistic_fits import fit_parts, fit_subsets, prepared_rows
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.workers import Where
+from shortlist.tables.splits import IN_NO_FOLD
 
 DENSE_FEATURES = 18
 """Up to this many features every subset has a place of its own, found by its bit mask."""
@@ -40,6 +44,14 @@ MOST_BYTES = 4 * 10**9
 """Most memory that the coefficients of all subsets, or their decision bits, may take."""
 
 
+class Part(NamedTuple):
+    """Rows that fit a classifier, ``(n_rows, n_columns)``, their classes, and which rows it judges."""
+
+    rows: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    judges: slice
+
+
 @dataclass(frozen=True, eq=False)
 class StageRows:
     """Encoded rows: those that fit the classifiers and those that judge them.
@@ -54,6 +66,9 @@ class StageRows:
         Class numbers.
     n_classes : int
         Number of classes, at least 2.
+    fold_of : ndarray of int8, shape (n_fit_rows,), or None
+        Where the rows that fit judge as well, the fold of each, -1 for those in none: see
+        :func:`rows_in_folds`. None: other rows judge.
     """
 
     encoding: Encoding
@@ -62,6 +77,19 @@ class StageRows:
     validation_rows: NDArray[np.float64]
     validation_labels: NDArray[np.int64]
     n_classes: int
+    fold_of: NDArray[np.int8] | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """What fits each classifier of a subset that judges: all rows, or those of all folds but one."""
+        if self.fold_of is None:
+            return [Part(self.fit_rows, self.fit_labels, slice(0, len(self.validation_labels)))]
+        ends = np.cumsum(np.bincount(self.fold_of[self.fold_of >= 0]))
+        return [
+            Part(self.fit_rows[others], self.fit_labels[others], slice(start, end))
+            for fold, (start, end) in enumerate(itertools.pairwise([0, *ends.tolist()]))
+            for others in [self.fold_of != fold]
+        ]
 
     @property
     def n_features(self) -> int:
@@ -72,6 +100,29 @@ class StageRows:
     def n_words(self) -> int:
         """64-bit words that hold one bit per validation row."""
         return max(1, -(-len(self.validation_labels) // 64))
+
+
+def rows_in_folds(
+    encoding: Encoding,
+    rows: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    fold_of: NDArray[np.int8],
+    n_classes: int,
+) -> StageRows:
+    """Return rows that fit and judge: each is judged by a classifier that was fitted without its fold.
+
+    The rows that judge are in the order of the folds. A class whose rows are all in one fold is in none, so
+    that every classifier knows all classes.
+    """
+    alone = [label for label in np.unique(labels) if len(np.unique(fold_of[labels == label])) == 1]
+    fold_of = np.where(np.isin(labels, alone), IN_NO_FOLD, fold_of).astype(np.int8)
+    order = np.argsort(fold_of, kind="stable")
+    judges = order[fold_of[order] != IN_NO_FOLD]
+    if not len(judges):
+        raise BadInputError(
+            "some class needs 2 rows, one to fit and one to judge, got 1 of each. Add rows, or sample more."
+        )
+    return StageRows(encoding, rows, labels, rows[judges], labels[judges], n_classes, fold_of)
 
 
 class Subclassifiers(Protocol):
@@ -99,7 +150,47 @@ class Subclassifiers(Protocol):
         """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
 
     def model(self, subset: Mask) -> Any:
-        """Return what predicts for one subset."""
+        """Return what predicts for one subset, fitted on all rows that fit."""
+
+    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``.
+
+        The very numbers behind the bits of the subset: out of fold those of classifiers that were not fitted
+        on the row, and else those of :meth:`model`.
+        """
+
+    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
+
+
+def judging_answers(rows: StageRows, judges: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the probabilities of the rows that judge, each by the model of its part, with all classes."""
+    parts = zip(judges, rows.parts, strict=True)
+    return np.concatenate([model.probabilities(rows.validation_rows[part.judges]) for model, part in parts])
+
+
+def judging_thresholds(rows: StageRows, judges: Sequence[Any], rule: RejectRule) -> NDArray[np.float64]:
+    """Return the threshold that the rule raised for each row that judges, by the model of its part."""
+    least = np.zeros(len(rows.validation_labels))
+    for model, part in zip(judges, rows.parts, strict=True) if rule.risk is not None else ():
+        least[part.judges] = least_probability(model, part.rows, part.labels, rule)
+    return least
+
+
+def least_probability(
+    model: Any, rows: NDArray[np.float64], labels: NDArray[np.int64], rule: RejectRule
+) -> float:
+    """Return the threshold that keeps accuracy on the rows that a model was fitted on."""
+    return 0.0 if rule.risk is None else raised_threshold(model.probabilities(rows), labels, rule)
+
+
+def bits_of_answers(
+    probabilities: NDArray[np.float64], rows: StageRows, rule: RejectRule, least: NDArray[np.float64]
+) -> NDArray[np.uint64]:
+    """Return who is confident, and who is also right, ``(2, n_words)``; `least` is for each row."""
+    answers, confident = confident_answers(probabilities, rule, least)
+    right = confident & (answers == rows.validation_labels)
+    return pack(np.stack([confident, right]), rows.n_words)
 
 
 @saved_from("shortlist.multistage")
@@ -217,18 +308,21 @@ class LogisticSubclassifiers:
         self.budget = budget or Budget()
         self.work_of_a_unit = work_of_a_unit
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
-        room = MOST_BYTES // (8 * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
+        parts = rows.parts
+        room = MOST_BYTES // (8 * len(parts) * n_scores * (rows.fit_rows.shape[1] + 1) + 16 * rows.n_words)
         n_places = min(capacity, max(LEAST_PLACES, room))
         self.places = SubsetPlaces(rows.n_features, n_places, dense=dense)
         self.n_fits = 0
         self.n_scores = n_scores
-        self._transposed = np.ascontiguousarray(rows.validation_rows.T)
-        self._fit_rows = prepared_rows(
-            rows.encoding, rows.fit_rows, rows.fit_labels, n_scores=n_scores, C=C, scale=scale
-        )
-        n_columns = rows.fit_rows.shape[1]
-        _check_memory(rows, self.places.capacity * self.n_scores * (n_columns + 1) * 8)
-        self._coefficients = np.empty((self.places.capacity, self.n_scores, n_columns + 1))
+        prepared = functools.partial(prepared_rows, rows.encoding, n_scores=n_scores, C=C, scale=scale)
+        self._parts = [prepared(part.rows, part.labels) for part in parts]
+        self._all = self._parts[0] if rows.fold_of is None else prepared(rows.fit_rows, rows.fit_labels)
+        starts = np.array([0, *(part.judges.stop for part in parts)])
+        transposed = np.ascontiguousarray(rows.validation_rows.T)
+        self._judging = LabelledRows(rows.validation_rows, transposed, rows.validation_labels, starts)
+        shape = (self.places.capacity, len(parts), self.n_scores, rows.fit_rows.shape[1] + 1)
+        _check_memory(rows, math.prod(shape) * 8)
+        self._coefficients = np.empty(shape)
         self._subsets = np.empty((self.places.capacity, rows.n_features), dtype=bool)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -255,20 +349,18 @@ class LogisticSubclassifiers:
         if self.budget.stopped:
             return done
         n_rows, n_columns = self.rows.fit_rows.shape
-        work_of_one = n_rows * (n_columns + 1) ** 2 * self.n_scores
+        work_of_one = len(self._parts) * n_rows * (n_columns + 1) ** 2 * self.n_scores
         most = max(1, min(BATCH, self.work_of_a_unit // work_of_one))
         if len(slots) <= min(most, FEW_SUBSETS):
             if len(slots):
                 with _blas().limit(limits=1):
-                    self._coefficients[slots] = fit_subsets(self._fit_rows, subsets)
+                    self._coefficients[slots] = fit_parts(self._parts, subsets)
                 done = len(slots)
-            self.n_fits += done
+            self.n_fits += done * len(self._parts)
             return done
         size = max(1, min(most, -(-len(slots) // 4)))
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
-        units = [
-            Unit(str(i), fit_subsets, (self._fit_rows, subsets[piece])) for i, piece in enumerate(pieces)
-        ]
+        units = [Unit(str(i), fit_parts, (self._parts, subsets[piece])) for i, piece in enumerate(pieces)]
         work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
         with _blas().limit(limits=1), pooled_threads():
             for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
@@ -279,39 +371,46 @@ class LogisticSubclassifiers:
                 done += len(coefficients)
                 if self.budget.expired:
                     break
-        self.n_fits += done
+        self.n_fits += done * len(self._parts)
         return done
 
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         columns = np.ascontiguousarray(self.rows.encoding.columns(self._subsets[slots]))
-        least = np.zeros(self.places.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1)
+        capacity = self.places.capacity if rule.risk is not None else int(slots.max(initial=0)) + 1
+        least = np.zeros((capacity, len(self._parts)))
         if rule.risk is not None:
-            least[slots] = [self.least_probability(slot, rule) for slot in slots]
-        decision_bits(
-            LabelledRows(self.rows.validation_rows, self._transposed, self.rows.validation_labels),
-            self._coefficients, slots, columns, Confidence(np.array(rule.thresholds), rule.scores),
-            least, bits,
-        )  # fmt: skip
+            for slot in slots:
+                least[slot] = judging_thresholds(self.rows, self._judges(slot), rule)[
+                    self._judging.starts[:-1]
+                ]
+        confidence = Confidence(np.array(rule.thresholds), rule.scores)
+        decision_bits(self._judging, self._coefficients, slots, columns, confidence, least, bits)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers a call asks, ``(n_slots, 1)``: one."""
         return np.ones((len(slots), 1), dtype=np.int64)
 
-    def least_probability(self, slot: int, rule: RejectRule) -> float:
-        """Return the threshold that keeps accuracy on the fitted rows, for one slot."""
-        if rule.risk is None:
-            return 0.0
-        probabilities = self._model(slot).probabilities(self.rows.fit_rows)
-        return raised_threshold(probabilities, self.rows.fit_labels, rule)
-
     def model(self, subset: Mask) -> LogisticModel:
-        """Return what predicts for one subset."""
-        return self._model(int(self.slots(subset[None, :])[0]))
+        """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
+        if self.rows.fold_of is None:
+            return self._judges(int(self.slots(subset[None, :])[0]))[0]
+        with _blas().limit(limits=1):
+            coefficients = fit_subsets(self._all, subset[None, :])[0]
+        return LogisticModel(coefficients, np.flatnonzero(self.rows.encoding.columns(subset)))
 
-    def _model(self, slot: int) -> LogisticModel:
+    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``."""
+        return judging_answers(self.rows, self._judges(int(self.slots(subset[None, :])[0])))
+
+    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
+        return judging_thresholds(self.rows, self._judges(int(self.slots(subset[None, :])[0])), rule)
+
+    def _judges(self, slot: int) -> list[LogisticModel]:
+        """Return the models that judge for one slot, one for each part of the rows."""
         columns = np.flatnonzero(self.rows.encoding.columns(self._subsets[slot]))
-        return LogisticModel(self._coefficients[slot].copy(), columns)
+        return [LogisticModel(own.copy(), columns) for own in self._coefficients[slot]]
 
 
 def _check_memory(rows: StageRows, n_bytes: int) -> None:
