@@ -9,9 +9,11 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
 from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection
+from shortlist.ensembles.studies.holdout import prune_table
+from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts
-from shortlist.report.parts import Chart, Facts, Parts, Text
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.saved import estimator_parts
 
 
@@ -49,6 +51,30 @@ def test_confusion_votes_and_agreement_are_those_of_the_recorded_rows(binary: Ex
     members = votes[:, binary.selection_]
     alike = found["How members agree"]["values"]
     assert alike[0][1] == pytest.approx(100 * (members[:, 0] == members[:, 1]).mean(), abs=0.06)
+
+
+def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_and_the_best_single_one() -> (
+    None
+):
+    X, y = load_breast_cancer(return_X_y=True)
+    pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
+    found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
+    heading, asked, table, *_ = pruned_parts(found.pruner, found.test)
+    assert isinstance(asked, Facts)
+    assert isinstance(table, Table)
+    assert (heading, table.rows[0][0]) == (Heading("What to do"), "pruned")
+    assert all(str(name) in asked.facts[0][1] for name in found.pruner.pool_.names)
+    assert [row[0].partition(":")[0] for row in table.rows] == ["pruned", "full", "best single"]
+
+
+def test_what_is_promised_follows_whom_to_ask(binary: ExactPruner) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    promising = SelectiveClassifier(binary, answer_accuracy=0.9).calibrate(X[300:], y[300:])
+    title, parts = estimator_parts(promising)
+    assert title == "Pruned ensemble"
+    headings = [part.text for part in parts if isinstance(part, Heading)]
+    assert headings[:3] == ["What to do", "What is promised", "The ensemble"]
+    assert Text(promising.guarantee_.sentence()) in parts
 
 
 def test_accuracy_against_size_ends_at_the_whole_pool_and_marks_the_selection(binary: ExactPruner) -> None:

@@ -2,12 +2,20 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from shortlist.ensembles import ExactPruner
+from shortlist.ensembles.studies.holdout import prune_table
+from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage.holdout import stage_table
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model
+from shortlist.report.ensembles import pruned_parts
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.report.products import product_parts
+from shortlist.report.stages import staged_parts
 from tests.report.browsing import Open, Opened
 
 pytestmark = pytest.mark.slow
@@ -35,14 +43,13 @@ features
 
 WIDER = """(width) => [...document.querySelectorAll('body *')].filter((one) => {
   const box = one.getBoundingClientRect();
-  return box.width > 1 && (box.left < -1 || box.right > width + 1);
+  return box.width > 1 && !one.closest('details:not([open])') && (box.left < -1 || box.right > width + 1);
 }).map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 60)}`)"""
 
 
 def narrow(open_page: Open, parts: Parts) -> Opened:
-    """Open a page with everything unfolded, and look at the place of each element."""
+    """Open a page, and look at the place of each element that is not folded away."""
     opened = open_page(page("Result", parts), width=WIDTH, height=HEIGHT)
-    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert opened.page.evaluate(WIDER, WIDTH) == []
     return opened
 
@@ -63,3 +70,30 @@ def test_a_page_of_products_begins_with_the_pick_its_price_by_feature_and_the_pi
     opened = narrow(open_page, product_parts(answer.front, model, attributes))
     assert 0 < top(opened, "h2") < top(opened, "table") < top(opened, "canvas") < HEIGHT
     assert opened.page.locator("h2").first.inner_text() == "The pick"
+
+
+def test_a_page_of_stages_begins_with_the_steps_and_what_held_out_rows_say(open_page: Open) -> None:
+    table = load_breast_cancer(as_frame=True)
+    X = table.data[["mean radius", "mean texture", "mean smoothness", "mean concavity", "worst area"]]
+    costs = dict(zip(X.columns, (1, 2, 5, 8, 10), strict=True))
+    classifier = MultiStageClassifier(
+        feature_costs=costs, confidence=0.9, max_stages=3, answer_accuracy=0.9, random_state=0
+    )
+    staged = stage_table(X, np.array(["malignant", "benign"])[table.target], classifier)
+    opened = narrow(open_page, staged_parts(staged.classifier, staged))
+    assert opened.page.locator("h2").first.inner_text() == "What to do"
+    tables = opened.page.locator("table")
+    assert "Ask a person" in tables.nth(0).inner_text()
+    assert "single stage" in tables.nth(1).inner_text()
+    assert tables.nth(1).bounding_box()["y"] < HEIGHT
+
+
+def test_a_page_of_an_ensemble_begins_with_whom_to_ask_and_how_often_that_is_right(open_page: Open) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    pruner = ExactPruner(objective="accuracy", n_classifiers=8, random_state=0, node_limit=50)
+    found = prune_table(X, y, pruner, n_classifiers=8)
+    opened = narrow(open_page, pruned_parts(found.pruner, found.test))
+    assert opened.page.locator("h2").first.inner_text() == "What to do"
+    rows = opened.page.locator("table").first
+    assert "best single" in rows.inner_text()
+    assert rows.bounding_box()["y"] < HEIGHT

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
-from shortlist.report.parts import Chart, Explorer, Parts, Table, Text
+from shortlist.report.parts import Chart, Explorer, Heading, Parts, Table, Text
 from shortlist.report.stages import CONFIDENCES, bought_when, staged_parts
 
 
@@ -41,6 +41,33 @@ def test_the_path_of_the_rows_is_that_of_the_report_of_decisions(fitted: MultiSt
     assert sum(shares) == pytest.approx(report["cost"].mean())
 
 
+def test_a_page_begins_with_the_steps_their_prices_and_thresholds_and_ends_them_with_a_person() -> None:
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    confidence = {"setosa": 0.7, "versicolor": 0.8, "virginica": 0.8}
+    own = MultiStageClassifier(
+        feature_costs=[1, 1, 5, 5], confidence=confidence, max_stages=2, random_state=0
+    )
+    own.fit(X, labels)
+    heading, table, *_ = staged_parts(own)
+    assert isinstance(heading, Heading)
+    assert isinstance(table, Table)
+    assert heading.text == "What to do"
+    stages = own.model_.stages
+    paid = [
+        sum([1, 1, 5, 5][i] for stage in stages[: k + 1] for i in stage.bought) for k in range(len(stages))
+    ]
+    assert [row[2] for row in table.rows] == [*(f"{price}" for price in paid), ""]
+    assert {row[3] for row in table.rows[:-1]} == {"setosa 0.7, versicolor 0.8, virginica 0.8"}
+    assert table.rows[-1] == (f"{len(stages) + 1}. Ask a person", "", "", "what is left")
+    for row, stage in zip(table.rows, stages, strict=False):
+        assert all(own.costs_.names[i] in row[0] for i in stage.bought)
+    own.set_params(answer_rejected=True)
+    _, table, *_ = staged_parts(own)
+    assert isinstance(table, Table)
+    assert table.rows[-1][0].endswith("Take the most probable class")
+
+
 def test_the_confidence_asked_for_gives_the_coverage_of_the_point(fitted: MultiStageClassifier) -> None:
     curve = charts(staged_parts(fitted))["Coverage and accuracy against the confidence"]["series"][0][
         "points"
@@ -62,7 +89,9 @@ def test_a_saved_model_says_what_is_missing(fitted: MultiStageClassifier) -> Non
     parts = staged_parts(saved)
     assert "The path of rows through the stages" not in charts(parts)
     assert any("No rows were held out" in part.text for part in parts if isinstance(part, Text))
-    assert any(part.title == "What each stage buys" for part in parts if isinstance(part, Table))
+    assert any(
+        part.title == "Step after step, until one answers" for part in parts if isinstance(part, Table)
+    )
 
 
 def test_what_the_rows_that_chose_do_is_told_with_the_promise() -> None:
@@ -92,7 +121,9 @@ def test_held_out_figures_come_first_and_those_of_the_rows_that_chose_are_called
     X, y = load_iris(return_X_y=True)
     staged = stage_table(X, y, MultiStageClassifier(confidence=0.8, max_stages=2, random_state=0))
     for given in (staged, None):
-        first = staged_parts(staged.classifier, given)[0]
+        _, steps, first, *_ = staged_parts(staged.classifier, given)
+        assert isinstance(steps, Table)
+        assert steps.columns[0] == "step", "what to do comes before any figure"
         assert isinstance(first, Table)
         assert first.title.startswith("Held out: 36 test rows")
         low, high = staged.test.coverage_interval

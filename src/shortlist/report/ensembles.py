@@ -28,6 +28,7 @@ from shortlist.ensembles.votes.class_votes import (
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.report.promises import promised_parts
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.exits.early_exit import EarlyAnswers
     from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
+    from shortlist.guarantees.selective_classifier import SelectiveClassifier
 
 MOST_MEMBERS = 24
 """So many members at most are compared with each other in a picture."""
@@ -50,7 +52,7 @@ def pruned_parts(
     pruner: "ExactPruner | RulePruner",
     test: "Mapping[str, Measured] | None" = None,
     *,
-    least: float | None = None,
+    selective: "SelectiveClassifier | None" = None,
     best_single: str = "",
     held_out: "EarlyAnswers | None" = None,
 ) -> Parts:
@@ -62,23 +64,26 @@ def pruned_parts(
         Fitted.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
-    least : float, optional
-        How probable an answer has to be, where something is promised.
+    selective : SelectiveClassifier, optional
+        The ensemble with what it promises.
     best_single : str
         Who the best single classifier is.
     held_out : EarlyAnswers, optional
         What asking one member after the other took on these rows.
     """
-    parts: list[Any] = [Heading("The ensemble"), _facts(pruner)]
-    if not (isinstance(pruner, ExactPruner) and pruner.result_.reason):
-        parts.append(_asking(pruner, least, held_out))
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
-        return [*parts, *_history(pruner)]
-    parts += (
-        [Heading("Held-out rows"), *measured_parts(test, best_single)]
-        if test
-        else [Text(NOT_TESTED, note=True)]
-    )
+        return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
+    least = None if selective is None else selective.guarantee_.threshold
+    table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]
+    parts: list[Any] = [
+        Heading("What to do"),
+        _asking(pruner, least, held_out),
+        table,
+        *promised_parts(selective),
+        Heading("The ensemble"),
+        _facts(pruner),
+    ]
+    parts += [Heading("Held-out rows"), *confusions] if confusions else []
     codes = _answers(pruner)
     if isinstance(pruner, FrontPruner):
         parts += _front(pruner)
@@ -472,8 +477,11 @@ def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
             },
             Table(
                 "Share of the rows answered alike, in %",
-                ("member", *names),
-                tuple((name, *map(str, row)) for name, row in zip(names, percent.tolist(), strict=True)),
+                ("member", *map(str, range(1, len(names) + 1))),
+                tuple(
+                    (f"{number}: {name}", *map(str, row))
+                    for number, (name, row) in enumerate(zip(names, percent.tolist(), strict=True), start=1)
+                ),
             ),
         )
     ]

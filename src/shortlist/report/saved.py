@@ -68,6 +68,10 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
         If it is none of Shortlist's, or is not fitted.
     """
     if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
+        if hasattr(estimator.classifier_, "validation_"):
+            from shortlist.report.ensembles import pruned_parts
+
+            return "Pruned ensemble", pruned_parts(estimator.classifier_, selective=estimator)
         from shortlist.report.promises import promised_parts
 
         title, parts = estimator_parts(estimator.classifier_)

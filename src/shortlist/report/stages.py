@@ -1,6 +1,7 @@
 """Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,9 +45,10 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
         rule = str(classifier.pick)
         pick = front.point(classifier.point_, rule)
         picks = [("front", pick, f"The classifier predicts with this point, taken by {rule}.")]
-        parts += [*_tested(classifier, staged), *_chosen(classifier)]
+        parts += [*_steps(classifier), *_tested(classifier, staged)]
         if classifier.guarantee_ is not None:
             parts += guarantee_parts(classifier.guarantee_)
+        parts += _chosen(classifier)
         if hasattr(classifier, "problem_"):
             parts += [*_path(classifier), *_confidence(classifier)]
     parts += front_parts({"front": front}, picks=picks, heading="The front, on the rows that chose")
@@ -54,28 +56,44 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
     return [*parts, *([chart] if chart else [])]
 
 
-def _chosen(classifier: "MultiStageClassifier") -> Parts:
-    """Return the point that predicts, and what each stage buys."""
+def _steps(classifier: "MultiStageClassifier") -> Parts:
+    """Return what to buy step after step, at which price, and from which probability on a step answers."""
     names, scale = classifier.costs_.names, classifier.costs_.scale
-    point = classifier.point_
-    guarantee = classifier.guarantee_
-    answers = guarantee is None or guarantee.promised
-    values = zip(classifier.front_.names, classifier.front_.values[point], strict=True) if answers else ()
+    model = classifier.model_
     rows, paid = [], 0.0
-    for number, stage in enumerate(classifier.model_.stages, start=1):
+    for number, stage in enumerate(model.stages, start=1):
         price = stage.price / scale
         bought = ", ".join(names[i] for i in stage.bought) or "nothing"
-        rows.append((f"stage {number}", bought, f"{price - paid:g}", f"{price:g}"))
+        least = [max(one, stage.least) for one in model.rule.thresholds]
+        rows.append((f"{number}. Buy {bought}", f"{price - paid:g}", f"{price:g}", _least(classifier, least)))
         paid = price
+    last = "Take the most probable class" if classifier.answer_rejected else "Ask a person"
+    rows.append((f"{len(rows) + 1}. {last}", "", "", "what is left"))
+    columns = ("step", "price", "paid by then", "answers from a probability of")
+    return [Heading("What to do"), Table("Step after step, until one answers", columns, tuple(rows))]
+
+
+def _least(classifier: "MultiStageClassifier", least: Sequence[float]) -> str:
+    """Say from which probability on each class is answered, once where it is the same for all."""
+    texts = [f"{one:.4g}" if one <= 1 else "never" for one in least]
+    if len(set(texts)) == 1:
+        return texts[0]
+    return ", ".join(f"{label} {text}" for label, text in zip(classifier.classes_, texts, strict=True))
+
+
+def _chosen(classifier: "MultiStageClassifier") -> Parts:
+    """Return the point that predicts."""
+    point, guarantee = classifier.point_, classifier.guarantee_
+    answers = guarantee is None or guarantee.promised
+    values = zip(classifier.front_.names, classifier.front_.values[point], strict=True) if answers else ()
     return [
-        Heading("The stages"),
+        Heading("The point"),
         Facts(
             (
                 ("point", f"{point} of the front, taken by {classifier.pick}"),
                 *((f"{name}, on the rows that chose", f"{value:.4g}") for name, value in values),
             )
         ),
-        Table("What each stage buys", ("stage", "buys", "price", "paid by then"), tuple(rows)),
     ]
 
 

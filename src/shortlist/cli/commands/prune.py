@@ -214,13 +214,11 @@ def _tell(
 def _parts(pruned: "PrunedTable") -> "Parts":
     """Return what the page shows."""
     from shortlist.report.ensembles import pruned_parts
-    from shortlist.report.promises import promised_parts
 
-    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
-    parts = pruned_parts(
-        pruned.pruner, pruned.test, least=least, best_single=pruned.best_single, held_out=pruned.early
-    )
-    return [*promised_parts(pruned.selective), *parts]
+    return pruned_parts(
+        pruned.pruner, pruned.test, selective=pruned.selective, best_single=pruned.best_single,
+        held_out=pruned.early,
+    )  # fmt: skip
 
 
 def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:

@@ -65,7 +65,7 @@ class OnRowsThatChose:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.ensembles.studies.measured import wilson_interval
+        from shortlist.guarantees.intervals import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 
