@@ -81,6 +81,8 @@ from shortlist.tables.table_classifier import TableClassifier
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.results.front import Front
+
 USUAL_STAGES = 4
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
@@ -263,6 +265,8 @@ class MultiStageClassifier(TableClassifier):
     confidence_level: float = 0.95
     calibration_share: float = 0.25
     guarantee_: Guarantee | None = None
+    front_: "Front"
+    notes_: tuple[str, ...]
 
     CHECKS = TableClassifier.CHECKS | {
         "method": partial(as_choice, choices=STAGE_METHODS),
@@ -419,8 +423,9 @@ class MultiStageClassifier(TableClassifier):
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
-            with_promise = promised_front(self.front_, self.problem_, self._models, tested, demand)
-            self.front_, self.coverage_ = with_promise
+            self.front_, self.coverage_ = promised_front(
+                self.front_, self.problem_, self._models, tested, demand
+            )
             self._keep_models()
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:

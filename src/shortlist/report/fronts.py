@@ -116,9 +116,9 @@ def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, 
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
     columns = [[_number(value) for value in column.tolist()] for column in values.T]
-    promised = [front.extras.get("promised") for front in fronts.values()]
+    promised = [front.extras["promised"] for front in fronts.values() if "promised" in front.extras]
     yes_or_no = []
-    if all(one is not None for one in promised):
+    if len(promised) == len(fronts):
         yes_or_no = [{"name": PROMISED, "better": "more", "unit": "", "whole": True}]
         columns.append([int(is_kept) for one in promised for is_kept in one])
     return {
