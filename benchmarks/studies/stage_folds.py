@@ -54,7 +54,8 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
     fit, judge, test = split_three(y, seed=seed)
     both = np.sort(np.concatenate([fit, judge]))
     facts: dict[str, float] = {}
-    picks, curves = {}, {}
+    picks: dict[str, Any] = {}
+    curves: dict[str, Any] = {}
     for way in WAYS:
         method = "auto" if X.shape[1] <= MOST_ENUMERATED else "emsco"
         classifier = MultiStageClassifier(

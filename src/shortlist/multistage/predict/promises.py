@@ -20,7 +20,7 @@ from shortlist.multistage.predict.stage_answers import (
     point_answers,
 )
 from shortlist.multistage.problem.stages import acquired, stage_counts
-from shortlist.multistage.search._evaluation import CONCLUSIVE, N_MEASURES, measure, nondominated_rows
+from shortlist.multistage.search._evaluation import CONCLUSIVE, measure, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -114,7 +114,7 @@ def measures_from(
         Those of the stages of each point to the rows that chose.
     thresholds : ndarray of float, shape (n_points,)
     """
-    measures = np.empty((len(assignments), N_MEASURES), dtype=np.int64)
+    measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)
     words = problem.decisions.subclassifiers.rows.n_words
     for number, (assignment, stages, threshold) in enumerate(
         zip(assignments, chose, thresholds.tolist(), strict=True)
@@ -124,8 +124,9 @@ def measures_from(
         right = np.array([stage.right for stage in stages])
         bits = np.stack([pack(answered, words), pack(answered & right, words)], axis=1)
         calls = problem.call_prices(masks[0], problem.decisions.slots(masks[0]))
+        taken = problem.costs.taken(masks, problem.attributes)
         measure(
-            np.arange(len(stages))[None, :], problem.costs.price(masks), calls[None, :],
+            np.arange(len(stages))[None, :], problem.costs.price(masks), calls[None, :], taken,
             np.ascontiguousarray(bits), problem.everyone, problem.scoring, measures[number : number + 1],
         )  # fmt: skip
     return measures
