@@ -9,9 +9,9 @@ DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
 .PHONY: run test fuzz check browser bench docs dist changelog help clean lock
-run: .venv/ready  ## prune a pool of 100 classifiers on scikit-learn's breast-cancer data, with proof
+run: .venv/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
-	.venv/bin/shortlist prune example:breast-cancer --out out/breast-cancer.joblib
+	.venv/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
 
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included
 	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
+from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.proofs.incumbent import EnsembleSelection
 from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -116,3 +117,13 @@ def test_evolution_shows_every_generation() -> None:
     history = model.result_.history
     assert errors[2]["points"] == [[one.number, one.ensemble_error] for one in history]
     assert charts(evolved_parts(model)).keys() == {"Errors by generation", "Members by generation"}
+
+
+def test_the_page_says_whom_to_ask_in_which_order_and_what_that_takes(binary: ExactPruner) -> None:
+    report = exit_report(binary)
+    assert report is not None
+    facts = dict(fact for part in pruned_parts(binary) if isinstance(part, Facts) for fact in part.facts)
+    assert facts["asked in this order"] == ", ".join(report.order)
+    assert facts["when to stop"] == "A row is finished as soon as no missing answer can change its class."
+    assert facts["paid on the rows that chose"] == f"{report.mean_calls:.4g} calls a row"
+    assert facts["asking all"] == f"{len(report.order)} calls a row"

@@ -14,11 +14,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.estimators import front_pruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.fronts.front_claims import paid_columns
 from shortlist.ensembles.pools.pool import Pool, as_pool
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.results.proof import Status, shortfall
 from shortlist.runs import open_study
+from tests.ensembles.pools.test_judges import made
 
 X, Y = make_classification(180, 6, n_informative=4, flip_y=0.2, random_state=3)
 NAMES = np.where(Y == 1, "ill", "well")
@@ -144,7 +146,7 @@ def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
     ("options", "sentence"),
     [
         ({"objectives": ["max accuracy", "min cost"]}, "min cost needs the cost of every member"),
-        ({"member_costs": [1] * 7}, "member_costs belong to the objective min cost"),
+        ({"member_costs": [1] * 7}, "member_costs belong to the objectives min cost and min price-paid"),
         ({"objectives": ["max accuracy", "min cost"], "member_costs": [-1] * 7}, "at least 0, got -1"),
         (
             {"objectives": ["max accuracy", "min cost"], "member_costs": [1]},
@@ -303,3 +305,55 @@ def test_more_rows_than_losses_are_compared_on_are_refused_before_any_is_asked(h
     pruner.check_options(np.resize(NAMES, most))
     with pytest.raises(BadInputError, match=r"at most 47,662 rows that prune, .* got 47,663"):
         pruner.check_options(np.resize(NAMES, most + 1))
+
+
+@pytest.mark.parametrize("absent", [0.0, 0.2])
+@pytest.mark.parametrize("value", ["max accuracy", "min log-loss"])
+def test_what_a_front_says_is_paid_is_what_early_exit_pays(value: str, absent: float) -> None:
+    answers, truth = made(70, 5, 2, absent=absent, seed=5)
+    table = answers
+    if value == "min log-loss":
+        shares = answers.apply(lambda column: column.map({"a": 0.2, "b": 0.7}))
+        table = pd.concat([shares.add_suffix(":b"), (1 - shares).add_suffix(":a")], axis=1)
+    pool = Pool.from_answers(table, truth, costs={name: 5.0 - place for place, name in enumerate(answers)})
+    front = FrontPruner(pool, objectives=[value, "min price-paid"]).fit(table, truth).front_
+
+    assert front.extras["price_paid"] == pytest.approx(front.values[:, 1].tolist())
+    assert len(front) > 1
+    for point in range(len(front)):
+        fitted = FrontPruner(pool, objectives=[value, "min price-paid"], pick=point).fit(table, truth)
+        early = fitted.predict_early(table)
+        heard = table.notna().to_numpy().any(axis=1)
+        assert early.costs is not None
+        assert heard.all() or absent
+        assert early.costs.mean() == pytest.approx(front.values[point, 1])
+        assert early.calls.mean() == pytest.approx(front.extras["calls"][point])
+
+
+def test_fronts_by_other_objectives_tell_what_is_paid() -> None:
+    answers, truth = made(60, 5, 2, absent=0, seed=6)
+    pool = Pool.from_answers(answers, truth, costs={name: 1.0 + place for place, name in enumerate(answers)})
+    front = FrontPruner(pool, objectives=["max accuracy", "min cost"]).fit(answers, truth).front_
+    costs = front.values[:, 1]
+
+    assert paid_columns(front).keys() == {"calls", "price-paid"}
+    for point, (calls, paid) in enumerate(zip(*paid_columns(front).values(), strict=True)):
+        size = int(front.decisions[point].sum())
+        assert 1 <= calls <= size
+        assert 0 < paid <= costs[point]
+        assert (paid == costs[point]) == (calls == size)
+    with pytest.raises(BadInputError, match="min price-paid needs the cost of every member, got none"):
+        FrontPruner(Pool.from_answers(answers, truth), objectives="max accuracy, min price-paid").fit(
+            answers, truth
+        )
+
+
+def test_a_committee_that_answers_one_class_only_asks_one_member() -> None:
+    fitted = FrontPruner(trees(), objectives=["max specificity", "min size"], positive="ill").fit(
+        X[90:], NAMES[90:]
+    )
+    assert fitted.threshold_ == len(fitted.pool_) == 1
+    assert (fitted.predict(X[90:]) == "well").all()
+    assert (fitted.predict_early(X[90:]).calls == 1).all()
+    assert fitted.front_.extras["calls"][fitted.point_] == 1
+    assert fitted.front_.extras["price_paid"] is None

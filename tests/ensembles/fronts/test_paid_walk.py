@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.exits.orders import FEW_MEMBERS
-from shortlist.ensembles.fronts import paid_walk
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
 from shortlist.ensembles.fronts.front_claims import looked_at
 from shortlist.ensembles.fronts.mean_front import mean_front
 from shortlist.ensembles.fronts.mean_front_problem import mean_front_problem
+from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes
@@ -182,12 +182,9 @@ def made(
     return committee_problem(votes, objectives, costs={"cost": costs})
 
 
-def test_of_more_candidates_than_are_looked_at_nothing_is_called_complete(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_more_candidates_than_are_looked_at_nothing_is_called_complete() -> None:
     whole = committee_front(made(9))
-    monkeypatch.setattr(paid_walk, "MOST_VOTERS", 5)
-    some = committee_front(made(9))
+    some = paid_front(made(9), Budget(), None, committee_front, most=5)
 
     assert whole.proof.kind is ProofKind.COMPLETE
     assert some.proof.kind is ProofKind.APPROXIMATE

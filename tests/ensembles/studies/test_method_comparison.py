@@ -20,17 +20,20 @@ from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
 from shortlist.ensembles.pools.class_probabilities import class_probabilities
 from shortlist.ensembles.pools.copies import with_copies
-from shortlist.ensembles.pools.pool import make_pool
+from shortlist.ensembles.pools.pool import Pool, make_pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.ensembles.studies.method_comparison import (
     COMPARISON_COLUMNS,
+    best_singles,
+    best_singles_text,
     compare_methods,
     pruning_methods,
     write_results,
 )
 from shortlist.ensembles.studies.ranks import rank_folds, rank_methods
 from shortlist.runs import Cancellation, Progress, Work, open_study
+from tests.ensembles.pools.test_judges import made
 
 TABLES: dict[str, Any] = {
     "made": make_classification(90, 4, random_state=0),
@@ -55,7 +58,7 @@ def _values(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_every_method_is_measured_once_per_fold(results: pd.DataFrame) -> None:
-    assert list(results.columns) == list(COMPARISON_COLUMNS)
+    assert list(results.columns) == [*COMPARISON_COLUMNS, "only_member"]
     assert len(results) == 2 * 2 * 2 * 4
     assert not results.duplicated(["dataset", "repeat", "fold", "method"]).any()
     assert results["dataset"].tolist() == ["made"] * 16 + ["iris"] * 16
@@ -219,6 +222,21 @@ def test_every_pruning_method_runs_by_name() -> None:
     means = results.groupby("method")["size"].mean()
     assert means["full"] == 5
     assert means["best-single"] == 1
+
+
+def test_who_the_best_single_classifier_was_is_told_by_name() -> None:
+    answers, truth = made(40, 4, 2, absent=0, seed=1)
+    pool = Pool.from_answers(answers, truth)
+    results = compare_methods(
+        {"made": (answers, truth)}, {"best-single": OrderedPruner(pool, rule="best-single")}, n_folds=4
+    )
+    told = best_singles(results)
+    assert sum(told.values()) == 4
+    assert set(told) <= set(answers.columns)
+    first, n = next(iter(told.items()))
+    assert n == max(told.values())
+    assert best_singles_text(results).startswith(f"best-single: {first} in {n} fold")
+    assert best_singles_text(results.drop(columns="only_member")) == ""
 
 
 def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:

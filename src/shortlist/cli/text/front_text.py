@@ -170,7 +170,12 @@ def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
 
 def print_points(front: Front, kept: "NDArray[np.bool_]", rows: int) -> None:
     """Print the points within the limits."""
-    frame = front.to_frame()[kept]
+    frame = front.to_frame()
+    if front.extras.get("calls"):  # of committees
+        from shortlist.ensembles.fronts.front_claims import paid_columns
+
+        frame = frame.assign(**paid_columns(front))
+    frame = frame[kept]
     if len(frame):
         print()
         print_frame(frame, rows)

@@ -142,7 +142,7 @@ def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
 
 
 def _exit_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
-    """Return in which order members are asked, what stops that, and what it takes; None where it saves nothing.
+    """Return in which order members are asked, when that stops, and what it takes; None if unknown.
 
     Where nothing is promised nobody is asked.
     """
@@ -287,8 +287,8 @@ def print_asking(facts: dict[str, Any]) -> None:
         parts.append(f"{_paid_text(exits['test'])} on the {exits['test']['n_rows']:,} test rows")
     everybody = "" if exits["cost"] is None else f" for {exits['cost']:.4g}"
     print(
-        f"{exits['rule']} So a row takes {', and '.join(parts)}; all are {len(told)} calls{everybody}. In this "
-        f"order no exit that is never wrong takes fewer than {exits['least_mean_calls']:.2f}."
+        f"{exits['rule']} So a row takes {', and '.join(parts)}; all are {len(told)} calls{everybody}. "
+        f"In this order no exit that is never wrong takes fewer than {exits['least_mean_calls']:.2f}."
     )
 
 

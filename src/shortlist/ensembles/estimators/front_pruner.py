@@ -72,11 +72,11 @@ class FrontPruner(ExactPruner):
     objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
-        `member_costs`, or the pool's own), ``price-paid`` (what these come to for a row that is asked about
-        no further than until its class is settled), ``size``, ``time`` (measured, in milliseconds per 1,000 rows) or
-        ``bytes`` (of the pickled members). With ``min`` ``log-loss`` or ``brier`` committees answer by the
-        mean of their probabilities, and ``accuracy`` is that of means; other values do not go with them, and
-        at most 47,662 rows may prune.
+        `member_costs`, or the pool's own), ``price-paid``, ``size``, ``time`` (measured, in milliseconds per
+        1,000 rows) or ``bytes`` (of the pickled members). ``price-paid`` is what members cost a row, by the
+        same prices, that is asked about no further than until its class is settled. With ``min`` ``log-loss``
+        or ``brier`` committees answer by the mean of their probabilities, and ``accuracy`` is that of means;
+        other values do not go with them, and at most 47,662 rows may prune.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"

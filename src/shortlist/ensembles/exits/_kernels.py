@@ -1,4 +1,4 @@
-"""Kernels over all sets of members, which are the bits of a number: what each leaves open, and what that costs."""
+"""Kernels over all sets of members, the bits of a number: what each leaves open, and what that costs."""
 
 from typing import NamedTuple
 

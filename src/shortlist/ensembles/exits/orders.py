@@ -121,7 +121,8 @@ def open_rows(
     rows = AnsweredRows(
         np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1)),
         np.ones(n_rows, dtype=np.int64) if counts is None else counts,
-        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), tallying.start, tallying.most, n if largest is None else largest,
+        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), tallying.start,
+        tallying.most, n if largest is None else largest,
     )  # fmt: skip
     totals = np.zeros((n + 1, n_rows * n_classes), dtype=np.int64)
     totals[n] = np.tile(tallying.start, n_rows)

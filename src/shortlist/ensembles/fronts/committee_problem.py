@@ -400,7 +400,7 @@ def few_members(limits: SelectionLimits) -> SelectionLimits:
     """Return the limits on size within which the cheapest order is known."""
     if limits.min_size > FEW_MEMBERS:
         raise BadInputError(
-            f"min_size must be at most {FEW_MEMBERS} with min {PAID}, got {limits.min_size}: of so many members "
-            "the cheapest order is known. Lower it, or take min cost."
+            f"min_size must be at most {FEW_MEMBERS} with min {PAID}, got {limits.min_size}: of so many "
+            "members the cheapest order is known. Lower it, or take min cost."
         )
     return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))

@@ -44,6 +44,8 @@ def paid_front(
     budget: Budget,
     names: Sequence[str] | None,
     front_by_cost: Callable[[PaidProblem, Budget], Front],
+    *,
+    most: int | None = None,
 ) -> Front:
     """Return the front of a problem in which the price that is paid matters.
 
@@ -60,12 +62,16 @@ def paid_front(
         What the classifiers are called; None: their numbers.
     front_by_cost : callable
         Looks for the front of the same problem with the price of asking all in its place.
+    most : int, optional
+        Of so many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
+        :data:`MOST_AVERAGED`.
     """
     n: int = problem.n_classifiers
     known: list[Committee] = []
     found: list[Committee]
     ended: bool
-    most, candidates = MOST_AVERAGED if isinstance(problem, MeanFrontProblem) else MOST_VOTERS, np.arange(n)
+    most = most or (MOST_AVERAGED if isinstance(problem, MeanFrontProblem) else MOST_VOTERS)
+    candidates = np.arange(n)
     highest, proved_by = problem.highest(), ("every row is right",) * problem.n_values
     if n > most:
         front = front_by_cost(_by_cost(problem), budget.until(OTHERS_END))

@@ -193,7 +193,7 @@ def prune_table(
 def _compared(
     pruner: Any, rows: PruningRows, X: Any, y: Labels, cancellation: Cancellation | None
 ) -> dict[str, Any]:
-    """Compare the selection with all classifiers and the best single one, on the test rows and where chosen."""
+    """Compare the selection with all classifiers and the best single one."""
     asked, pool = _ask_pool(pruner, rows), rows.pool
     alone = _best_single(pruner, asked)
     rules = _rules(pruner, pool, alone)
@@ -222,7 +222,7 @@ def _compared(
 def _early_and_answered(
     pruner: Any, selective: SelectiveClassifier | None, X: Any, y: Labels
 ) -> dict[str, Any]:
-    """Say what asking one member after the other takes on the test rows, and what a promise answers of them."""
+    """Say what asking one after the other takes on the test rows, and what a promise answers of them."""
     least = None if selective is None else selective.guarantee_.threshold
     several = pruner.selection_.sum() > 1 and least != math.inf
     return {
