@@ -222,19 +222,27 @@ def front_promises_answered(folder: Path, *, seeds: int = 6) -> Iterator[dict[st
             fit, chose, others = np.split(rows, [int(0.35 * len(y)), int(0.6 * len(y))])
             costs = (10 ** rng.uniform(0, 2, X.shape[1])).round(1).tolist()
             as_chosen, rest = fitted_points(X, y, fit, chose, others, feature_costs=costs, random_state=seed)
+            found = []
             for split in range(N_SPLITS):
                 mixed = np.random.default_rng(split).permutation(len(others))
                 held, test = np.split(mixed, [len(others) // 2])
-                calibration = [point.on(held) for point in rest]
-                for order, (given, told) in given_promises(
-                    as_chosen, calibration, Demand(accuracy, 0.95)
-                ).items():
+                orders = given_promises(as_chosen, [point.on(held) for point in rest], Demand(accuracy, 0.95))
+                for order, (given, told) in orders.items():
                     promised = [point for point, one in enumerate(given) if one.promised]
-                    row = {"data": name, "accuracy": accuracy, "seed": seed, "split": split, "order": order}
-                    facts: dict[str, Any] = {"n_points": len(given), "n_promised": len(promised)}
-                    facts |= {"n_test": len(test), "n_answered": 0, "n_right": 0, "cost": None}
+                    does = (0, 0, 0.0)
                     if promised:
                         pick = one_se(as_chosen, promised, told)
                         does = rest[pick].on(test).does(given[pick].threshold)
-                        facts |= dict(zip(("n_answered", "n_right", "cost"), does, strict=True))
-                    yield row | facts
+                    found.append((order, len(promised) > 0, len(promised), len(test), *does[:2]))
+            names = ["order", "n_with_promises", "n_promised", "n_test", "n_answered", "n_right"]
+            for order, sums in (
+                pd.DataFrame(found, columns=names).groupby("order", sort=False).sum().iterrows()
+            ):
+                case = {
+                    "data": name,
+                    "accuracy": accuracy,
+                    "seed": seed,
+                    "order": order,
+                    "n_splits": N_SPLITS,
+                }
+                yield case | {"n_points": len(rest)} | {what: int(count) for what, count in sums.items()}

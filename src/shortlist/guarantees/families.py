@@ -83,8 +83,16 @@ def promise_each(
     guarantees, thresholds = [], []
     for trial, place, worth in zip(trials, last.tolist(), worths, strict=True):
         counts = trial.calibration
-        kept = (float(trial.thresholds[place]), n_rows, int(counts.answered[place]), int(counts.right[place]))
-        guarantees.append(Guarantee(*demand, *(kept if place >= 0 else (np.inf, n_rows, 0, 0))))
+        if place >= 0:
+            kept = (
+                float(trial.thresholds[place]),
+                n_rows,
+                int(counts.answered[place]),
+                int(counts.right[place]),
+            )
+        else:
+            kept = np.inf, n_rows, 0, 0
+        guarantees.append(Guarantee(demand.accuracy, demand.confidence_level, *kept))
         thresholds.append(trial.thresholds[place if place >= 0 else int(worth.argmax())])
     return tuple(guarantees), np.array(thresholds)
 

@@ -421,9 +421,8 @@ class MultiStageClassifier(TableClassifier):
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
-            self.front_, self.coverage_ = promised_front(
-                self.front_, self.problem_, self._models, tested, demand
-            )
+            with_promise = promised_front(self.front_, self.problem_, self._models, tested, demand)
+            self.front_, self.coverage_ = with_promise
             self._keep_models()
         self.use(choose_point(self.front_, self.pick, self.limits))
         for note in self.notes_:

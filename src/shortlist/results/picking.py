@@ -200,7 +200,7 @@ def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
 def mark_takeable(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, and of a front with promises those that are promised."""
     inside = mark_within(front, limits)
-    return inside & np.array(front.extras.get("promised", inside), dtype=bool)
+    return np.asarray(inside & np.array(front.extras.get("promised", inside), dtype=bool))
 
 
 def without_promises(front: "Front") -> "Front":

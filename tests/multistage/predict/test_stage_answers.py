@@ -1,5 +1,7 @@
 """What stages would answer: counts and outcomes against plain loops, and against predictions."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +67,7 @@ def test_every_point_is_measured_as_if_it_were_used(kind: str, accuracy: float |
         feature_costs=[1, 2, 3, 5], confidence=0.7, max_stages=2, answer_accuracy=accuracy, random_state=0,
         subclassifier=DecisionTreeClassifier(max_depth=2, random_state=0) if kind == "tree" else None,
     )  # fmt: skip
-    held = {} if accuracy is None else {"calibration": (table.iloc[200:350], Y[200:350])}
+    held: dict[str, Any] = {} if accuracy is None else {"calibration": (table.iloc[200:350], Y[200:350])}
     stages.fit(table.iloc[:120], Y[:120], validation=(table.iloc[120:200], Y[120:200]), **held)
     measured = stages.measure_points(new, Y[350:])
     assert len(measured) == len(stages.front_)

@@ -140,4 +140,4 @@ def _kept(
     kept = order[np.sort(first)]
     points, credits_, conclusive = problem.comparable(measures[kept])
     with_promise = np.column_stack([points, ~promised[kept]]).astype(np.int64)
-    return kept[nondominated_rows(np.ascontiguousarray(with_promise), credits_, conclusive)]
+    return np.asarray(kept[nondominated_rows(np.ascontiguousarray(with_promise), credits_, conclusive)])

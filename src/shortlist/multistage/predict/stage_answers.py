@@ -91,7 +91,7 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
     """Ask about the rows that chose, as the search asked."""
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
-    there = ~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1)
+    there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
     least = subclassifiers.judging_least(subset, rule)
     return _answers(subclassifiers.judging_probabilities(subset), rows.validation_labels, rule, least, there)
 
@@ -102,12 +102,11 @@ def answers_of_model(
     """Ask the fitted classifier of a subset, with its least probability, about rows as it answers new ones."""
     (model, least), states = asked, given.states
     has_value = ~encoding.gaps(given.rows) if states is None else states == ANSWERED
-    answers = _answers(
-        model.probabilities(given.rows), given.labels, rule, least, has_value[:, subset].any(axis=1)
-    )
+    there = np.asarray(has_value[:, subset].any(axis=1))
+    answers = _answers(model.probabilities(given.rows), given.labels, rule, least, there)
     if states is None:
         return answers
-    enters = ~encoding.lacking(states, np.flatnonzero(subset)).any(axis=1)
+    enters = np.asarray(~encoding.lacking(states, np.flatnonzero(subset)).any(axis=1))
     return answers._replace(enters=enters)
 
 
