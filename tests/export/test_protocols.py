@@ -14,7 +14,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier
-from shortlist.export import protocols
 from shortlist.export.protocol_picture import picture
 from shortlist.export.protocol_text import markdown, page
 from shortlist.export.protocols import protocol_of
@@ -153,11 +152,9 @@ def test_who_follows_the_markdown_answers_new_rows_as_the_model_does(y: Any, opt
 
 
 @pytest.mark.parametrize("y", [ILL, KINDS], ids=["two classes", "three classes"])
-def test_answers_that_rounding_changes_are_counted(y: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocols, "FEWEST_DIGITS", 1)
-    monkeypatch.setattr(protocols, "MOST_DIGITS", 1)
+def test_answers_that_rounding_changes_are_counted(y: Any) -> None:
     model, new = fitted(y, confidence=0.6), TABLE[250:]
-    protocol = protocol_of(saved(model), new)
+    protocol = protocol_of(saved(model), new, digits=(1, 1))
     read = read_answers(markdown(protocol), new)
 
     changed = sum(a != b for a, b in zip(read, told_answers(model, new), strict=True))

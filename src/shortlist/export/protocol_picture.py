@@ -84,7 +84,7 @@ def _short(rule: Rule) -> str:
 
 
 def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
-    """Break words into lines that fit a box, and shorten what does not fit alone; return whether that was so."""
+    """Break words into lines that fit a box, and tell whether one that does not fit alone was shortened."""
     room = (width - 2 * PADDING) / SIZE
     lines: list[str] = []
     cut = False
@@ -118,8 +118,8 @@ def _em(letter: str) -> float:
 def _drawn(box: _Box, *, bold: int = 0) -> str:
     """Return a box with its lines, the first `bold` ones in bold."""
     frame = (
-        f'<rect x="{box.left:g}" y="{box.top:g}" width="{box.width:g}" height="{box.height:g}" rx="4" fill="#fff" '
-        'stroke="#333"/>'
+        f'<rect x="{box.left:g}" y="{box.top:g}" width="{box.width:g}" height="{box.height:g}" rx="4" '
+        'fill="#fff" stroke="#333"/>'
     )
     texts = [
         _text(box.left + PADDING, box.top + PADDING + LEADING * (place + 0.75), line, is_bold=place < bold)

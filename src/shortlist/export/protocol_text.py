@@ -13,20 +13,29 @@ MOST_SUMS = 4
 
 STYLE = """
 @page { size: A4; margin: 15mm }
-body { font: 11pt/1.4 Helvetica, Arial, 'DejaVu Sans', sans-serif; max-width: 180mm; margin: 1em auto; padding: 0 1em;
-  color: #000; background: #fff; overflow-wrap: anywhere }
+body { font: 11pt/1.4 Helvetica, Arial, 'DejaVu Sans', sans-serif; color: #000; background: #fff;
+  max-width: 180mm; margin: 1em auto; padding: 0 1em; overflow-wrap: anywhere }
 h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-bottom: .3em; break-after: avoid }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; margin: .5em 0 } th, td { border: 1px solid #999; padding: .15em .5em; text-align: left }
-th { min-width: 4em } th:nth-child(2) { min-width: 7em } td:nth-child(n+3), th:nth-child(n+3) { text-align: right } td:nth-child(n+3) { white-space: nowrap }
+.wide { overflow-x: auto } table { border-collapse: collapse; margin: .5em 0 }
+th, td { border: 1px solid #999; padding: .15em .5em; text-align: left }
+th { min-width: 4em } th:nth-child(2) { min-width: 7em } td:nth-child(n+3) { white-space: nowrap }
+td:nth-child(n+3), th:nth-child(n+3) { text-align: right }
 thead { display: table-header-group } tr { break-inside: avoid }
 ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: auto; break-inside: avoid }
 @media print { body { margin: 0; padding: 0; max-width: none } .wide { overflow: visible } }
 """
 
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may do for the page: use its style, load nothing, run nothing."""
+
+BEGINNING = """Begin with step 1. Order all that a step lists at once; when the values are there, add up its \
+score, and answer or go on as it says."""
+GAPS = """A person also decides where a value cannot be had and its table has no line for that, and where a \
+word is in no line. A step that knows no value at all answers nothing: go on to the next one."""
+
 Part = tuple[str, object]
-"""A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its rows, the
-first one its head, and ``picture`` nothing.
+"""A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its
+rows, the first one its head, and ``picture`` nothing.
 """
 
 
@@ -57,9 +66,10 @@ def page(protocol: Protocol) -> str:
     body = "\n".join(tags[kind](held) for kind, held in _parts(protocol))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(_title(protocol))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(_title(protocol))}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -70,40 +80,20 @@ def _title(protocol: Protocol) -> str:
 def _parts(protocol: Protocol) -> Iterator[Part]:
     """Yield what a protocol says, in order."""
     names = [amount.name for amount in protocol.steps[0].amounts]
+    head = ["step", "order", *(word for name in names for word in (name, f"{name} by then"))]
+    rows = [
+        [str(step.number), ", ".join(step.orders), *(text for one in step.amounts for text in one[1:])]
+        for step in protocol.steps
+    ]
     yield "title", _title(protocol)
-    yield (
-        "text",
-        (
-            "Begin with step 1. Order all that a step lists at once; when the values are there, add up its score, and "
-            "answer or go on as it says."
-        ),
-    )
+    yield "text", BEGINNING
     yield "picture", None
-    yield (
-        "table",
-        [
-            ["step", "order", *(head for name in names for head in (name, f"{name} by then"))],
-            *(
-                [
-                    str(step.number),
-                    ", ".join(step.orders),
-                    *(text for one in step.amounts for text in one[1:]),
-                ]
-                for step in protocol.steps
-            ),
-        ],
-    )
+    yield "table", [head, *rows]
     for step in protocol.steps:
         yield from _step(step, is_last=step is protocol.steps[-1])
     yield "heading", "At the end"
     yield "text", "A person decides about a case that no step answers. Nothing is guessed for it."
-    yield (
-        "text",
-        (
-            "A person also decides where a value cannot be had and its table has no line for that, and where a word is in "
-            "no line. A step that knows no value at all answers nothing: go on to the next one."
-        ),
-    )
+    yield "text", GAPS
     yield "heading", "What is promised"
     yield "text", protocol.promise
     yield "heading", "The numbers"
@@ -125,17 +115,11 @@ def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
         if many:
             yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
     else:
-        yield (
-            "text",
-            (
-                f"The score of this step cannot be added up: ask the model file, which has a {step.classifier} here."
-            ),
-        )
+        no_sum = "The score of this step cannot be added up: ask the model file, which has"
+        yield "text", f"{no_sum} a {step.classifier} here."
     rules = [rule_text(rule) for rule in step.rules]
-    yield (
-        "list",
-        [*rules, "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."],
-    )
+    last = "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."
+    yield "list", [*rules, last]
 
 
 def rule_text(rule: Rule) -> str:
@@ -160,5 +144,7 @@ def _marked_table(rows: list[list[str]]) -> str:
 def _tagged_table(rows: list[list[str]]) -> str:
     head, *others = rows
     cells = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
-    body = "\n".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in others)
-    return f'<div class="wide"><table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    filled = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in others)
+    body = "\n".join(f"<tr>{row}</tr>" for row in filled)
+    table = f"<table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<div class="wide">{table}</div>'

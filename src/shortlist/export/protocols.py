@@ -20,7 +20,7 @@ from shortlist.saved_models import SavedModel, made_by
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_DIGITS, MOST_DIGITS = 3, 12
+DIGITS = (3, 12)
 """So many significant digits a printed number has at least and at most."""
 UNCHECKED_DIGITS = 6
 """So many it has where there are no rows to check them on."""
@@ -113,7 +113,9 @@ class Protocol:
     n_changed: int
 
 
-def protocol_of(saved: SavedModel, rows: "pd.DataFrame | None" = None) -> Protocol:
+def protocol_of(
+    saved: SavedModel, rows: "pd.DataFrame | None" = None, *, digits: tuple[int, int] = DIGITS
+) -> Protocol:
     """Return saved stages as a protocol.
 
     Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
@@ -124,6 +126,8 @@ def protocol_of(saved: SavedModel, rows: "pd.DataFrame | None" = None) -> Protoc
     saved : SavedModel
     rows : DataFrame of shape (n_rows, n_features), optional
         Rows on which the printed numbers are compared with the model.
+    digits : tuple of two int, default=(3, 12)
+        Significant digits at least and at most.
 
     Raises
     ------
@@ -133,27 +137,28 @@ def protocol_of(saved: SavedModel, rows: "pd.DataFrame | None" = None) -> Protoc
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):
         raise BadInputError(
-            f"a protocol is made of a model of stages, got one of {made_by(classifier)}. Write a policy, ending "
-            "in .json, or fit stages with shortlist stage."
+            f"a protocol is made of a model of stages, got one of {made_by(classifier)}. Write a policy, "
+            "ending in .json, or fit stages with shortlist stage."
         )
     scores = [_linear(stage, classifier) for stage in classifier.model_.stages]
     met = None if rows is None else _Met.of(classifier, rows)
     found: list[tuple[int, int, tuple[_Numbers | None, ...]]] = []
-    for digits in [UNCHECKED_DIGITS] if met is None else range(FEWEST_DIGITS, MOST_DIGITS + 1):
-        printed = tuple(None if one is None else _printed(one, digits) for one in scores)
+    fewest, most = digits
+    for n_digits in [UNCHECKED_DIGITS] if met is None else range(fewest, most + 1):
+        printed = tuple(None if one is None else _printed(one, n_digits) for one in scores)
         changed = 0 if met is None else met.n_changed(printed)
-        found.append((changed, digits, printed))
+        found.append((changed, n_digits, printed))
         if not changed:
             break
-    changed, digits, printed = min(found, key=lambda one: one[:2])
+    changed, n_digits, printed = min(found, key=lambda one: one[:2])
     n_rows = 0 if met is None else len(met.rows)
     guarantee = classifier.guarantee_
     return Protocol(
         plain(saved.target),
         _steps(classifier, printed),
         "Nothing is promised about new cases." if guarantee is None else guarantee.sentence(),
-        _checked(printed, digits, n_rows, changed),
-        digits,
+        _checked(printed, n_digits, n_rows, changed),
+        n_digits,
         n_rows,
         changed,
     )

@@ -1,4 +1,4 @@
-"""What acquiring features costs: prices, what several features need and is paid once, and what else it takes."""
+"""What acquiring features costs: prices, what is needed and paid once, and other numbers such as hours."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -300,9 +300,10 @@ def read_costs(
     path : path
         Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
         (the price when another test of the group was already bought) and ``group`` (empty: none). Further
-        columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of judges: one is paid once for all
-        columns ``name:class`` that hold the judge's probabilities. A column ``needs`` names what must be
-        bought besides, with ``;`` between several: other lines of the file, which may be no features.
+        columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of
+        judges: one is paid once for all columns ``name:class`` that hold the judge's probabilities. A column
+        ``needs`` names what must be bought besides, with ``;`` between several: other lines of the file,
+        which may be no features.
     names : sequence of str
         The features that need a price; the file may not name others but those in `dropped`.
     dataset : str, optional

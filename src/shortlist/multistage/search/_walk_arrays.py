@@ -61,7 +61,7 @@ class ArchivePath(NamedTuple):
 
 @kernel("int64(int64, int64, int64, Space)")
 def taken(attribute: int, before: int, mask: int, space: Space) -> int:
-    """Return what a stage takes of an attribute that leads from one set to another: the largest of the new."""
+    """Return what the stage from one set to another takes of an attribute: the largest of all that is new."""
     largest = 0
     for one in range(space.amounts.shape[0]):
         if space.bought[mask, one] and not space.bought[before, one]:

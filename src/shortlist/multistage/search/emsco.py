@@ -152,7 +152,7 @@ class EmscoResult:
     ----------
     assignments : ndarray of int8, shape (n_solutions, n_features)
         All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first.
-    measures : ndarray of int64, shape (n_solutions, 7)
+    measures : ndarray of int64, shape (n_solutions, n_measures)
         Their measures.
     n_generations, n_evaluations : int
         Generations after the first, and assignments measured.

@@ -54,7 +54,7 @@ class EnumerationResult:
     ----------
     assignments : ndarray of int8, shape (n_points, n_features)
         One assignment for each point.
-    measures : ndarray of int64, shape (n_points, 7)
+    measures : ndarray of int64, shape (n_points, n_measures)
         Its measures.
     n_tied : ndarray of int64, shape (n_points,)
         How many assignments have this objective vector; at least so many where a limit was hit.

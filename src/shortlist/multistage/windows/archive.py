@@ -14,7 +14,7 @@ class StageArchive:
     Attributes
     ----------
     assignments : ndarray of int8, shape (n_points, n_features)
-    measures : ndarray of int64, shape (n_points, 7)
+    measures : ndarray of int64, shape (n_points, n_measures)
     """
 
     def __init__(self, problem: StageProblem) -> None:

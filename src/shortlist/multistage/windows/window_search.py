@@ -39,7 +39,7 @@ class WindowResult:
     ----------
     assignments : ndarray of int8, shape (n_points, n_features)
         One assignment for each point.
-    measures : ndarray of int64, shape (n_points, 7)
+    measures : ndarray of int64, shape (n_points, n_measures)
         Its measures.
     n_windows : int
         Windows that were looked through, since a study was opened again.

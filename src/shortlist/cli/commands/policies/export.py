@@ -20,8 +20,8 @@ def export_policy(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="Rows to check on: CSV, Parquet or Excel file, - for stdin, or example:breast-cancer. Only a "
-            "protocol can do without."
+            help="Rows to check on: CSV, Parquet or Excel file, - for stdin, or example:breast-cancer. Only "
+            "a protocol can do without."
         ),
     ] = None,
     *,
@@ -30,8 +30,8 @@ def export_policy(
         typer.Option(
             "--out",
             "-o",
-            help="File to write: the policy, ending in .json, ONNX, ending in .onnx, or a protocol of stages to "
-            "print, ending in .html, .md or .svg.",
+            help="File to write: the policy, ending in .json, ONNX, ending in .onnx, or a protocol of stages "
+            "to print, ending in .html, .md or .svg.",
         ),
     ],
     reader: Annotated[
