@@ -82,7 +82,7 @@ def made_points(name: str) -> list[Point]:
 
 def fitted_points(
     X: pd.DataFrame, y: Any, fit: Any, chose: Any, others: Any, **options: Any
-) -> tuple[Any, Any]:
+) -> list[list[Point]]:
     """Find a front, and return what its points answer to the rows that chose and to others."""
     stages = MultiStageClassifier(
         confidence=0.6, max_stages=3, method="enumerate" if X.shape[1] <= 8 else "emsco",
@@ -91,7 +91,7 @@ def fitted_points(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowCoverageWarning)
         stages.fit(X.iloc[fit], y[fit], validation=(X.iloc[chose], y[chose]))
-    return tuple(_points(stages, X.iloc[rows], y[rows]) for rows in (chose, others))
+    return [_points(stages, X.iloc[rows], y[rows]) for rows in (chose, others)]
 
 
 def _points(stages: MultiStageClassifier, X: pd.DataFrame, y: Any) -> list[Point]:
