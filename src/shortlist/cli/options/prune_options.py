@@ -273,7 +273,8 @@ class FrontOptions:
             help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size': max accuracy, "
             "balanced-accuracy, true-positives, true-negatives, recall, specificity or recall:CLASS; "
             "min cost, price-paid (as early exit pays), size, time, bytes, or, of mean probabilities "
-            "on up to 47,662 rows that prune, log-loss or brier. Finds every committee that no other beats in all of them."
+            "on up to 47,662 rows that prune, log-loss or brier. Finds every "
+            "committee that no other beats in all of them."
         ),
     ] = None
     pick: Annotated[
