@@ -5,6 +5,7 @@ python -m benchmarks stage-folds --data FOLDER [--seeds 10]
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
     fit, judge, test = split_three(y, seed=seed)
     both = np.sort(np.concatenate([fit, judge]))
     facts: dict[str, float] = {}
-    picks: dict[str, Any] = {}
-    curves: dict[str, Any] = {}
+    picks, curve = {}, pd.DataFrame()
     for way in WAYS:
         method = "auto" if X.shape[1] <= MOST_ENUMERATED else "emsco"
         classifier = MultiStageClassifier(
@@ -71,23 +71,23 @@ def paired(X: pd.DataFrame, y: NDArray[np.int64], costs: FeatureCosts, seed: int
         facts[f"seconds, {way}"] = processor_seconds() - start
         facts[f"points, {way}"] = len(classifier.front_)
         picks[way] = measured(classifier, classifier.point_, X.iloc[test], y[test])
-        total = costs.total / costs.scale
-        curves[way] = []
-        for limit in LIMITS:
-            try:
-                point = choose_point(classifier.front_, "one-se", {"acquisition_cost": limit * total})
-            except UnmetChoiceError:
-                continue
-            curves[way].append(measured(classifier, point, X.iloc[test], y[test]))
-    for way in WAYS:
         facts |= {f"{measure}, {way}": picks[way][measure] for measure in MEASURES}
-    facts |= {f"{measure}, gain": picks[WAYS[1]][measure] - picks[WAYS[0]][measure] for measure in MEASURES}
-    curve = pd.DataFrame(curves[WAYS[0]])
-    cost = picks[WAYS[1]]["cost"]
+        if way == "held-out":
+            points = within_limits(classifier, costs.total / costs.scale)
+            curve = pd.DataFrame([measured(classifier, point, X.iloc[test], y[test]) for point in points])
+    old, new = (picks[way] for way in WAYS)
+    facts |= {f"{measure}, gain": new[measure] - old[measure] for measure in MEASURES}
     for measure in MEASURES[:3]:
-        there = at_costs(curve["cost"].to_numpy(), curve[measure].to_numpy(), [cost])[0]
-        facts[f"{measure}, gain at the same cost"] = picks[WAYS[1]][measure] - float(there)
+        there = at_costs(curve["cost"].to_numpy(), curve[measure].to_numpy(), [new["cost"]])[0]
+        facts[f"{measure}, gain at the same cost"] = new[measure] - float(there)
     return facts
+
+
+def within_limits(classifier: MultiStageClassifier, total: float) -> Iterator[int]:
+    """Yield what the usual rule takes within each limit of the cost that a point meets."""
+    for limit in LIMITS:
+        with suppress(UnmetChoiceError):
+            yield choose_point(classifier.front_, "one-se", {"acquisition_cost": limit * total})
 
 
 def measured(

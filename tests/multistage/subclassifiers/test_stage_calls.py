@@ -15,7 +15,7 @@ from shortlist import EvolutionaryEnsembleClassifier
 from shortlist.ensembles import ExactPruner, OrderedPruner
 from shortlist.errors import BadInputError
 from shortlist.multistage import MultiStageClassifier
-from shortlist.multistage.predict.prediction import decide_known
+from shortlist.multistage.holdout import judged_decisions
 from shortlist.multistage.subclassifiers.stage_calls import (
     asked_by_price,
     counts_members,
@@ -90,11 +90,10 @@ def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(prices: Any
         objectives=("coverage", "conclusive_accuracy", "evaluation_cost"), call_cost=0.3, method=method,
         call_cost_per_feature=0.1, max_stages=2, random_state=0,
     ).fit(X, Y)  # fmt: skip
-    rows = clf.problem_.decisions.subclassifiers.rows
 
     for point, (*_, told) in enumerate(clf.front_.values):
         clf.use(point)
-        reached = decide_known(clf.model_, rows.validation_rows).stages
+        reached = judged_decisions(clf).stages
         paid = Fraction(0)
         for number, stage in enumerate(clf.model_.stages, start=1):
             members = np.flatnonzero(stage.model.estimator.selection_)
@@ -122,7 +121,7 @@ def test_one_ensemble_for_all_subsets_asks_its_members_while_it_searches() -> No
     ).fit(X, Y)  # fmt: skip
 
     shared = clf.result_.problem.decisions.subclassifiers
-    n_members = len(shared._model.estimator.asked_)
+    n_members = len(shared._models[0].estimator.asked_)
     assert shared.asked(np.arange(2)).tolist() == [[n_members]] * 2
     assert n_members in {2, 3}
 

@@ -31,10 +31,10 @@ ROWS_PER_CALL = 100_000
 class SharedSubclassifiers:
     """One clone of a classifier that takes gaps, in place of one for each feature subset.
 
-    Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random number of random features is known, and
-    the others are gaps. Asked about a subset it sees gaps in all other features. That is not what a
-    classifier of the subset alone would say, so a front that was found with it is measured anew with those of
-    its own subsets, `own`.
+    Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random
+    number of random features is known, and the others are gaps. Asked about a subset it sees gaps in all
+    other features. That is not what a classifier of the subset alone would say, so a front that was found
+    with it is measured anew with those of its own subsets, `own`.
 
     Parameters
     ----------
