@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.tables import learning
 from shortlist.tables.learning import long_log, split_target
 
 RNG = np.random.default_rng(0)
@@ -56,6 +57,20 @@ def test_a_kept_column_is_a_feature_without_a_note(name: str) -> None:
 def test_few_rows_may_differ_by_chance() -> None:
     X, _, ids, _ = split_target(pd.DataFrame({"id": range(19), "y": ["ill", *["well"] * 18]}), "y")
     assert (list(X), ids) == (["id"], ())
+
+
+def test_the_columns_of_a_few_rows_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def look(column: pd.Series, *_: pd.Series) -> str:
+        looked.append(str(column.name))
+        return ""
+
+    for name in ("_names_rows", "_repeats"):
+        monkeypatch.setattr(learning, name, look)
+    table = pd.DataFrame(np.zeros((2, 50))).rename(columns=str).assign(target=["a", "b"])
+    found = split_target(table, "target", notes=[])
+    assert (found.X.shape, looked) == ((2, 50), [])
 
 
 def test_a_table_of_names_alone_is_refused_with_a_way_out() -> None:

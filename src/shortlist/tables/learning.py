@@ -175,7 +175,10 @@ def split_target(
         raise BadInputError(
             f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
         )
-    ids = tuple(name for name in X.columns if name == group or (name not in keep and _names_rows(X[name])))
+    tells = len(X) >= FEWEST_ROWS  # fewer rows tell nothing of a column, and there may be 100,000 columns
+    ids = tuple(
+        name for name in X.columns if name == group or (tells and name not in keep and _names_rows(X[name]))
+    )
     X = X.drop(columns=list(ids))
     if not X.shape[1]:
         raise BadInputError(
@@ -193,7 +196,7 @@ def split_target(
         is_long = long_log(table.drop(columns=list(drop)), target)
         if is_long:
             notes.append(is_long)
-        elif cases is None:
+        elif cases is None and tells:
             notes += [note for name in X.columns if (note := _repeats(X[name], y))]
         notes += _suspicions(X[[name for name in X.columns if name not in keep]])
     return LearningTable(X, y, ids, cases)
@@ -309,7 +312,7 @@ def _suspicions(X: "pd.DataFrame") -> list[str]:
 
 def _names_rows(column: "pd.Series[Any]") -> bool:
     """Whether a column names the rows, as far as its values and its own name tell."""
-    if len(column) < FEWEST_ROWS or not _all_differ(column):
+    if not _all_differ(column):
         return False
     if column.dtype.kind not in "iuf":
         return not _is_time(column)
@@ -346,7 +349,7 @@ def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
 
     Such a column is called like an identifier, or each of its values has rows of one class only.
     """
-    if len(column) < FEWEST_ROWS or column.dtype.kind in "fbmM":
+    if column.dtype.kind in "fbmM":
         return ""
     n_values = column.nunique()
     if not FEWEST_ROWS <= n_values < len(column):
