@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import UNASKED
+from shortlist.guarantees.families import Trial, most_that_holds
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
@@ -70,6 +71,9 @@ class SelectiveClassifier(TableClassifier):
         no ``predict_proba`` here; the classifier has one.
     guarantee_ : Guarantee
         What is promised. Where nothing can be promised, no row is answered.
+    promised_instead_ : Guarantee or None
+        The most that could have been promised, in whole per cent of right answers from 50 on, where what was
+        asked for cannot be.
     classes_ : ndarray of shape (n_classes,)
         Those of the classifier.
     reject_label_ : label
@@ -205,12 +209,14 @@ class SelectiveClassifier(TableClassifier):
             codes, chose_scores = _scored_as_chosen(fitted, chose[0])
             chose_right = fitted.classes_[codes] == np.asarray(chose[1])
         thresholds = possible_thresholds(chose_scores[chose_scores >= 0])
-        self.guarantee_: Guarantee = promise(
+        trial = Trial(
             thresholds,
             count_answers(chose_scores, chose_right, thresholds),
             count_answers(scores, right, thresholds),
-            self._demand(),
         )
+        demand = self._demand()
+        self.guarantee_: Guarantee = promise(*trial, demand)
+        self.promised_instead_ = None if self.guarantee_.promised else most_that_holds([trial], demand)
         return self
 
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:

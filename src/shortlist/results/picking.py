@@ -248,14 +248,18 @@ def _nothing_promised(front: "Front") -> str:
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     if kept:
         return f"{wanted} cannot be promised about any point within the limits, but about {all_of(kept, most=8)}."
-    instead = front.extras["promised_instead"]
-    can = (
-        "Not even 50 % can be promised."
-        if instead is None
-        else f"What can be promised is {100 * instead['accuracy']:g} %, for {instead['n_answered']:,} of "
+    can = can_be_promised(front.extras["promised_instead"])
+    return f"{wanted} cannot be promised about any point of the front. {can}"
+
+
+def can_be_promised(instead: Mapping[str, Any] | None) -> str:
+    """Say what can be promised in place of what was asked for, by its accuracy and calibration rows."""
+    if instead is None:
+        return "Not even 50 % can be promised."
+    return (
+        f"What can be promised is {100 * instead['accuracy']:g} %, for {instead['n_answered']:,} of "
         f"{instead['n_rows']:,} calibration rows."
     )
-    return f"{wanted} cannot be promised about any point of the front. {can}"
 
 
 def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":

@@ -526,8 +526,20 @@ def test_without_a_promise_the_facts_say_so(folder: Path) -> None:
         json.loads(shortlist("prune", "patients.csv", *named, "--json", cwd=folder).stdout)["guarantee"]
         is None
     )
-    nothing = shortlist("prune", "patients.csv", *named, "--answer-accuracy", "0.99", cwd=folder)
+
+
+def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Path) -> None:
+    named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
+    asked = ["prune", "patients.csv", *named, "--answer-accuracy", "0.99", "--out", "nobody.joblib"]
+    nothing = shortlist(*asked, cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
+    assert "What can be promised is " in nothing.stdout
+    assert "No model was written, since it would answer no row; --anyway writes it." in nothing.stderr
+    assert not (folder / "nobody.joblib").exists()
+
+    anyway = shortlist(*asked, "--anyway", "--json", cwd=folder)
+    assert json.loads(anyway.stdout)["model"] == "nobody.joblib"
+    assert (folder / "nobody.joblib").exists()
 
 
 def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:

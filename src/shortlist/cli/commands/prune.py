@@ -138,7 +138,9 @@ def prune(
     elif how.method != EXACT:
         pruner = how.rule_pruner(given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
-    files = PrunedFiles(front_file, model_file, report, rows.target, f"Pruned ensemble: {table}")
+    files = PrunedFiles(
+        front_file, model_file, report, rows.target, f"Pruned ensemble: {table}", promised.anyway
+    )
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         pruned = prune_table(
             X, y.to_numpy(), asked, n_classifiers=pool.classifiers, seed=run.seed, cases=learning.cases,
@@ -146,18 +148,28 @@ def prune(
         )  # fmt: skip
         check_found(bool(pruned.test), cancellation)
         written = _written(pruned, files, learning)
+    if files.model is not None and written.model is None and pruned.test:
+        notes.append(NOT_WRITTEN)
+        print_notes([NOT_WRITTEN])
     facts = pruned_facts(pruned, how, wanted.solver, written.model)
     _tell(pruned, facts, written, notes, about if json else None)
 
 
+NOT_WRITTEN = "No model was written, since it would answer no row; --anyway writes it."
+
+
 class PrunedFiles(NamedTuple):
-    """Where front, model and page are written, what the model predicts, and what stands above the page."""
+    """Where front, model and page are written, what the model predicts, and what stands above the page.
+
+    `anyway` tells whether a model is written of which nothing is promised, which answers no row.
+    """
 
     front: Path | None
     model: Path | None
     report: Path | None
     target: str
     title: str
+    anyway: bool
 
 
 def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
@@ -166,7 +178,8 @@ def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable
     from shortlist.cli.text.result_page import save_page
 
     front = model = None
-    if files.model is not None and pruned.test:
+    nothing = pruned.selective is not None and not pruned.selective.guarantee_.promised
+    if files.model is not None and pruned.test and (files.anyway or not nothing):
         model = save(files.model, lambda path: _save(pruned, learning, files.target, path))
     if files.front is not None:
         front = save(files.front, _front_of(pruned).front_.save)

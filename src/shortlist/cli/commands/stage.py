@@ -8,7 +8,6 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
-    Anyway,
     Json,
     MostPoints,
     PromiseOptions,
@@ -74,7 +73,6 @@ def stage(
     search: StageSearchOptions,
     asked: StageClassifierOptions,
     promised: PromiseOptions,
-    anyway: Anyway = False,
     run: RunOptions,
     kept: StudyOptions,
     rows: MostPoints = 20,
@@ -175,7 +173,7 @@ def stage(
         learning.ids,
         learning.cases,
         rows,
-        anyway,
+        promised.anyway,
         json,
         report,
         f"Stages: {table}",

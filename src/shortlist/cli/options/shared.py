@@ -187,6 +187,7 @@ class PromiseOptions:
     confidence_level: Annotated[
         float, typer.Option(help="Of --answer-accuracy: how often the promise holds at least.")
     ] = 0.95
+    anyway: Anyway = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
         """Return an unfitted classifier, where it was asked for as one that keeps a promise."""
@@ -209,7 +210,7 @@ def no_class(y: Any) -> str | None:
 
 
 NEEDS_PROMISE = Use(
-    ("confidence_level",),
+    ("confidence_level", "anyway"),
     lambda given: given["answer_accuracy"] is not None,
     "--answer-accuracy",
     "add --answer-accuracy NUMBER",

@@ -331,12 +331,6 @@ STAGE_USES = (
     ),
     NEEDS_PROMISE,
     Use(
-        ("anyway",),
-        lambda given: given["answer_accuracy"] is not None,
-        "--answer-accuracy",
-        "leave it out",
-    ),
-    Use(
         ("feature_model",),
         lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
         "methods with a front: auto, enumerate, windows, emsco, one of them alone",

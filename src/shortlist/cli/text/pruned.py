@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
 from shortlist.cli.text.output import finite
+from shortlist.results.picking import can_be_promised
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
@@ -168,7 +169,11 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
         return None
     answered, right = pruned.answered
     test = {"n_rows": pruned.n_rows["test"], "n_answered": answered, "n_right": right}
-    return pruned.selective.guarantee_.as_dict() | {"test": test}
+    found = pruned.selective.guarantee_.as_dict() | {"test": test}
+    if found["promised"]:
+        return found
+    instead = pruned.selective.promised_instead_
+    return found | {"instead": can_be_promised(None if instead is None else instead.as_dict())}
 
 
 def _print_promise(promised: dict[str, Any]) -> None:
@@ -181,6 +186,8 @@ def _print_promise(promised: dict[str, Any]) -> None:
             f"Of {test['n_rows']} test rows {test['n_answered']} are answered, {test['n_right']} of them "
             "rightly."
         )
+    else:
+        print(promised["instead"])
 
 
 def _choice_text(choice: dict[str, Any]) -> str:
