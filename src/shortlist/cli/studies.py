@@ -94,7 +94,7 @@ class StudyPlace:
                 pass
         except ShortlistError as error:
             if not isinstance(error, BadFileError) or not os.access(self.path, os.W_OK):
-                return  # another process works on it, or it cannot be written, which is told when it is opened
+                return  # in use, or not to be written, which is told when it is opened
             complain("note: what an earlier run of this command had kept is damaged, so it begins anew.")
             with contextlib.suppress(OSError):
                 remove_study(self.path)
