@@ -62,6 +62,7 @@ def test_a_promise_goes_along(half: tuple[Pool, Any], accuracy: float) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 @pytest.mark.parametrize("options", [{"confidence": 0.6}, {"confidence": 0.55, "answer_accuracy": 0.6}])
 def test_stages_answer_as_the_model_does(target: str, options: dict[str, Any]) -> None:
     rows = TABLE[["a", "c", "ward"]]

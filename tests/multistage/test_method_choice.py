@@ -89,7 +89,7 @@ def test_every_method_finds_the_front_with_hours_that_brute_force_has(removal: b
     for method in ("enumerate", "windows", "emsco"):
         clf = MultiStageClassifier(
             feature_costs=costs, objectives=names, method=method, max_stages=3, removal=removal,
-            confidence=0.8, limits={"hours": 12}, random_state=0,
+            confidence=0.8, limits={"hours": 12}, validation_share=1 / 3, random_state=0,
         ).fit(X, y)  # fmt: skip
         assert clf.front_.values[clf.point_, 2] <= 12
         fronts[method] = {tuple(values) for values in clf.front_.values.tolist()}

@@ -38,6 +38,7 @@ BAD: dict[str, Any] = {
     "random_state": -1,
     "space": "none",
     "time_limit_s": 0,
+    "validation_share": 2,
 }
 """A bad value of every option that is checked alone."""
 

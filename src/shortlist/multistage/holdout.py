@@ -28,7 +28,7 @@ from shortlist.tables.splits import (
 )
 
 SHARES = (0.5, 0.25, 0.25)
-"""Shares of the rows that fit the subclassifiers, choose among stage assignments, and measure the choice (Sec. 4.3.1)."""
+"""Shares of the rows that fit subclassifiers, choose stage assignments, and measure them (Sec. 4.3.1)."""
 
 
 @saved_from("shortlist.multistage")

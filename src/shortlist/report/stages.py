@@ -119,7 +119,8 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
     return [
         Chart(
             "The path of rows through the stages",
-            f"{counted(len(truth), 'row')} that chose enter stage 1; {rejected:,} are rejected after the last.",
+            f"{counted(len(truth), 'row')} that chose enter stage 1; {rejected:,} are rejected after the "
+            "last.",
             {"kind": "bar", "names": labels, "series": series, "x": {"label": "rows"}},
             Table(
                 "The path of the rows that chose",

@@ -170,7 +170,8 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
             f"there is no point {point}: the front has {len(front):,}, numbered from 0. Pick one of them, "
             "or a rule."
         )
-    if not within[point] and not front.extras.get("promised", within)[point]:
+    promised = front.extras.get("promised")
+    if not within[point] and promised is not None and not promised[point]:
         raise UnmetChoiceError(
             f"nothing is promised about point {point}, so it would answer no row. Pick one that is promised."
         )
@@ -247,7 +248,8 @@ def _nothing_promised(front: "Front") -> str:
     )
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     if kept:
-        return f"{wanted} cannot be promised about any point within the limits, but about {all_of(kept, most=8)}."
+        others = all_of(kept, most=8)
+        return f"{wanted} cannot be promised about any point within the limits, but about {others}."
     can = can_be_promised(front.extras["promised_instead"])
     return f"{wanted} cannot be promised about any point of the front. {can}"
 

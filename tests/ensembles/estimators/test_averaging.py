@@ -423,34 +423,6 @@ def test_a_saved_committee_averages_as_before(tmp_path: Any, pool: Any) -> None:
     assert np.array_equal(loaded.predict(X), pruned.predict(X))
 
 
-def test_a_model_from_before_there_was_a_choice_votes(pool: Any) -> None:
-    pruned = ExactPruner(pool, objective="accuracy").fit(X[120:], Y[120:])
-    expected = pruned.predict(X)
-
-    del pruned.voting, pruned.voting_, pruned.gains_, pruned.refit, pruned.chosen_pool_, pruned.probabilities
-
-    assert np.array_equal(pruned.predict(X), expected)
-    assert pruned.get_params()["voting"] == "hard"
-
-
-@pytest.mark.parametrize(
-    ("voting", "objective", "source"), [("hard", "accuracy", "shares"), ("soft", "log-loss", "mean")]
-)
-def test_models_from_before_calibration_answer_as_they_did(
-    voting: str, objective: str, source: str, pool: Any
-) -> None:
-    made = ExactPruner(pool, voting=voting, objective=objective, node_limit=20, random_state=0)
-    old, plain = (
-        made.fit(X[120:], Y[120:]),
-        clone(made).set_params(probabilities=source).fit(X[120:], Y[120:]),
-    )
-    for name in ("probabilities_", "calibration_", "probability_losses_"):
-        del old.__dict__[name]
-    assert np.array_equal(old.predict_proba(X), plain.predict_proba(X))
-    assert np.array_equal(old.predict(X), plain.predict(X))
-    assert verify(old, X[120:], Y[120:]).failures == ()
-
-
 def test_a_committee_of_nobody_keeps_no_calibration_of_another_fit() -> None:
     rows = pd.DataFrame({"a": [1, 0, 1, 0] * 5, "b": [0, 1, 1, 0] * 5})
     truth = rows["a"].to_numpy()

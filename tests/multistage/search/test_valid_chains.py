@@ -77,6 +77,7 @@ def test_evolution_stays_within_the_rules_and_finds_the_front(rules: str) -> Non
         "max_stages": 3,
         "confidence": 0.6,
         "random_state": 1,
+        "validation_share": 1 / 3,
     }
     exact = MultiStageClassifier(method="enumerate", **options).fit(X, Y)
     evolved = MultiStageClassifier(

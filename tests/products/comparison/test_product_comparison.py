@@ -31,6 +31,7 @@ from shortlist.products.comparison.product_comparison import (
 )
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
+from shortlist.runs.studies.schema import SUMMED, checksum
 
 N = 14
 LINE = make_model(
@@ -218,7 +219,9 @@ def test_a_study_that_was_changed_is_found_out(
     else:
         record |= change
     with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as file:
+        file.create_function("checksum", -1, checksum)
         file.execute("UPDATE units SET result = ?", (json.dumps(record),))
+        file.execute(f"UPDATE units SET checksum = checksum({', '.join(SUMMED['units'])})")  # ours
         file.commit()
     with open_study(tmp_path / "study.db") as study, pytest.raises(error, match=told):
         compared(["ibea"], seeds=[0], work=Work(1, study))

@@ -90,13 +90,13 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
 
-    Splits the rows 50 : 25 : 25, fits classifiers on the first part, chooses stage assignments on the second,
-    and measures them on the third. --out front.parquet writes the front (shortlist front show),
+    A quarter of the rows is held out and measures every point of the front. Up to 2,000 others all fit
+    classifiers and choose stage assignments, out of fold; of more rows a third chooses. --out front.parquet writes the front (shortlist front show),
     --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
     shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
     found. With --answer-accuracy a quarter of the rows is kept apart before, and calibrates the threshold of
-    every point of the front, of which one is taken that keeps the promise. With --method NAME of an opponent it fits that one instead, and with --methods
-    it compares several on the splits of several seeds.
+    every point of the front, of which one is taken that keeps the promise. With --method NAME of an opponent
+    it fits that one instead, and with --methods it compares several on the splits of several seeds.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 

@@ -437,8 +437,8 @@ def stage_objective_names(text: str) -> list[str]:
     """Return the names in ``--objectives``; those of attributes as the file of prices has them."""
     from shortlist.multistage.search.stage_objectives import OBJECTIVES
 
-    plain = {name: name.replace("-", "_") for name in read_names(text)}
-    return [known if known in OBJECTIVES else name for name, known in plain.items()]
+    plain = [(name, name.replace("-", "_")) for name in read_names(text)]
+    return [known if known in OBJECTIVES else name for name, known in plain]
 
 
 def stage_method(method: str, recall: int | None, rules: str | None = None) -> str:

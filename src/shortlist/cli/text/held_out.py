@@ -7,7 +7,7 @@ INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
 
 
 def print_held_out(measured: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print figures as :meth:`Figures.as_dict` returns them, by the name of what was measured, a line each."""
+    """Print figures as :meth:`Figures.as_dict` returns them, a line for each name of what was measured."""
     n_rows = next(iter(measured.values()))["n_rows"]
     print(f"Held out: {n_rows:,} test rows, on which nothing was fitted and nothing chosen.")
     print(f"{'':<14}{'answered':<25}{'right of these':<25}mean cost")

@@ -182,7 +182,7 @@ def _values_line(classifier: "MultiStageClassifier") -> str:
 
 
 def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
-    """Print the point that a model was changed to: what it does on held-out rows, then on those that chose."""
+    """Print the point that a model was changed to, by held-out rows first, then by those that chose."""
     from shortlist.cli.text.front_text import held_out_facts
     from shortlist.cli.text.held_out import print_after_looking, print_held_out
 

@@ -99,7 +99,7 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
 def answers_of_model(
     asked: tuple[Any, float], rule: RejectRule, encoding: Encoding, given: LabelledCodes, subset: Mask
 ) -> StageAnswers:
-    """Ask the fitted classifier of a subset, with its least probability, about rows as it answers new ones."""
+    """Ask the fitted classifier of a subset, with its least probability, as it answers new rows."""
     (model, least), states = asked, given.states
     has_value = ~encoding.gaps(given.rows) if states is None else states == ANSWERED
     there = np.asarray(has_value[:, subset].any(axis=1))

@@ -20,8 +20,8 @@ def export_policy(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="Rows to check on: CSV, Parquet or Excel file, - for stdin, or example:breast-cancer. Only "
-            "a protocol can do without."
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer: rows to check the "
+            "policy on. Only a protocol can do without."
         ),
     ] = None,
     *,

@@ -1,7 +1,7 @@
 """What `shortlist stage` tells of opponents: one alone, and several methods side by side."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ def opponent_facts(
         "costs": dict(zip(costs.names, alone.tolist(), strict=True)),
         "total_cost": costs.total / costs.scale,
         "rows": counts,
-        "test": {name: asdict(test)},
+        "test": {name: test.as_dict()},
         "out": None,
     }
 
