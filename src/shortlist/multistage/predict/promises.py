@@ -57,7 +57,7 @@ def promised_front(
         nothing can be promised, from the threshold on that most was to be expected of. A point is left out
         where another dominates it; one that is promised, where another one that is. The extras are those of
         the front given, without ``n_tied``, and ``promised``, a bool for each point, ``promises``, its
-        guarantee as plain data, ``thresholds``, from where on it is told, ``promised_instead``, the most that
+        guarantee as plain data, ``answer_from``, from which score on it is told, ``promised_instead``, the most that
         could have been promised where nothing is, and ``without_promise``, what the points were taken from.
     coverage : ndarray of float, shape (n_points,)
         Share of the rows that chose which each point answers.
@@ -93,7 +93,7 @@ def promised_front(
     facts |= {
         "promised": promised[order].tolist(),
         "promises": [asdict(guarantees[number]) for number in order],
-        "thresholds": thresholds[order].tolist(),
+        "answer_from": thresholds[order].tolist(),
     }
     return replace(found, extras=facts), measures[order, CONCLUSIVE] / problem.n_rows
 
