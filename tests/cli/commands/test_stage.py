@@ -814,7 +814,7 @@ def test_objectives_that_are_no_column_of_numbers_are_refused(
 
 
 def test_rows_that_wait_are_told_of_once(folder: Path) -> None:
-    """The defects: "0 of 60 rows are not answered" of rows that all wait, and a marker called a wrong word."""
+    """The defects: "0 of 60 rows are not answered", and a marker that was called a wrong word."""
     made = shortlist(
         "stage", "numbers.csv", *QUICK, "--answer-accuracy", "0.5", "--confidence-level", "0.8",
         "--confidence", "0.6", "--max-stages", "1",
