@@ -613,7 +613,7 @@ class MultiStageClassifier(TableClassifier):
                 self._models[subset.tobytes()], self._rule, self._encoding, given, subset
             ),
         )
-        thresholds = self.front_.extras.get("thresholds") or [0.0] * len(asked)
+        thresholds = self.front_.extras.get("answer_from") or [0.0] * len(asked)
         found = []
         for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
             bought = acquired(assignment[None, :], len(stages))[0]

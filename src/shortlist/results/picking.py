@@ -172,8 +172,10 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
         )
     promised = front.extras.get("promised")
     if not within[point] and promised is not None and not promised[point]:
+        kept = _promised_points(front)
+        instead = f"Pick one that is promised: {kept}." if kept else _nothing_promised(front)
         raise UnmetChoiceError(
-            f"nothing is promised about point {point}, so it would answer no row. Pick one that is promised."
+            f"nothing is promised about point {point}, so it would answer no row. {instead}"
         )
     if not within[point]:
         raise UnmetChoiceError(
@@ -227,6 +229,7 @@ def why_none(front: "Front", limits: LimitsAsked) -> str:
     """Say in a sentence why no point may be taken."""
     if not len(front):
         return "The front has no points."
+    broken = "" if any(front.extras.get("promised", [True])) else f" {_nothing_promised(front)}"
     for name, words, met in _each_met(front, limits):
         if not met.any():
             place = front.names.index(name)
@@ -234,10 +237,16 @@ def why_none(front: "Front", limits: LimitsAsked) -> str:
             ends = front.values[:, place] * sign
             best, worst = ends.min() * sign, ends.max() * sign
             reach = f"the best is {best:g}" + (f", the worst {worst:g}" if best != worst else "")
-            return f"No point has {name} {words}: {reach}."
+            return f"No point has {name} {words}: {reach}.{broken}"
     if mark_within(front, limits).any():
         return _nothing_promised(front)
-    return "No point is within all limits at once."
+    return f"No point is within all limits at once.{broken}"
+
+
+def _promised_points(front: "Front") -> str:
+    """Name the points that are promised, whatever the limits; empty where there is none."""
+    kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
+    return f"{'points' if len(kept) > 1 else 'point'} {all_of(kept, most=8)}" if kept else ""
 
 
 def _nothing_promised(front: "Front") -> str:
@@ -246,10 +255,8 @@ def _nothing_promised(front: "Front") -> str:
     wanted = (
         f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
     )
-    kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
-    if kept:
-        others = all_of(kept, most=8)
-        return f"{wanted} cannot be promised about any point within the limits, but about {others}."
+    if kept := _promised_points(front):
+        return f"{wanted} cannot be promised about any point within the limits, but about {kept}."
     can = can_be_promised(front.extras["promised_instead"])
     return f"{wanted} cannot be promised about any point of the front. {can}"
 

@@ -28,7 +28,10 @@ def proof_text(front: "Front") -> str:
     if (before := front.extras.get("without_promise")) is not None:
         complete = "complete " if before["proof"] == ProofKind.COMPLETE else ""
         among = counted(before["n_points"], "point")
-        return f"the best with the promise among the {among} of the {complete}front without it{limit}"
+        n_promised = sum(front.extras["promised"])
+        kept = "none is promised" if n_promised == 0 else f"{n_promised:,} promised, the others answer no row"
+        told = "" if n_promised == len(front) else f"; {kept}"
+        return f"the best with the promise among the {among} of the {complete}front without it{limit}{told}"
     if proof.kind is ProofKind.COMPLETE:
         return "complete: no other is non-dominated"
     if proof.kind is ProofKind.NONDOMINATED:

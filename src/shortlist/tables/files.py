@@ -41,7 +41,11 @@ UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
 
 
 def read_table_file(
-    source: str | Path, notes: list[str] | None = None, *, words: Sequence[str] = ()
+    source: str | Path,
+    notes: list[str] | None = None,
+    *,
+    words: Sequence[str] = (),
+    marker: str | None = None,
 ) -> "pd.DataFrame":
     """Read a table from a file, or from standard input for ``-``.
 
@@ -58,6 +62,8 @@ def read_table_file(
         comma, decimal commas, a sheet that was chosen, an index that was left out.
     words : sequence of str, default=()
         Columns that are text, even if they look like numbers.
+    marker : str, optional
+        What stands in a cell that was not asked for yet; it may be among numbers.
 
     Returns
     -------
@@ -73,11 +79,16 @@ def read_table_file(
         If it is a workbook, and the package that reads those is not installed.
     """
     name, content = read_content(source)
-    return table_of_bytes(name, content, [] if notes is None else notes, words=words)
+    return table_of_bytes(name, content, [] if notes is None else notes, words=words, marker=marker)
 
 
 def table_of_bytes(
-    name: str, content: bytes, notes: list[str], *, words: Sequence[str] = ()
+    name: str,
+    content: bytes,
+    notes: list[str],
+    *,
+    words: Sequence[str] = (),
+    marker: str | None = None,
 ) -> "pd.DataFrame":
     """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
     content = _unpacked(name, content)
@@ -87,9 +98,9 @@ def table_of_bytes(
         table = _parquet(name, content, notes, words)
     elif content.startswith(ZIP) and is_workbook(name, content):
         text = workbook_as_text(name, content, notes)
-        table = parsed(name, text, notes, separator=",", words=words, place="row")
+        table = parsed(name, text, notes, separator=",", words=words, marker=marker, place="row")
     else:
-        table = parsed(name, decoded(name, content), notes, words=words)
+        table = parsed(name, decoded(name, content), notes, words=words, marker=marker)
     if table.empty:
         what = "a header and no rows" if table.shape[1] else "no columns"
         raise BadFileError(f"{name} has {what}. A table needs a line of names and at least one row.")

@@ -85,7 +85,11 @@ class LearningTable(NamedTuple):
 
 
 def read_table(
-    source: str | Path, notes: list[str] | None = None, *, words: Sequence[str] = ()
+    source: str | Path,
+    notes: list[str] | None = None,
+    *,
+    words: Sequence[str] = (),
+    marker: str | None = None,
 ) -> "pd.DataFrame":
     """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
 
@@ -100,6 +104,8 @@ def read_table(
         Gets a sentence for everything that a reader of the answer should know about how the file was read.
     words : sequence of str, default=()
         Columns of a file that are text, even if they look like numbers.
+    marker : str, optional
+        What stands in a cell of a file that was not asked for yet; it may be among numbers.
 
     Raises
     ------
@@ -114,7 +120,7 @@ def read_table(
     else:
         from shortlist.tables.files import read_table_file
 
-        table = read_table_file(source, notes, words=words)
+        table = read_table_file(source, notes, words=words, marker=marker)
     table.attrs[FILE] = name
     return table
 

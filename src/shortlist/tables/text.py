@@ -72,6 +72,7 @@ def parsed(
     *,
     separator: str | None = None,
     words: Sequence[str] = (),
+    marker: str | None = None,
     place: str = "line",
 ) -> "pd.DataFrame":
     """Read a table from text; see :func:`shortlist.tables.files.read_table_file`.
@@ -99,7 +100,9 @@ def parsed(
     table.columns = [str(column) for column in table.columns]
     if separator != ",":
         _read_decimal_commas(name, table, notes, words)
-    _note_words_among_numbers(name, table, text_records(text, separator), notes, words=words, place=place)
+    _note_words_among_numbers(
+        name, table, text_records(text, separator), notes, words=words, marker=marker, place=place
+    )
     return table
 
 
@@ -110,14 +113,19 @@ def _note_words_among_numbers(
     notes: list[str],
     *,
     words: Sequence[str],
+    marker: str | None,
     place: str,
 ) -> None:
-    """Note each column of words of which at least half are numbers, and where its first word is."""
+    """Note each column of words of which at least half are numbers, and where its first word is.
+
+    Cells with the marker are no words.
+    """
     import pandas as pd
 
     wrong: dict[str, tuple[int, int]] = {}
     for column in _columns_of_words(table, words):
         known = table[column].dropna()
+        known = known[known.astype(str) != marker]
         numbers = pd.to_numeric(known, errors="coerce").notna()
         if not numbers.all() and 2 * int(numbers.sum()) >= len(known):
             wrong[column] = (int(known.index[~numbers][0]), int(numbers.sum()))

@@ -622,6 +622,7 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     assert len(front) == facts["n_points"]
     shown = shortlist("front", "show", "none.parquet", "--pick", "0", cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in shown.stdout
+    assert "with the threshold that was expected to do best, but is not promised: coverage" in shown.stdout
     picked = shortlist("front", "pick", "none.parquet", cwd=folder)
     assert (picked.returncode, picked.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
     for page in ("none.html", "none.svg"):
@@ -634,6 +635,13 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     assert facts["chosen"]["guarantee"]["promised"] is False
     answers = shortlist("predict", "none.joblib", "new.csv", cwd=folder).stdout.splitlines()
     assert set(answers[1:]) == {"REJECT"}
+    limited = ["--limit", "coverage>=1", "--anyway", "--out", "limited.joblib", "--json"]
+    facts = json.loads(shortlist(*asked, *limited, cwd=folder).stdout)
+    assert (facts["status"], facts["model"]) == ("infeasible", "limited.joblib")
+    assert "No point has coverage >= 1: the best is" in facts["reason"]
+    assert "What can be promised is" in facts["reason"]
+    assert "--anyway" not in facts["reason"]
+    assert (folder / "limited.joblib").exists()
     refused = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)
     assert (refused.returncode, refused.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
     assert not (folder / "again.joblib").exists()
@@ -803,3 +811,25 @@ def test_objectives_that_are_no_column_of_numbers_are_refused(
     )  # fmt: skip
     assert (run.returncode, run.stdout) == (2, "")
     assert sentence in run.stderr
+
+
+def test_rows_that_wait_are_told_of_once(folder: Path) -> None:
+    """The defects: "0 of 60 rows are not answered", and a marker that was called a wrong word."""
+    made = shortlist(
+        "stage", "numbers.csv", *QUICK, "--answer-accuracy", "0.5", "--confidence-level", "0.8",
+        "--confidence", "0.6", "--max-stages", "1",
+        "--out", "waiting.joblib", cwd=folder,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    table = pd.read_csv(folder / "new.csv", dtype=str)
+    table.assign(age=table["age"].mask(table.index % 2 == 0, "?")).to_csv(folder / "some.csv", index=False)
+    asked = shortlist("predict", "waiting.joblib", "some.csv", "--not-asked", "?", cwd=folder)
+    assert asked.returncode == 0, asked.stderr
+    assert "30 of 60 rows have no answer yet" in asked.stderr
+    assert "Correct the cell" not in asked.stderr
+    table.drop(columns="age").to_csv(folder / "no-age.csv", index=False)
+    waiting = shortlist("predict", "waiting.joblib", "no-age.csv", cwd=folder)
+    assert "60 of 60 rows have no answer yet" in waiting.stderr
+    assert "0 of 60 rows" not in waiting.stderr.replace("60 of 60", "")
+    assert "note: Promised with confidence 80 %" in waiting.stderr
+    assert "note: none of the 60 rows is answered." in waiting.stderr

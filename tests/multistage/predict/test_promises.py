@@ -1,6 +1,7 @@
 """What is promised of stages: told of the rows that predictions answer, and picked among what is promised."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from sklearn.datasets import make_classification
 from shortlist import BadInputError, MultiStageClassifier
 from shortlist.errors import LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.results.front_differences import Fate, choice_changes, front_differences
+from shortlist.results.limits import read_limit
 from shortlist.results.picking import without_promises
+from shortlist.results.proof_words import proof_text
 
 OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 X, Y = make_classification(900, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)
@@ -71,8 +75,11 @@ def test_the_point_that_is_picked_is_promised(pick: str) -> None:
     assert stages.guarantee_ is not None
     assert stages.guarantee_.promised
     assert promised[stages.point_]
-    with pytest.raises(UnmetChoiceError, match="nothing is promised about point"):
+    kept = [str(number) for number, one in enumerate(promised) if one]
+    with pytest.raises(UnmetChoiceError, match="nothing is promised about point") as refused:
         choose_point(stages.front_, promised.index(False))
+    assert all(number in str(refused.value).split("promised: point")[1] for number in kept[:3])
+    assert proof_text(stages.front_).endswith(f"; {len(kept)} promised, the others answer no row")
 
 
 def test_points_of_the_front_are_the_best_with_the_promise() -> None:
@@ -94,11 +101,26 @@ def test_points_of_the_front_are_the_best_with_the_promise() -> None:
     assert front.extras["without_promise"] == {"n_points": len(before.front_), "proof": "complete"}
 
 
+def test_from_which_probability_on_points_answer_is_no_number_of_votes() -> None:
+    """The defect: ``votes above`` between points of stages, and new calibration rows made another choice."""
+    front = _fitted(0.86).front_
+    assert len(set(front.extras["answer_from"])) > 1
+    for point in range(1, len(front)):
+        assert set(choice_changes(front, 0, point)) <= set(front.candidates)
+    moved = [one / 2 for one in front.extras["answer_from"]]
+    later = replace(front, extras=front.extras | {"answer_from": moved})
+    assert {one.fate for one in front_differences(front, later)} == {Fate.SAME}
+
+
 def test_where_nothing_can_be_promised_fitting_says_what_could_be_and_keeps_the_front() -> None:
     stages = MultiStageClassifier(answer_accuracy=0.99, confidence=0.6, max_stages=1, random_state=0)
     with pytest.raises(UnmetChoiceError, match=r"What can be promised is \d+ %, for \d+ of 225 calibration"):
         stages.fit(X, Y)
     assert not any(stages.front_.extras["promised"])
+    assert proof_text(stages.front_).endswith("; none is promised")
+    for choice in ({"pick": 0}, {"limits": [read_limit("coverage>1")]}):
+        with pytest.raises(BadInputError, match=r"What can be promised is \d+ %"):
+            choose_point(stages.front_, **{"pick": "one-se"} | choice)
     instead = stages.front_.extras["promised_instead"]
     assert 0.5 <= instead["accuracy"] < 0.99
     with pytest.raises(UnmetChoiceError, match="no point of the front predicts yet"):

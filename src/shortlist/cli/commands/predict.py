@@ -82,7 +82,7 @@ def predict(
     facts = _asked(estimator)
     columns = facts["ask"]["columns"] if facts else saved.features
     buys_features = hasattr(estimator, "decision_report")
-    read = read_table(table, notes)
+    read = read_table(table, notes, marker=not_asked)
     rows = _asked_rows(read, saved, columns, not_asked, notes, judges=bool(facts))
     ids = [name for name in saved.ids if name in read.columns]
     if explain and not buys_features:
@@ -104,7 +104,7 @@ def predict(
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
-        *_one_answer(answers[PREDICTION]),
+        *_one_answer(answers[PREDICTION], getattr(estimator, "reject_label_", None)),
     ]
     print_notes(found)
     notes += found
@@ -198,7 +198,8 @@ def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
     """Say how many rows are not answered where something is promised about answers, and what."""
     if "guarantee" not in facts:
         return []
-    return [f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. {facts['guarantee']['sentence']}"]
+    rejected = f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. " if facts["n_rejected"] else ""
+    return [rejected + facts["guarantee"]["sentence"]]
 
 
 def _called(facts: dict[str, Any]) -> list[str]:
@@ -252,13 +253,15 @@ def _asked(estimator: Any) -> dict[str, Any]:
     return {"ask": {"columns": columns, "cost": asking_cost(voter.pool_)}} if columns else {}
 
 
-def _one_answer(answers: "pd.Series[Any]") -> list[str]:
-    """Say that all of many rows are answered alike.
+def _one_answer(answers: "pd.Series[Any]", reject_label: object) -> list[str]:
+    """Say that all of many rows are answered alike, or not at all.
 
     That may be true of the rows, or the model tells nothing apart.
     """
     if len(answers) < MANY_ROWS or answers.nunique(dropna=False) > 1:
         return []
+    if answers.iloc[0] == reject_label:
+        return [f"none of the {len(answers):,} rows is answered."]
     return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 

@@ -90,13 +90,14 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
 
-    A quarter of the rows is held out and measures every point of the front. Up to 2,000 others all fit
-    classifiers and choose stage assignments, out of fold; of more rows a third chooses. --out front.parquet writes the front (shortlist front show),
-    --model-out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
-    shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
-    found. With --answer-accuracy a quarter of the rows is kept apart before, and calibrates the threshold of
-    every point of the front, of which one is taken that keeps the promise. With --method NAME of an opponent
-    it fits that one instead, and with --methods it compares several on the splits of several seeds.
+    A quarter of the rows measures what was chosen. Of up to 2,000 others all fit classifiers, and each judges
+    by those that were fitted without its fold; of more, two thirds fit and one third judges. --out
+    front.parquet writes the front (shortlist front show), --model-out stages.joblib the classifier (shortlist
+    predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its front.
+    Ctrl-C stops the search and keeps what was found. With --answer-accuracy a quarter of the rows is kept
+    apart before, and calibrates the threshold of every point of the front, of which one is taken that keeps
+    the promise. With --method NAME of an opponent it fits that one instead, and with --methods it compares
+    several on the splits of several seeds.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
 
@@ -249,7 +250,8 @@ def _find_front(
         seconds = seconds_now() - start
         model = SavedModel(classifier, tuple(map(str, X.columns)), wanted.target, ids=wanted.ids)
         none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
-        front_file, model_file = _save(model, wanted.front, None if none_promised else wanted.model)
+        unwritten = none_promised and not wanted.anyway
+        front_file, model_file = _save(model, wanted.front, None if unwritten else wanted.model)
         report = save_page(wanted.report, wanted.title, lambda: _parts(classifier, staged))
         if recall is not None and options is not None and staged is not None:
             try:
@@ -259,7 +261,7 @@ def _find_front(
                 unmet = error
     limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits) if staged is None else ""
-    if none_promised and wanted.model is not None:
+    if unwritten and wanted.model is not None:
         reason += " No model was written; with --anyway one is that answers no row."
     print_notes(later := stage_notes(classifier, staged))
     if json:

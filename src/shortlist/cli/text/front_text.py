@@ -200,10 +200,13 @@ def print_pick(front: Front, picked: "Pick") -> None:
         print_after_looking(held["n_rows"])
     by = "" if picked.rule == "number" else f" by {picked.rule}"
     on = " on the rows that chose" if is_staged(front) else ""
+    found = guarantees_of(front)[picked.index : picked.index + 1] if is_staged(front) else ()
+    if any(not one.promised for one in found):
+        on += ", with the threshold that was expected to do best, but is not promised"
     print(f"Point {picked.index}{by}{on}: {values}.")
     if is_staged(front):
-        for found in guarantees_of(front)[picked.index : picked.index + 1]:
-            print(found.sentence())
+        for one in found:
+            print(one.sentence())
         for stage, features in _stages(front, picked).items():
             print(f"{stage}: {', '.join(features)}")
         return

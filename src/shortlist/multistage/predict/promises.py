@@ -56,10 +56,10 @@ def promised_front(
         Each point with what it does on the rows that chose from its threshold on; of a point about which
         nothing can be promised, from the threshold on that most was to be expected of. A point is left out
         where another dominates it; one that is promised, where another one that is. The extras are those of
-        the front given, without ``n_tied``, and five more. Of each point ``promised`` is a bool, ``promises``
-        its guarantee as plain data, and ``thresholds`` from where on it is told. ``promised_instead`` is the
-        most that could have been promised where nothing is; ``without_promise`` tells what the points were
-        taken from.
+        the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its
+        guarantee as plain data, and ``answer_from`` the score from which on it is told.
+        ``promised_instead`` is the most that could have been promised where nothing is, and
+        ``without_promise`` what the points were taken from.
     coverage : ndarray of float, shape (n_points,)
         Share of the rows that chose which each point answers.
     """
@@ -94,7 +94,7 @@ def promised_front(
     facts |= {
         "promised": promised[order].tolist(),
         "promises": [asdict(guarantees[number]) for number in order],
-        "thresholds": thresholds[order].tolist(),
+        "answer_from": thresholds[order].tolist(),
     }
     return replace(found, extras=facts), measures[order, CONCLUSIVE] / problem.n_rows
 
