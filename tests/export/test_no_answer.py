@@ -122,7 +122,7 @@ def test_every_reader_says_the_same_of_a_row_that_not_all_judges_have_answered(
     assert early.calls.tolist() == [len(told["asked"])]
     assert list(early.needs) == (told["needs"] or [""])
     assert voter.predict_proba(frame)[0] == pytest.approx(told["probabilities"], abs=1e-9)
-    found = unanswered_rows(voter, frame)
+    found = unanswered_rows(voter, frame, 0.7 if promised else None)
     assert found.rows[0] == (nobody or (kind == "one" and ballot == "threshold"))
     assert [found.silent[0], found.unknown[0], bool(found.needs[0])] == [
         kind == "silent", kind == "unknown", bool(told["needs"]),
@@ -145,6 +145,28 @@ def test_every_reader_says_the_same_of_a_row_that_not_all_judges_have_answered(
     assert ("'Error 429' of 'j" in ran.stderr) == (kind == "unknown")
     given = list(reader.table_rows(reader.load(str(tmp_path / "p.json")), str(tmp_path / "rows.csv"), "?"))
     assert reader.answer(policy, given[0]) == told
+
+
+@pytest.mark.parametrize(("least", "needs"), [(0.8, "j4"), (0.99, "")])
+def test_a_settled_class_waits_while_it_is_open_whether_a_promise_lets_it_be_answered(
+    least: float, needs: str, tmp_path: Path
+) -> None:
+    saved = copy.deepcopy(of_judges("shares", True))
+    saved.estimator.guarantee_ = replace(saved.estimator.guarantee_, threshold=least)
+    told = reader.answer(policy_of(saved), SAID["settled"])
+    assert told["needs"] == ([needs] if needs else []), "else this row tests nothing"
+
+    save_model(saved, tmp_path / "m.joblib")
+    rows = pd.DataFrame([dict.fromkeys(JUDGES, "?") | SAID["settled"]] * 2)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    for options in ([], ["--early-exit"]):
+        ran = shortlist(
+            "predict", "m.joblib", "rows.csv", "--not-asked", "?", *options, "--out", "a.csv", cwd=tmp_path
+        )
+        out = pd.read_csv(tmp_path / "a.csv", keep_default_na=False)
+        assert out["prediction"].tolist() == ["REJECT"] * 2
+        assert out.get("needs", pd.Series(["", ""])).tolist() == [needs] * 2, options
+        assert ("2 waiting for j4" in ran.stderr) == bool(needs)
 
 
 @pytest.mark.parametrize("ballot", BALLOTS)

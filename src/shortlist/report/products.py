@@ -19,7 +19,7 @@ from shortlist.results.picking import Pick
 MOST_BRANCHES = 3000
 """A tree with more features shows those only that are chosen."""
 
-MOST_PARTS = 12
+MOST_PARTS = 6
 """So many features of the pick at most are told one by one at the beginning of a page."""
 
 

@@ -73,9 +73,11 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     gaps = shortlist(*asked, "--ignore-unknown", cwd=folder)
     assert gaps.returncode == 2
     advice = "pass --default 'cost (eur)=0'"
-    assert f"lack it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
+    assert f"lacks it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
+    as_headed = shortlist(*asked, "--ignore-unknown", "--default", "Cost (EUR)=0", "--json", cwd=folder)
     run = shortlist(*asked, "--ignore-unknown", *shlex.split(advice)[1:], "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
+    assert json.loads(as_headed.stdout)["ranges"] == json.loads(run.stdout)["ranges"]
     notes = json.loads(run.stdout)["notes"]
     assert "sheet.csv: 2 rows of features that the model does not have passed over: Sum and VAT." in notes
     needless = shortlist("configure", "phone.uvl", *COST, "--ignore-unknown", cwd=folder)

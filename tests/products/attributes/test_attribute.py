@@ -146,7 +146,7 @@ def test_features_that_group_others_need_no_value(tmp_path: Path) -> None:
     assert notes[0].endswith("count 0: Shop and Pay.")
     assert exact_attribute(table, "cost", model, default=5).values.tolist() == [5, 5, 2, 1]
     table = read_attributes(_table(tmp_path, "feature,cost\nCard,2\nPay,3\n"), model)
-    with pytest.raises(BadInputError, match="1 of 4 lack it: Cash"):
+    with pytest.raises(BadInputError, match="1 of 4 lacks it: Cash"):
         exact_attribute(table, "cost", model)
 
 

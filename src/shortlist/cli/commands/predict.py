@@ -230,7 +230,7 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     answers = pd.DataFrame({PREDICTION: found.labels, "calls": found.calls})
     if any(found.needs):
         answers["needs"] = list(found.needs)
-    open_ = unanswered_rows(getattr(estimator, "classifier_", estimator), rows)
+    open_ = unanswered_rows(getattr(estimator, "classifier_", estimator), rows, _least(estimator))
     facts = {
         "order": list(found.order),
         "mean_calls": float(found.calls.mean()),
@@ -278,7 +278,7 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
 
     estimator = saved.estimator
     voter = getattr(estimator, "classifier_", estimator)
-    probabilities, open_ = voter.predict_proba(rows), unanswered_rows(voter, rows)
+    probabilities, open_ = voter.predict_proba(rows), unanswered_rows(voter, rows, _least(estimator))
     answers = pd.DataFrame({PREDICTION: estimator.predict(rows)})
     for column, label in enumerate(voter.classes_):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
@@ -287,6 +287,12 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
         answers["needs"] = list(open_.needs)
     rejected = (answers[PREDICTION] == estimator.reject_label_).sum()
     return answers, _rejected(estimator, int(rejected)), open_.sentences()
+
+
+def _least(estimator: Any) -> float | None:
+    """Return how probable an answer has to be; None where nothing was to be promised."""
+    promised = getattr(estimator, "guarantee_", None)
+    return None if promised is None else float(promised.threshold)
 
 
 def _rejected(estimator: Any, n_rejected: int) -> dict[str, Any]:

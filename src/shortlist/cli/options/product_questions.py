@@ -244,7 +244,8 @@ def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str])
     from shortlist.exact import as_decimal
     from shortlist.products.attributes.attribute import BUILT_IN
 
-    defaults = dict(read_pairs(texts, "default"))
+    spelled = {name.casefold(): name for name in names}
+    defaults = {spelled.get(name.casefold(), name): value for name, value in read_pairs(texts, "default")}
     for name, value in defaults.items():
         if as_decimal(value) is None:
             raise BadInputError(

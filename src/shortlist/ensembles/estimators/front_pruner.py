@@ -13,7 +13,12 @@ from shortlist._validation import as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
+from shortlist.ensembles.estimators.exact_pruner import (
+    HELD_OUT,
+    ExactPruner,
+    positive_class,
+    price_settings,
+)
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.fronts.committee_front import committee_front
@@ -128,6 +133,8 @@ class FrontPruner(ExactPruner):
     node_limit = None
     max_cost = None
     solver = AUTO
+    pruning_rows = HELD_OUT
+    refit = False
 
     def __init__(
         self,

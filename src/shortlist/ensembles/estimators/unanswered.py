@@ -49,7 +49,7 @@ class Unanswered(NamedTuple):
         return [f"{counted(int(self.rows.sum()), 'row')} of {len(self.rows):,} cannot be answered: {named}."]
 
 
-def unanswered_rows(committee: Any, X: Any) -> Unanswered:
+def unanswered_rows(committee: Any, X: Any, least: float | None = None) -> Unanswered:
     """Return the rows that a fitted committee cannot answer, and why.
 
     Parameters
@@ -57,6 +57,9 @@ def unanswered_rows(committee: Any, X: Any) -> Unanswered:
     committee : EnsembleClassifier
         Fitted.
     X : DataFrame or array-like of shape (n_rows, n_features)
+    least : float, optional
+        How probable an answer has to be under a promise. Then a row waits while it is open whether it is
+        answered, and no longer once it cannot be.
     """
     heard = committee.heard(X) if hasattr(committee, "heard") else None
     if heard is None or heard.states is None:
@@ -68,8 +71,11 @@ def unanswered_rows(committee: Any, X: Any) -> Unanswered:
         nobody = np.zeros(len(silent), dtype=bool)
         return Unanswered(silent | unknown, silent, nobody, unknown, ("",) * len(silent), said)
     rows = places_of(committee.predict(X), committee.classes_) < 0
-    early = answer_early(committee, X)
-    waits = rows & np.array([bool(one) for one in early.needs])
+    early = answer_early(committee, X, least=least)
+    waits = np.array([bool(one) for one in early.needs])
+    if least is not None:  # open until it is known whether they are answered, and no longer
+        rows &= [not one for one in answer_early(committee, X).needs]
+        rows |= waits
     unknown = rows & ~waits & (heard.states == UNKNOWN).any(axis=1)
     silent = rows & ~waits & ~unknown & ~(heard.states == ANSWERED).any(axis=1)
     pairs = {

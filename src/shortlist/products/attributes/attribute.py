@@ -141,9 +141,10 @@ def _check_absent(
     grouping = {group.parent for group in model.groups}
     missing = [i for i in absent if i not in grouping]
     if missing:
+        lack = "lacks" if len(missing) == 1 else "lack"
         raise BadInputError(
             f"{table.source} must give {name!r} for every feature, but {len(missing)} of {model.n_features} "
-            f"lack it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass "
+            f"{lack} it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass "
             f"defaults={{{name!r}: 0}} if that is their value."
         )
     if notes is not None:
