@@ -108,7 +108,7 @@ def test_from_which_probability_on_points_answer_is_no_number_of_votes() -> None
     for point in range(1, len(front)):
         assert set(choice_changes(front, 0, point)) <= set(front.candidates)
     moved = [one / 2 for one in front.extras["answer_from"]]
-    later = replace(front, extras=front.extras | {"answer_from": moved})
+    later = replace(front, extras={**front.extras, "answer_from": moved})
     assert {one.fate for one in front_differences(front, later)} == {Fate.SAME}
 
 
