@@ -281,3 +281,13 @@ def test_a_group_that_is_called_like_a_feature_takes_nothing_itself() -> None:
         [1, 2], "ab", groups={"b": "a"}, first_prices={"a": 4}, attributes={"hours": {"a": 9, "b": 1}}
     )
     assert costs.taken(np.array([[False, True], [True, True]]), costs.attributes).tolist() == [[1], [9]]
+
+
+def test_columns_of_prices_are_known_however_their_letters_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("Feature,COST,Discount_Cost, Group\na,5,2,lab\nb,4,1,lab\n")
+    costs = read_costs(path, ["a", "b"])
+    assert costs.price(np.array([[True, True]])).tolist() == [6 * costs.scale]
+    path.write_text("feature,Cost,COST\na,5,2\n")
+    with pytest.raises(BadFileError, match="must have the columns feature and cost"):
+        read_costs(path, ["a"])

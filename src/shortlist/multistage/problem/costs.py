@@ -284,6 +284,19 @@ def _attribute(
     return Attribute(attribute, values, scale)
 
 
+KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
+"""The columns of a file of prices that mean something, however their letters are written."""
+
+
+def _known_names(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with these names in small letters, where only one column is called so."""
+    alike = [(name.strip().casefold(), name) for name in table.columns]
+    called = [small for small, _ in alike]
+    return table.rename(
+        columns={name: small for small, name in alike if small in KNOWN_NAMES and called.count(small) == 1}
+    )
+
+
 def read_costs(
     path: str | Path,
     names: Sequence[str],
@@ -323,7 +336,7 @@ def read_costs(
         If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
         the first one costs more: then the price of a set would depend on the order of buying.
     """
-    table = _prices_of(path, notes)
+    table = _known_names(_prices_of(path, notes))
     if dataset is not None:
         table = _of_dataset(table, dataset, path)
     key = next((one for one in ("feature", "test", "name") if one in table), "feature")
