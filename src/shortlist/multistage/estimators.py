@@ -468,8 +468,10 @@ class MultiStageClassifier(TableClassifier):
             )
             known = subset
         self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
-        doubt = "" if self.answer_rejected else low_coverage(float(self.coverage_[self.point_]))
-        if self.guarantee_ is not None and not self.guarantee_.promised:
+        is_promised = self.guarantee_ is not None and self.guarantee_.promised
+        share = float(self.coverage_[self.point_])
+        doubt = "" if self.answer_rejected else low_coverage(share, promised=is_promised)
+        if self.guarantee_ is not None and not is_promised:
             doubt = self.guarantee_.sentence()
         self.notes_ = (*getattr(self, "_doubts", ()), *([doubt] if doubt else []))
         return self

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from shortlist import BadInputError, MultiStageClassifier
 from shortlist.errors import LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage.predict.point_choice import choose_point
+from shortlist.multistage.predict.point_choice import choose_point, low_coverage
 from shortlist.results.front_differences import Fate, choice_changes, front_differences
 from shortlist.results.limits import read_limit
 from shortlist.results.picking import without_promises
@@ -170,3 +170,9 @@ def test_what_cannot_be_meant_is_refused(
 ) -> None:
     with pytest.raises(BadInputError, match=message):
         MultiStageClassifier(**options, max_stages=1, random_state=0).fit(X, Y, **given)
+
+
+def test_advice_about_few_answers_never_breaks_a_promise() -> None:
+    assert "coverage>=0.5" in low_coverage(0.4)
+    assert "coverage>=0.5" not in low_coverage(0.4, promised=True)
+    assert "promise a smaller accuracy, or bring more rows" in low_coverage(0.4, promised=True)

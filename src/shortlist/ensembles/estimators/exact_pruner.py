@@ -223,8 +223,8 @@ class ExactPruner(PoolPruner):
     chosen_pool_: Pool
     result_: Any
     max_copies: int = 1
-    refit: bool = False  # of fronts, which have no option for it
-    pruning_rows: str = HELD_OUT
+    refit: bool
+    pruning_rows: str
     cross_fitted_: CrossFittedPool | None = None
 
     def __init__(

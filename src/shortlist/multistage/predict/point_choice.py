@@ -96,13 +96,15 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
             )
 
 
-def low_coverage(share: float) -> str:
+def low_coverage(share: float, *, promised: bool = False) -> str:
     """Return a sentence about a choice that answers less than half of the rows; empty for any other.
 
     Parameters
     ----------
     share : float
         Coverage on the rows that chose.
+    promised : bool, default=False
+        Whether the choice keeps a promise, which few others may do.
 
     Examples
     --------
@@ -111,9 +113,14 @@ def low_coverage(share: float) -> str:
     """
     if share >= LEAST_COVERAGE:
         return ""
+    advice = (
+        "To answer more, promise a smaller accuracy, or bring more rows"
+        if promised
+        else "Take a lower confidence, another pick, or a limit such as coverage>=0.5"
+    )
     return (
         f"the chosen point answers {100 * share:.3g} % of the rows that chose it, and rejects the others. "
-        "Take a lower confidence, another pick, or a limit such as coverage>=0.5."
+        f"{advice}."
     )
 
 
