@@ -55,6 +55,7 @@ def pruned_parts(
     selective: "SelectiveClassifier | None" = None,
     best_single: str = "",
     held_out: "EarlyAnswers | None" = None,
+    answered: "tuple[int, int, int] | None" = None,
 ) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
@@ -70,6 +71,8 @@ def pruned_parts(
         Who the best single classifier is.
     held_out : EarlyAnswers, optional
         What asking one member after the other took on these rows.
+    answered : (int, int, int), optional
+        With a promise: these rows, those of them that are answered, and those answered rightly.
     """
     if isinstance(pruner, ExactPruner) and pruner.result_.reason:
         return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
@@ -80,6 +83,7 @@ def pruned_parts(
         _asking(pruner, least, held_out),
         table,
         *promised_parts(selective),
+        *([] if answered is None else [Text(_kept_on(*answered))]),
         Heading("The ensemble"),
         _facts(pruner),
     ]
@@ -216,6 +220,14 @@ def _facts(pruner: "ExactPruner | RulePruner") -> Facts:
             ("proof", "a rule proves nothing"),
         ]
     return Facts(tuple(facts))
+
+
+def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
+    """Say how the promise fares on held-out rows, beside figures of all of them."""
+    return (
+        f"With the promise {n_answered:,} of the {n_rows:,} test rows are answered, {n_right:,} of them "
+        "rightly. The other figures of the test rows are of all of them, answered without a promise."
+    )
 
 
 def _asking(pruner: Any, least: float | None, held_out: "EarlyAnswers | None") -> Facts:

@@ -497,7 +497,13 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     assert (found["promised"], found["accuracy"], found["confidence_level"]) == (True, 0.7, 0.9)
     assert found["n_right"] <= found["n_answered"] <= found["n_rows"] == 90
     assert found["test"]["n_right"] <= found["test"]["n_answered"] <= found["test"]["n_rows"] == 40
-    assert "What is promised" in (folder / "sure.html").read_text()
+    page = (folder / "sure.html").read_text()
+    assert "What is promised" in page
+    on_test = found["test"]
+    assert (
+        f"With the promise {on_test['n_answered']} of the 40 test rows are answered, {on_test['n_right']} of"
+        in page
+    )
 
     predicted = shortlist("predict", "sure.joblib", "new.csv", "--out", "sure.csv", "--json", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr

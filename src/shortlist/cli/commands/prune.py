@@ -231,6 +231,7 @@ def _parts(pruned: "PrunedTable") -> "Parts":
     return pruned_parts(
         pruned.pruner, pruned.test, selective=pruned.selective, best_single=pruned.best_single,
         held_out=pruned.early,
+        answered=None if pruned.answered is None else (pruned.n_rows["test"], *pruned.answered),
     )  # fmt: skip
 
 
