@@ -98,7 +98,7 @@ NOT_TYPED = {
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
-    "wanted",
+    "wanted", "marker",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
