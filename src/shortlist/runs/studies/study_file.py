@@ -24,7 +24,7 @@ from shortlist.runs.studies.schema import (
     wrong_sums,
 )
 
-GO_ON = "What was finished before is in it: make room, and run the same again to go on from there."
+GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 BEGINNING = b"SQLite format 3\x00"
 FAILURES = (ShortlistError, OSError, sqlite3.Error)
 """What opening a file may raise."""
