@@ -65,7 +65,7 @@ def test_a_strangers_pickle_runs_nothing_without_trust(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "strange.joblib").write_bytes(pickle.dumps(_Trap()))
-    with pytest.raises(UntrustedFileError, match="Pass trust=True"):
+    with pytest.raises(UntrustedFileError, match="Pass `trust=True`"):
         load_object(tmp_path / "strange.joblib")
     assert not (tmp_path / "sprung").exists()
 

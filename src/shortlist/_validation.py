@@ -17,8 +17,7 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""
     if value not in choices:
         raise BadInputError(
-            f"{argument} must be one of {any_of(sorted(choices))}, got "
-            f"{value!r}.{did_you_mean(value, choices)}"
+            argument, f"must be one of {any_of(sorted(choices))}", repr(value), did_you_mean(value, choices)
         )
     return value
 
@@ -26,11 +25,11 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
 def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | None = None) -> int:
     """Return `value` as an int within its range."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise BadInputError(f"{argument} must be a whole number, got {value!r}.")
+        raise BadInputError(argument, "must be a whole number", repr(value))
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
         upper = "" if at_most is None else f" and at most {at_most}"
-        raise BadInputError(f"{argument} must be at least {at_least}{upper}, got {number}.")
+        raise BadInputError(argument, f"must be at least {at_least}{upper}", number)
     return number
 
 
@@ -44,26 +43,26 @@ def as_positive_seconds(value: float | None, argument: str) -> float:
     if value is None:
         return math.inf
     if not isinstance(value, int | float) or math.isnan(value) or value <= 0:
-        raise BadInputError(f"{argument} must be a number of seconds above 0 or None, got {value!r}.")
+        raise BadInputError(argument, "must be a number of seconds above 0 or None", repr(value))
     return float(value)
 
 
 def as_workers(value: int | None, argument: str) -> int | None:
     """Return a number of workers as joblib takes it: None for one, -1 for every core."""
     if value == 0:
-        raise BadInputError(f"{argument} must be a number of workers, or -1 for every core, got 0.")
+        raise BadInputError(argument, "must be a number of workers, or -1 for every core", "0")
     return value
 
 
 def as_positive(value: float, argument: str) -> float:
     """Return a number above 0."""
     if not (isinstance(value, int | float) and value > 0):
-        raise BadInputError(f"{argument} must be a number above 0, got {value!r}.")
+        raise BadInputError(argument, "must be a number above 0", repr(value))
     return value
 
 
 def as_not_negative(value: float, argument: str) -> float:
     """Return a finite number of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise BadInputError(f"{argument} must be a number of at least 0, got {value!r}.")
+        raise BadInputError(argument, "must be a number of at least 0", repr(value))
     return float(value)

@@ -1,13 +1,49 @@
 """Every exception that Shortlist raises on purpose.
 
-The command line prints the message of any of them as one sentence and exits with 2.
+The command line prints any of them as one sentence, with its options in place of the arguments of Python, and
+exits with 2. Within a sentence, an argument stands between backticks, alone or with its value.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 
 class ShortlistError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of every error raised on purpose.
+
+    Parameters
+    ----------
+    argument : object
+        The argument or the file that cannot be used; or, alone, the whole sentence.
+    expected : str, optional
+        What it must be, as the sentence goes on: ``must be at least 2``.
+    got : object, optional
+        What came instead, shown by its `str`.
+    advice : str, optional
+        What to do, in sentences of their own.
+
+    Examples
+    --------
+    >>> print(BadInputError("n_folds", "must be at least 2", 1, "Leave it out for five."))
+    n_folds must be at least 2, got 1. Leave it out for five.
+    """
+
+    def __init__(self, argument: object = "", expected: str = "", got: object = "", advice: str = "") -> None:
+        super().__init__(*([argument, expected, got, advice] if expected else [argument]))
+        self.argument = argument
+        self.expected = expected
+        self.got = got
+        self.advice = advice.strip()
+
+    def __str__(self) -> str:
+        return self.sentence({})
+
+    def sentence(self, names: Mapping[str, str]) -> str:
+        """Return the sentence, with the argument called by another name where `names` has one."""
+        if not self.expected:
+            return str(self.argument)
+        subject = names.get(str(self.argument), self.argument)
+        return f"{subject} {self.expected}, got {self.got}. {self.advice}".rstrip()
 
 
 class BadInputError(ShortlistError, ValueError):

@@ -170,7 +170,7 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
     if not trust and hashlib.sha256(content).hexdigest() not in _own_digests():
         raise UntrustedFileError(
             f"{path} is not one of the files that Shortlist wrote for you on this machine, and loading it "
-            "runs the code inside it. Pass trust=True if you trust whoever made it, or "
+            "runs the code inside it. Pass `trust=True` if you trust whoever made it, or "
             "made it yourself."
         )
     import joblib

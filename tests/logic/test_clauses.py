@@ -48,7 +48,7 @@ def test_wrong_literals_are_refused(n_variables: int, rows: list[tuple[int, ...]
 
 
 def test_wrong_shapes_are_refused() -> None:
-    with pytest.raises(BadInputError, match="offsets must rise"):
+    with pytest.raises(BadInputError, match="`offsets` must rise"):
         Clauses(2, np.array([1, 2], np.int32), np.array([0, 1]))
     with pytest.raises(BadInputError, match=r"assignments must have shape \(n, 2\), got \(2,\)"):
         Clauses.from_clauses(2, [(1,)]).satisfied(np.array([True, False]))

@@ -28,5 +28,5 @@ def test_scaled_rows_are_the_decimals_times_the_smallest_power_of_ten(rows: list
     ids=["a third", "ten places", "large", "large and half"],
 )
 def test_what_is_no_short_decimal_is_refused(values: list[float]) -> None:
-    with pytest.raises(BadInputError, match=r"in row 1\. Round them, or use solver='highs'"):
+    with pytest.raises(BadInputError, match=r"in row 1\. Round them, or use `solver='highs'`"):
         scaled_to_integers(np.array([1.0, *values]), np.array([0, 1, 1 + len(values)]), "rows")

@@ -322,7 +322,7 @@ def test_a_continuous_column_is_refused_by_solvers_of_integers() -> None:
     program = make_program(
         [[1, 1]], row_lower=0, row_upper=1, column_lower=0, column_upper=1, integer=[True, False]
     )
-    with pytest.raises(BadInputError, match=r"column 1 is continuous\. Use solver='highs'"):
+    with pytest.raises(BadInputError, match=r"column 1 is continuous\. Use `solver='highs'`"):
         open_solver("cpsat").open(program)
 
 

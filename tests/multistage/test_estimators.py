@@ -520,7 +520,7 @@ def test_a_failed_purchase_keeps_what_was_decided(bad: Any, sentence: str) -> No
         ({"pick": -1}, "pick must be at least 0, got -1"),
         (
             {"limits": {"price": 3}},
-            "limits names 'price', but the objectives are coverage, conclusive_accuracy or",
+            "`limits` names 'price', but the objectives are coverage, conclusive_accuracy or",
         ),
         (
             {"limits": [read_limit("coverage>1")]},

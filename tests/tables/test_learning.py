@@ -74,7 +74,7 @@ def test_the_columns_of_a_few_rows_are_not_looked_at_one_by_one(monkeypatch: pyt
 
 
 def test_a_table_of_names_alone_is_refused_with_a_way_out() -> None:
-    with pytest.raises(BadInputError, match=r"got only 'id', different in every row .* Pass keep='id'"):
+    with pytest.raises(BadInputError, match=r"got only 'id', different in every row .* Pass `keep='id'`"):
         split_target(pd.DataFrame({"id": range(40), "y": CLASSES}), "y")
 
 

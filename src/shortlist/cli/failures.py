@@ -22,7 +22,7 @@ class NothingKeptError(Exception):
     """Work was interrupted before there was anything to keep; the message is a sentence for people."""
 
 
-def ended(error: BaseException, translate: Callable[[str], str]) -> tuple[str, int]:
+def ended(error: BaseException, translate: Callable[[str | BaseException], str]) -> tuple[str, int]:
     """Return what to say of an error, and the exit code.
 
     Parameters
@@ -35,11 +35,11 @@ def ended(error: BaseException, translate: Callable[[str], str]) -> tuple[str, i
     if isinstance(error, KeyboardInterrupt):
         return NOTHING_WRITTEN, INTERRUPTED
     if isinstance(error, NothingKeptError):
-        return translate(str(error)), INTERRUPTED
+        return translate(error), INTERRUPTED
     if isinstance(error, ShortlistError):
         codes = {NotWrittenError: NOT_WRITTEN, FetchError: NOT_WRITTEN, SolverError: FAILED}
         code = codes.get(type(error), BAD_INPUT)
-        return translate(str(error)), code
+        return translate(error), code
     if isinstance(error, OSError):
         reason = error.strerror or str(error) or type(error).__name__
         place = f"{error.filename} cannot be read or written" if error.filename else "a file failed"

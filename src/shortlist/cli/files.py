@@ -130,10 +130,10 @@ def _check_readable(name: str, path: Path) -> None:
 def _check_output(name: str, path: Path, endings: tuple[str, ...]) -> None:
     """Raise what writing the file would raise, and refuse a wrong ending."""
     if str(path) == STDIN:
-        raise BadInputError(f"{name} must be a file, got '-'. Name a file.")
+        raise BadInputError(name, "must be a file", "'-'", "Name a file.")
     if name in RESUMED and path.is_file() and os.access(path, os.W_OK):
         pass  # a line can be added, whatever the folder allows
     else:
         check_writable(path, name)
     if endings and not path.name.casefold().endswith(endings):
-        raise BadInputError(f"{name} must end in {any_of(endings)}, got {str(path)!r}.")
+        raise BadInputError(name, f"must end in {any_of(endings)}", repr(str(path)))

@@ -144,7 +144,7 @@ def run_command() -> None:
         sys.exit(code)
 
 
-def _translated(sentence: str, words: Sequence[str]) -> str:
+def _translated(said: str | BaseException, words: Sequence[str]) -> str:
     """Call arguments by the options of the command that was asked for."""
     command: Any = typer.main.get_command(app)
     name: list[str] = []
@@ -156,7 +156,7 @@ def _translated(sentence: str, words: Sequence[str]) -> str:
         command = command.commands[word]
         name.append(word)
     options = {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
-    return in_options(sentence, " ".join(name), options)
+    return in_options(said, " ".join(name), options)
 
 
 @contextlib.contextmanager

@@ -145,7 +145,7 @@ def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
     except FetchError as error:
         raise FetchError(
             f"{error} Or download it elsewhere, put {source.file} into a folder, and fetch it with "
-            "folder='FOLDER'."
+            "`folder='FOLDER'`."
         ) from None
     checked_original(source, content, source.url)
     return content

@@ -15,7 +15,7 @@ def reject_label_for(label: Any, classes: Labels) -> Any:
     if label is not None:
         if label in classes.tolist():
             raise BadInputError(
-                f"reject_label must not be one of the classes, {any_of(classes)}, got {label!r}."
+                "reject_label", f"must not be one of the classes, {any_of(classes)}", repr(label)
             )
         return label
     if classes.dtype.kind in "iuf":

@@ -111,7 +111,7 @@ class SelectiveClassifier(TableClassifier):
         super().check_options(y)
         self._demand()
         if not isinstance(self.calibration_share, int | float) or not 0 < self.calibration_share < 1:
-            raise BadInputError(f"calibration_share must be in (0, 1), got {self.calibration_share!r}.")
+            raise BadInputError("calibration_share", "must be in (0, 1)", repr(self.calibration_share))
 
     def fit(self, X: Any, y: Any, **unsupported: Any) -> Self:
         """Fit a clone of the classifier on one part of the rows, and calibrate its threshold on the other.

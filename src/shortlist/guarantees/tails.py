@@ -44,9 +44,7 @@ def as_demand(accuracy: float, confidence_level: float) -> Demand:
     """
     for name, value in (("answer_accuracy", accuracy), ("confidence_level", confidence_level)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
-            raise BadInputError(
-                f"{name} must be above 0 and below 1, got {value!r}. Usual values: 0.9, 0.95."
-            )
+            raise BadInputError(name, "must be above 0 and below 1", repr(value), "Usual values: 0.9, 0.95.")
     return Demand(float(accuracy), float(confidence_level))
 
 

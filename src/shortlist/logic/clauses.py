@@ -55,16 +55,16 @@ class Clauses:
             or (np.diff(offsets) < 0).any()
         ):
             raise BadInputError(
-                f"offsets must rise from 0 to the number of literals, {len(literals)}. "
-                "Use Clauses.from_clauses to build them."
+                f"`offsets` must rise from 0 to the number of literals, {len(literals)}. Use "
+                "Clauses.from_clauses to build them."
             )
         if len(literals) and (literals.min() < -self.n_variables or literals.max() > self.n_variables):
             worst = int(literals[np.abs(literals.astype(np.int64)).argmax()])
             raise BadInputError(
-                f"literals must name variables 1 to {self.n_variables}, got {worst}. Raise n_variables."
+                "literals", f"must name variables 1 to {self.n_variables}", worst, "Raise `n_variables`."
             )
         if (literals == 0).any():
-            raise BadInputError("literals must not be 0: write v or -v for variable v, counted from 1.")
+            raise BadInputError("`literals` must not be 0: write v or -v for variable v, counted from 1.")
         object.__setattr__(self, "literals", literals)
         object.__setattr__(self, "offsets", offsets)
 
@@ -78,7 +78,7 @@ class Clauses:
         if len(flat) and np.abs(flat).max() > n_variables:
             worst = int(flat[np.abs(flat).argmax()])
             raise BadInputError(
-                f"literals must name variables 1 to {n_variables}, got {worst}. Raise n_variables."
+                "literals", f"must name variables 1 to {n_variables}", worst, "Raise `n_variables`."
             )
         return cls(n_variables, flat.astype(np.int32), offsets)
 
@@ -98,7 +98,7 @@ class Clauses:
         if len(units) and np.abs(units).max() > self.n_variables:
             worst = int(units[np.abs(units).argmax()])
             raise BadInputError(
-                f"literals must name variables 1 to {self.n_variables}, got {worst}. Name one of these."
+                "literals", f"must name variables 1 to {self.n_variables}", worst, "Name one of these."
             )
         return Clauses(
             self.n_variables,
@@ -123,8 +123,10 @@ class Clauses:
         assignments = np.asarray(assignments).astype(bool, copy=False)
         if assignments.ndim != 2 or assignments.shape[1] != self.n_variables:
             raise BadInputError(
-                f"assignments must have shape (n, {self.n_variables}), got {assignments.shape}. "
-                "Give one column per variable."
+                "assignments",
+                f"must have shape (n, {self.n_variables})",
+                assignments.shape,
+                "Give one column per variable.",
             )
         good = np.ones(len(assignments), dtype=bool)
         if (np.diff(self.offsets) == 0).any():

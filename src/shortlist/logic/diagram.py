@@ -120,7 +120,7 @@ class Diagram:
         """
         if not 0 <= index < self.n_models:
             raise BadInputError(
-                f"index must be at least 0 and below the number of models, {self.n_models}, got {index}."
+                "index", f"must be at least 0 and below the number of models, {self.n_models}", index
             )
         bits = np.zeros(self.n_levels, dtype=bool)
         node = self.root
@@ -149,7 +149,7 @@ class Diagram:
             If there is no model.
         """
         if not self.n_models:
-            raise BadInputError("sample needs a model to draw, got contradictory clauses.")
+            raise BadInputError("sample", "needs a model to draw", "contradictory clauses")
         drawn = [self.model(_integer_below(self.n_models, rng)) for _ in range(n)]
         return np.array(drawn, dtype=bool).reshape(n, self.n_variables)
 
@@ -161,8 +161,10 @@ class Diagram:
         assignments = np.asarray(assignments).astype(bool, copy=False)
         if assignments.ndim != 2 or assignments.shape[1] != self.n_variables:
             raise BadInputError(
-                f"assignments must have shape (n, {self.n_variables}), got {assignments.shape}. "
-                "Give one column per variable."
+                "assignments",
+                f"must have shape (n, {self.n_variables})",
+                assignments.shape,
+                "Give one column per variable.",
             )
         bits = np.zeros((len(assignments), self.n_levels + 1), dtype=bool)
         live = self.places >= 0

@@ -54,7 +54,7 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     n = clauses.n_variables
     given = list(literals)
     if any(not 1 <= abs(literal) <= n for literal in given):
-        raise BadInputError(f"literals must name variables 1 to {n}, got {given}. Leave the others out.")
+        raise BadInputError("literals", f"must name variables 1 to {n}", given, "Leave the others out.")
     lengths = np.diff(clauses.offsets)
     units = clauses.literals[clauses.offsets[:-1][lengths == 1]]
     values = np.full(2 * n, -1, np.int8)

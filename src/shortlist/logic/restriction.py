@@ -101,8 +101,10 @@ def least_sums(
     costs = np.asarray(costs, dtype=np.int64)
     if costs.ndim != 2 or costs.shape[1] != diagram.n_variables:
         raise BadInputError(
-            f"costs must have shape (n_rows, {diagram.n_variables}), got {costs.shape}. Give one column per "
-            "variable."
+            "costs",
+            f"must have shape (n_rows, {diagram.n_variables})",
+            costs.shape,
+            "Give one column per variable.",
         )
     asked = tuple(literals)
     if not len(costs):
@@ -147,7 +149,7 @@ def _sides(diagram: Diagram, literals: Iterable[int]) -> _Sides:
     consistent = diagram.root != 0
     for literal in literals:
         if not 1 <= abs(literal) <= diagram.n_variables:
-            raise BadInputError(f"literals must name variables 1 to {diagram.n_variables}, got {literal}.")
+            raise BadInputError("literals", f"must name variables 1 to {diagram.n_variables}", literal)
         variable = abs(literal) - 1
         place, agrees = int(diagram.places[variable]), bool(diagram.polarities[variable]) == (literal > 0)
         if place < 0:

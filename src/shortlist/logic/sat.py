@@ -135,7 +135,7 @@ class SatSolver:
         listed = list(assumptions)
         if any(not 1 <= abs(literal) <= self._n for literal in listed):
             raise BadInputError(
-                f"assumptions must name variables 1 to {self._n}, got {listed}. Leave the others out."
+                "assumptions", f"must name variables 1 to {self._n}", listed, "Leave the others out."
             )
         if self._contradictory:
             return SatAnswer(None)
@@ -254,7 +254,7 @@ def minimal_conflict(
     """
     owners = list(range(clauses.n_clauses)) if groups is None else [int(group) for group in groups]
     if len(owners) != clauses.n_clauses:
-        raise BadInputError(f"groups must have one entry per clause, {clauses.n_clauses}, got {len(owners)}.")
+        raise BadInputError("groups", f"must have one entry per clause, {clauses.n_clauses}", len(owners))
     names = sorted({owner for owner in owners if owner >= 0})
     switches = {name: clauses.n_variables + 1 + i for i, name in enumerate(names)}
     switched = [

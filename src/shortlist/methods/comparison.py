@@ -153,7 +153,7 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     ([[0, 4], [2, 2], [4, 0]], {'A': 1, 'B': 1}, 1)
     """
     if not fronts:
-        raise BadInputError("fronts must hold at least one, got none.")
+        raise BadInputError("fronts", "must hold at least one", "none")
     joint = joint_front(fronts)
     sets = {name: _as_set(front.points) for name, front in fronts.items()}
     whole = _as_set(joint.points)
@@ -182,7 +182,9 @@ def joint_front(fronts: Mapping[str, Front]) -> Front:
     first = next(iter(fronts.values()))
     for name, front in fronts.items():
         if front.objectives != first.objectives or front.candidates != first.candidates:
-            raise BadInputError(f"fronts must have the same objectives and candidates, but {name!r} differs.")
+            raise BadInputError(
+                f"`fronts` must have the same objectives and candidates, but {name!r} differs."
+            )
     points: Points = np.vstack([front.points for front in fronts.values()])
     decisions = np.vstack([front.decisions for front in fronts.values()])
     kept = nondominated_unique(points)

@@ -81,7 +81,7 @@ class CurrentProgram:
     def set_cutoff(self, cutoff: float | None) -> None:
         """Check and keep the cutoff."""
         if cutoff is not None and math.isnan(cutoff):
-            raise BadInputError("cutoff must be a number or None, got NaN.")
+            raise BadInputError("cutoff", "must be a number or None", "NaN")
         self.cutoff = math.inf if cutoff is None else float(cutoff)
 
     def set_start(self, values: ArrayLike | None) -> None:
@@ -149,8 +149,9 @@ def _finite(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
     array = np.array(values, dtype=np.float64)
     if array.shape != (length,) or not np.isfinite(array).all():
         raise BadInputError(
-            f"{name} must be {length} finite numbers, one for each column, got shape {array.shape}"
-            f"{'' if np.isfinite(array).all() else ' with NaN or infinity'}."
+            name,
+            f"must be {length} finite numbers, one for each column",
+            f"shape {array.shape}{('' if np.isfinite(array).all() else ' with NaN or infinity')}",
         )
     return array
 
@@ -161,15 +162,13 @@ def _change(name: str, numbers: ArrayLike, lower: ArrayLike, upper: ArrayLike, l
     if which.size == 0:
         which = which.astype(np.int32)
     if which.ndim != 1 or which.dtype.kind not in "iu" or (which < 0).any() or (which >= length).any():
-        raise BadInputError(f"{name} must be whole numbers from 0 to {length - 1}, got {numbers!r}.")
+        raise BadInputError(name, f"must be whole numbers from 0 to {length - 1}", repr(numbers))
     if len(np.unique(which)) < len(which):
-        raise BadInputError(f"{name} must differ, got {numbers!r}. Name each only once.")
+        raise BadInputError(name, "must differ", repr(numbers), "Name each only once.")
     limits = []
     for side, values in (("lower", lower), ("upper", upper)):
         array = np.asarray(values, dtype=np.float64)
         if array.shape not in {(), which.shape} or np.isnan(array).any():
-            raise BadInputError(
-                f"{side} must be one number or {len(which)} of them, not NaN, got {values!r}."
-            )
+            raise BadInputError(side, f"must be one number or {len(which)} of them, not NaN", repr(values))
         limits.append(np.array(np.broadcast_to(array, which.shape)))
     return which.astype(np.int32), limits[0], limits[1]

@@ -129,7 +129,7 @@ def make_program(
     n_rows, n_columns = matrix.shape
     if not np.isfinite(matrix.data).all():
         raise BadInputError(
-            "rows must hold finite numbers, got NaN or infinity. Use bounds for missing limits."
+            "rows", "must hold finite numbers", "NaN or infinity", "Use bounds for missing limits."
         )
     for linear in objectives:
         if np.shape(linear.costs) != (n_columns,) or not np.isfinite(linear.costs).all():
@@ -152,7 +152,5 @@ def _per(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
     """Return `values` as one float for each of `length` rows or columns."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape not in {(), (length,)} or np.isnan(array).any():
-        raise BadInputError(
-            f"{name} must be one number or {length} of them, not NaN, got shape {array.shape}."
-        )
+        raise BadInputError(name, f"must be one number or {length} of them, not NaN", f"shape {array.shape}")
     return np.array(np.broadcast_to(array, length))

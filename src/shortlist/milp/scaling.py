@@ -35,6 +35,6 @@ def scaled_to_integers(
     shown = ", ".join(f"{value:g}" for value in values[starts[row] : starts[row + 1]][:5].tolist())
     raise BadInputError(
         f"CP-SAT needs {what} of decimals with at most {MOST_DECIMALS} places and "
-        f"{int(np.log10(LARGEST_INTEGER))} digits, got {shown} in row {row}. Round them, or use "
-        "solver='highs'."
+        f"{int(np.log10(LARGEST_INTEGER))} digits, got {shown} in row {row}. Round them, or "
+        "use `solver='highs'`."
     )

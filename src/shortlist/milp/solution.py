@@ -51,7 +51,7 @@ class Limits:
         for name in ("seconds", "absolute_gap", "nodes"):
             value = getattr(self, name)
             if value is not None and not value >= 0:
-                raise BadInputError(f"{name} must be at least 0, got {value}.")
+                raise BadInputError(name, "must be at least 0", value)
 
     def within(self, budget: Budget) -> "Limits":
         """Return these limits for a solve that must not go on longer than a budget."""

@@ -106,7 +106,7 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
     """
     if not estimator.answer_rejected:
         raise AttributeError(
-            "predict_proba needs answer_rejected=True, since the answer about a rejected row is no class. "
+            "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
             "stage_probabilities has the probabilities either way."
         )
     return True
@@ -116,7 +116,7 @@ def _as_share(value: Any, argument: str) -> None:
     """Refuse what says nothing of which rows judge."""
     is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
     if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
-        raise BadInputError(f"{argument} must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}, got {value!r}.")
+        raise BadInputError(argument, f"must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}", repr(value))
 
 
 @saved_from("shortlist")
@@ -629,14 +629,15 @@ class MultiStageClassifier(TableClassifier):
         if self.answer_accuracy is None:
             if calibration is not None:
                 raise BadInputError(
-                    "calibration needs answer_accuracy, got none. Pass it, or leave these rows out."
+                    "calibration", "needs `answer_accuracy`", "none", "Pass it, or leave these rows out."
                 )
             return None
         if self.answer_rejected:
             raise BadInputError(
-                "answer_rejected must be False with answer_accuracy, got True. A promise is about the rows "
-                "that "
-                "are answered with confidence."
+                "answer_rejected",
+                "must be False with `answer_accuracy`",
+                "True",
+                "A promise is about the rows that are answered with confidence.",
             )
         return as_demand(self.answer_accuracy, self.confidence_level)
 
@@ -685,15 +686,19 @@ class MultiStageClassifier(TableClassifier):
         subclassifiers = self._fits(rows, budget)
         if self.share_fits:
             if self.subclassifier is None:
-                raise BadInputError("share_fits needs a subclassifier, got none. Pass one, or leave it out.")
+                raise BadInputError(
+                    "share_fits", "needs a subclassifier", "none", "Pass one, or leave it out."
+                )
             subclassifiers = SharedSubclassifiers(subclassifiers, seed=budget.seed)
         labels = self.classes_.tolist()
         for argument, given in (("penalties", list(self.penalties or {})), ("positive", [self.positive])):
             unknown = [label for label in given if label is not None and label not in labels]
             if unknown:
                 raise BadInputError(
-                    f"{argument} must name a class, {any_of(labels)}, got "
-                    f"{unknown[0]!r}.{did_you_mean(unknown[0], labels)}"
+                    argument,
+                    f"must name a class, {any_of(labels)}",
+                    repr(unknown[0]),
+                    did_you_mean(unknown[0], labels),
                 )
         problem = stage_problem(
             DecisionBits(

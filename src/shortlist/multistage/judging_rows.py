@@ -66,7 +66,7 @@ def numbered_cases(cases: Any, n_rows: int) -> Cases | None:
     numbers: Cases = np.unique(column_or_1d(cases), return_inverse=True)[1]
     if len(numbers) != n_rows:
         raise BadInputError(
-            f"cases must have one entry per row, got {len(numbers)} and {n_rows} rows. Pass those of X."
+            "cases", "must have one entry per row", f"{len(numbers)} and {n_rows} rows", "Pass those of X."
         )
     return numbers
 
@@ -93,17 +93,21 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
     """Check validation labels against the fitted classes."""
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows or not n_rows:
-        raise BadInputError(f"validation must have one label per row, got {n_rows} rows and {len(y)} labels.")
+        raise BadInputError("validation", "must have one label per row", f"{n_rows} rows and {len(y)} labels")
     unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if unknown:
         raise BadInputError(
-            f"validation must hold the classes of y, {any_of(classes)}, got {unknown[0]!r} besides. Drop "
-            "those rows."
+            "validation",
+            f"must hold the classes of y, {any_of(classes)}",
+            f"{unknown[0]!r} besides",
+            "Drop those rows.",
         )
     if len(np.unique(y)) < 2:
         raise BadInputError(
-            f"validation must hold at least two classes to judge by, got {y.tolist()[0]!r} only. "
-            "Add rows of another class."
+            "validation",
+            "must hold at least two classes to judge by",
+            f"{y.tolist()[0]!r} only",
+            "Add rows of another class.",
         )
     return np.asarray(y)
 
@@ -113,7 +117,7 @@ def split_rows(
 ) -> tuple[Any, Any, Labels, Labels]:
     """Split rows, or cases, into those that fit and those that judge, by class; one row of a class fits."""
     if not isinstance(share, int | float) or not 0 < share < 1:
-        raise BadInputError(f"validation_share must be in (0, 1), got {share!r}.")
+        raise BadInputError("validation_share", "must be in (0, 1)", repr(share))
 
     fit, judge = split_cases(
         y,
@@ -138,7 +142,7 @@ def calibration_rows(
     Where several rows are of one case, whole cases are split, and one row of each calibrates.
     """
     if not isinstance(share, int | float) or not 0 < share < 1:
-        raise BadInputError(f"calibration_share must be in (0, 1), got {share!r}.")
+        raise BadInputError("calibration_share", "must be in (0, 1)", repr(share))
     rest, held = split_cases(y, cases, lambda labels: keep_rows_apart(len(labels), share, seed))
     lost = set(y[held].tolist()) - set(y[rest].tolist())
     if lost or not len(held):
@@ -157,7 +161,7 @@ def encoded_rows(estimator: Any, encoding: Encoding, X: Any, y: Any) -> Labelled
     y = column_or_1d(y, warn=True)
     if len(y) != len(X) or not len(y):
         raise BadInputError(
-            f"calibration must have one label per row, got {len(X)} rows and {len(y)} labels."
+            "calibration", "must have one label per row", f"{len(X)} rows and {len(y)} labels"
         )
     places = {label: place for place, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([places.get(label, -1) for label in y.tolist()], dtype=np.int64)

@@ -63,14 +63,16 @@ def as_exact_doubles(points: ArrayLike, argument: str) -> NDArray[np.float64]:
     given = np.asarray(points)
     if given.ndim != 2:
         raise BadInputError(
-            f"{argument} must have shape (n_points, n_objectives), got {given.shape}. "
-            f"Pass a single point as {argument}[None, :]."
+            argument,
+            "must have shape (n_points, n_objectives)",
+            given.shape,
+            f"Pass a single point as {argument}[None, :].",
         )
     if given.dtype.kind in "iu" and len(given) and max(int(given.max()), -int(given.min())) >= 2**53:
         raise BadInputError(f"{argument} must stay below 2^53 to be compared exactly. Use a coarser scale.")
     doubles: NDArray[np.float64] = given.astype(np.float64)
     if not np.isfinite(doubles).all():
-        raise BadInputError(f"{argument} must be finite numbers, got NaN or infinity. Drop those points.")
+        raise BadInputError(argument, "must be finite numbers", "NaN or infinity", "Drop those points.")
     return doubles
 
 

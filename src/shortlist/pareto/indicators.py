@@ -56,7 +56,7 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     doubles = as_exact_doubles(points, "points")
     corner = np.asarray(reference, dtype=np.float64)
     if corner.shape != (doubles.shape[1],):
-        raise BadInputError(f"reference must be {doubles.shape[1]} values, got shape {corner.shape}.")
+        raise BadInputError("reference", f"must be {doubles.shape[1]} values", f"shape {corner.shape}")
     if not len(doubles):
         return 0.0
     if doubles.shape[1] == 1:
@@ -99,8 +99,10 @@ def spread(
     columns = list(range(doubles.shape[1])) if order is None else list(order)
     if sorted(columns) != list(range(doubles.shape[1])):
         raise BadInputError(
-            f"order must name each of the {doubles.shape[1]} objectives once, got {all_of(columns)}. Count "
-            "from 0."
+            "order",
+            f"must name each of the {doubles.shape[1]} objectives once",
+            all_of(columns),
+            "Count from 0.",
         )
     ranked = doubles[np.lexsort(doubles.T[columns[::-1]])]
     distances = np.linalg.norm(np.diff(ranked, axis=0), axis=1)

@@ -98,6 +98,6 @@ def stage_classifier(kind: str, ensemble_size: int | None = None) -> Any:
         return found.make(found.size if ensemble_size is None else as_count(ensemble_size, "ensemble_size"))
     if ensemble_size is not None:
         raise BadInputError(
-            f"ensemble_size belongs to an ensemble, got {ensemble_size} for {kind}. Leave it out."
+            "ensemble_size", "belongs to an ensemble", f"{ensemble_size} for {kind}", "Leave it out."
         )
     return None

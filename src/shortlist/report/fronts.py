@@ -59,9 +59,7 @@ def front_parts(
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):
-        raise BadInputError(
-            f"fronts must have the same objectives, got {any_of(all_of(one) for one in names)}."
-        )
+        raise BadInputError("fronts", "must have the same objectives", any_of(all_of(one) for one in names))
     filled = {name: front for name, front in fronts.items() if len(front)}
     parts: list[Any] = [Heading(heading), *(_proved(name, front, fronts) for name, front in fronts.items())]
     if not filled:

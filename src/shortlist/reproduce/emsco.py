@@ -202,7 +202,7 @@ def plan_emsco(folder: Path | None, extent: Extent, size: EmscoSize | None = Non
             ]
         else:
             notes.append(
-                "emsco-example is missing: the authors' splits go into a folder, which folder='FOLDER' "
+                "emsco-example is missing: the authors' splits go into a folder, which `folder='FOLDER'` "
                 "names, as emsco-example/."
             )
     for one in size.opponents:

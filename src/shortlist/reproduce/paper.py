@@ -72,7 +72,7 @@ class Extent:
             If it is more.
         """
         if self.folds is not None and self.folds > most:
-            raise BadInputError(f"folds must be at most {most}, got {self.folds}.")
+            raise BadInputError("folds", f"must be at most {most}", self.folds)
         return self.folds
 
 
@@ -218,25 +218,27 @@ def check_extent(paper: Paper, extent: Extent) -> Extent:
     """
     if extent.scale not in SCALES:
         raise BadInputError(
-            f"scale must be {any_of(SCALES)}, got {extent.scale!r}.{did_you_mean(extent.scale, SCALES)}"
+            "scale", f"must be {any_of(SCALES)}", repr(extent.scale), did_you_mean(extent.scale, SCALES)
         )
     tables = tuple(f"table-{name}" if name.isdecimal() else name for name in extent.tables)
     for what, given, known in (("tables", tables, tuple(paper.contents)), ("sets", extent.sets, paper.sets)):
         for name in given:
             if name not in known:
                 raise BadInputError(
-                    f"{what} must be among {any_of(known)} in {paper.name}, got {name!r}."
-                    f"{did_you_mean(name, known)}"
+                    what,
+                    f"must be among {any_of(known)} in {paper.name}",
+                    repr(name),
+                    did_you_mean(name, known),
                 )
     for field_name in ("classifiers", "folds", "seeds", "time_limit_s"):
         value = getattr(extent, field_name)
         if value in {None, ()}:
             continue
         if field_name not in paper.takes:
-            raise BadInputError(f"{field_name} has no use in {paper.name}. Leave it out.")
+            raise BadInputError(f"`{field_name}` has no use in {paper.name}. Leave it out.")
         least = min(value if isinstance(value, tuple) else (value,))
         if least <= 0:
-            raise BadInputError(f"{field_name} must be above 0, got {least}.")
+            raise BadInputError(field_name, "must be above 0", least)
     return dataclasses.replace(
         extent,
         tables=tuple(dict.fromkeys(tables)),
@@ -301,8 +303,10 @@ def reproduce(
 
     if not plan.units and not plan.missing:
         raise BadInputError(
-            "tables must name what is measured of the sets at this scale, got nothing to measure. Name other "
-            "tables, other sets or a larger scale."
+            "tables",
+            "must name what is measured of the sets at this scale",
+            "nothing to measure",
+            "Name other tables, other sets or a larger scale.",
         )
     if not plan.units:
         raise BadInputError(
@@ -370,5 +374,5 @@ def how_to_get(name: str) -> str:
         return f"{data_set.name} is missing: shortlist datasets fetch {data_set.name}."
     return (
         f"{data_set.name} is missing: write {data_set.stem}.csv into a folder, and name it with "
-        "folder='FOLDER'."
+        "`folder='FOLDER'`."
     )

@@ -134,7 +134,7 @@ def plan_products(folder: Path | None, extent: Extent) -> Plan:
         else:
             missing.append(
                 f"{system[0]} {system[1] + 1} is missing: the feature models of the study go into a folder, "
-                "which folder='FOLDER' names, as feature-models/."
+                "which `folder='FOLDER'` names, as feature-models/."
             )
     settings = {"n_evaluations": size.n_evaluations, "time_limit_s": extent.time_limit_s}
     return Plan(tuple(units), settings | file_fingerprints(dict.fromkeys(files)), tuple(missing[:1]))

@@ -92,8 +92,9 @@ def _in_equal_numbers(pools: tuple[int, ...]) -> tuple[int, ...]:
     for pool in pools:
         if pool % len(FAMILIES):
             raise BadInputError(
-                f"classifiers must be multiples of {len(FAMILIES)}, as many of each kind as the paper says, "
-                f"got {pool}."
+                "classifiers",
+                f"must be multiples of {len(FAMILIES)}, as many of each kind as the paper says",
+                pool,
             )
     return pools
 

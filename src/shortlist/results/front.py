@@ -118,7 +118,7 @@ class Front:
         decisions = np.asarray(decisions).reshape(len(values), len(candidates))
         names = [objective.name for objective in objectives]
         if len(set(names)) < len(names):
-            raise BadInputError(f"objective names must differ, got {all_of(names)}. Rename one.")
+            raise BadInputError("objective", "names must differ", all_of(names), "Rename one.")
         if np.isnan(values).any():
             raise BadInputError("objective values must be numbers, got NaN. Drop those points.")
         signs = np.array([objective.sign for objective in objectives])

@@ -89,6 +89,6 @@ def read_limit(text: str) -> Limit:
     number = as_decimal(found[3]) if found else None
     if found is None or number is None:
         raise BadInputError(
-            f"a limit must read like 'cost<=120', with <=, <, >=, > or == and a number, got {text!r}."
+            "limit", "must read like 'cost<=120', with <=, <, >=, > or == and a number", repr(text)
         )
     return Limit(found[1].strip(), found[2], number)

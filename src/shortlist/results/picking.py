@@ -97,7 +97,7 @@ def pick_index(
     """
     if rule not in PICK_RULES:
         raise BadInputError(
-            f"rule must be {any_of(PICK_RULES)}, got {rule!r}.{did_you_mean(rule, PICK_RULES)}"
+            "rule", f"must be {any_of(PICK_RULES)}", repr(rule), did_you_mean(rule, PICK_RULES)
         )
     if not len(front):
         raise BadInputError("a point can be picked from a front with points, got an empty one.")
@@ -115,7 +115,7 @@ def pick_index(
     factors = np.array([1.0 if weights is None else weights.get(name, 0.0) for name in front.names])
     if (factors < 0).any() or not factors.any() or not np.isfinite(factors).all():
         got = ", ".join(f"{name}={factor:g}" for name, factor in (weights or {}).items())
-        raise BadInputError(f"weights must be numbers of at least 0, and not all 0, got {got}.")
+        raise BadInputError("weights", "must be numbers of at least 0, and not all 0", got)
     factors = factors / factors.max()
     if rule == "ideal":
         scores = np.sqrt(products_in_order(scaled**2, factors))

@@ -81,8 +81,8 @@ def classes_of(y: Labels, *, name: str = "y", most: int | None = None) -> Labels
         return classes
     got = {0: "none", 1: f"one class only: {classes.tolist()[0]!r}" if n else ""}.get(n, f"{n} classes")
     if most is None:
-        raise BadInputError(f"{name} must hold two classes or more, got {got}. Add rows of another class.")
-    raise BadInputError(f"{name} must hold from 2 to {most} classes, got {got}. Add rows, or join classes.")
+        raise BadInputError(name, "must hold two classes or more", got, "Add rows of another class.")
+    raise BadInputError(name, f"must hold from 2 to {most} classes", got, "Add rows, or join classes.")
 
 
 def take_rows(X: Any, rows: NDArray[np.integer]) -> Any:
@@ -102,8 +102,10 @@ def refuse_quantities(y: Labels) -> None:
         if not len(fractions):
             raise BadInputError(str(error)) from None
         raise BadInputError(
-            f"y must hold classes, as words or whole numbers, got {fractions[0]:g}. Unknown label type: "
-            "this looks like a number to predict, not a class."
+            "y",
+            "must hold classes, as words or whole numbers",
+            f"{fractions[0]:g}",
+            "Unknown label type: this looks like a number to predict, not a class.",
         ) from None
 
 

@@ -179,7 +179,7 @@ def split_target(
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
         raise BadInputError(
-            f"{_file(table)} must have a column beside the target, got none. Drop fewer columns."
+            _file(table), "must have a column beside the target", "none", "Drop fewer columns."
         )
     tells = len(X) >= FEWEST_ROWS  # fewer rows tell nothing of a column, and there may be 100,000 columns
     ids = tuple(
@@ -188,15 +188,17 @@ def split_target(
     X = X.drop(columns=list(ids))
     if not X.shape[1]:
         raise BadInputError(
-            f"{_file(table)} must have a column to learn from, got only {shown(ids)}, different in every row "
-            f"as names of rows are. Pass keep={ids[0]!r} if it was measured."
+            _file(table),
+            "must have a column to learn from",
+            f"only {shown(ids)}, different in every row as names of rows are",
+            f"Pass `keep={ids[0]!r}` if it was measured.",
         )
     if notes is not None:
         unasked = [name for name in ids if name != group]
         if unasked:
             notes.append(
                 f"left out, because they name rows (words or counted numbers, different in every row): "
-                f"{shown(unasked)}. predict writes them beside its answers. Pass keep={unasked[0]!r} to "
+                f"{shown(unasked)}. predict writes them beside its answers. Pass `keep={unasked[0]!r}` to "
                 "learn from it."
             )
         is_long = long_log(table.drop(columns=list(drop)), target)
@@ -249,17 +251,21 @@ def _check_columns(
         if name not in columns:
             parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
             near = did_you_mean(name, columns) or parted or " Check the spelling."
-            raise BadInputError(f"{_file(table)} must have a column {name!r}, got {shown(columns)}.{near}")
+            raise BadInputError(_file(table), f"must have a column {name!r}", shown(columns), near)
     if target in drop:
-        raise BadInputError(f"drop={target!r} is the target, the column to predict. Drop other columns only.")
+        raise BadInputError(
+            f"`drop={target!r}` is the target, the column to predict. Drop other columns only."
+        )
     if group is not None and group in drop:
         raise BadInputError(
-            f"group={group!r} must stay in the table, got drop={group!r} as well. Leave it out."
+            f"`group={group!r}` must stay in the table, got `drop={group!r}` as well. Leave it out."
         )
     both = [name for name in keep if name in (target, group) or name in drop]
     if both:
         what = "dropped as well" if both[0] in drop else "the target" if both[0] == target else "the group"
-        raise BadInputError(f"keep={both[0]!r} must be a feature, got a column that is {what}. Leave it out.")
+        raise BadInputError(
+            f"`keep={both[0]!r}` must be a feature, got a column that is {what}. Leave it out."
+        )
 
 
 def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame":
@@ -311,7 +317,7 @@ def _suspicions(X: "pd.DataFrame") -> list[str]:
         elif dtype.kind not in "fb" and len(X) >= FEWEST_ROWS and X[name].nunique(dropna=False) == len(X):
             notes.append(
                 f"column {name!r} is different in every row, as names and numbers of rows are. "
-                f"Leave it out with drop={name!r} unless it was measured."
+                f"Leave it out with `drop={name!r}` unless it was measured."
             )
     return notes
 
@@ -339,13 +345,13 @@ def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
 
     if group == target:
         raise BadInputError(
-            f"group={group!r} is the target, the column to predict. Name the column of cases."
+            f"`group={group!r}` is the target, the column to predict. Name the column of cases."
         )
     gaps = int(table[group].isna().sum())
     if gaps:
         raise BadInputError(
-            f"group={group!r} must name the case of every row, got {counted(gaps, 'gap')}. Drop such "
-            "rows, or name their cases."
+            f"`group={group!r}` must name the case of every row, got {counted(gaps, 'gap')}. Drop "
+            "such rows, or name their cases."
         )
     return np.asarray(pd.factorize(table[group])[0], dtype=np.intp)
 
@@ -365,7 +371,7 @@ def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
         return ""
     return (
         f"column {column.name!r} seems to name cases: {n_values:,} in {len(column):,} rows. Rows of one case "
-        f"on both sides of a split make every figure too good. Pass group={column.name!r} to keep them "
+        f"on both sides of a split make every figure too good. Pass `group={column.name!r}` to keep them "
         "together and to learn nothing from the column."
     )
 

@@ -29,7 +29,7 @@ def test_an_unknown_name_is_told_with_what_it_may_have_meant() -> None:
         read_limits(["coast<=1"], ["cost", "defects"])
     with pytest.raises(BadInputError, match=r"It must be cost, defects or time"):
         read_limits(["xyz<=1"], ["cost", "defects", "time"])
-    with pytest.raises(BadInputError, match=r"^--limit must read like"):
+    with pytest.raises(BadInputError, match=r"^limit must read like"):
         read_limits(["cost"], ["cost"])
 
 

@@ -169,7 +169,7 @@ def test_limits_that_nothing_keeps_are_a_status_with_a_reason(pool: Any) -> None
     assert pruned.status_ is Status.INFEASIBLE
     assert not pruned.selection_.any()
     with pytest.raises(
-        ShortlistError, match="at least 5 members are wanted, but max_size and the pool allow 3"
+        ShortlistError, match="at least 5 members are wanted, but `max_size` and the pool allow 3"
     ):
         pruned.predict(X)
 
@@ -212,7 +212,7 @@ def test_input_is_not_changed(pool: Any) -> None:
         ),
         pytest.param({"solver": "higs"}, Y, "solver must be one of", id="unknown solver"),
         pytest.param(
-            {"max_cost": 3}, Y, "max_cost needs the cost of every member", id="a budget without costs"
+            {"max_cost": 3}, Y, "`max_cost` needs the cost of every member", id="a budget without costs"
         ),
         pytest.param({"n_jobs": 0}, Y, "n_jobs must be a number of workers", id="no workers"),
         pytest.param({"random_state": -1}, Y, "random_state must be at least 0", id="a negative seed"),

@@ -146,7 +146,7 @@ def test_prices_are_those_given_or_the_pools_own_or_measured() -> None:
     ("options", "sentence"),
     [
         ({"objectives": ["max accuracy", "min cost"]}, "min cost needs the cost of every member"),
-        ({"member_costs": [1] * 7}, "member_costs belong to the objectives min cost and min price-paid"),
+        ({"member_costs": [1] * 7}, "`member_costs` belong to the objectives min cost and min price-paid"),
         ({"objectives": ["max accuracy", "min cost"], "member_costs": [-1] * 7}, "at least 0, got -1"),
         (
             {"objectives": ["max accuracy", "min cost"], "member_costs": [1]},

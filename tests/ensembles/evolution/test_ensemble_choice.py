@@ -98,7 +98,7 @@ def test_whoever_stops_evolution_gets_the_ensemble_by_margins() -> None:
         ({"selection": "greedy"}, "selection must be one of"),
         ({"exact_every": 0}, "exact_every must be at least 1"),
         ({"exact_time_limit_s": 0}, "exact_time_limit_s must be"),
-        ({"mode": "online"}, "max_members must be given where an online ensemble is chosen exactly"),
+        ({"mode": "online"}, "`max_members` must be given where an online ensemble is chosen exactly"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(options: dict[str, Any], sentence: str) -> None:

@@ -52,7 +52,7 @@ def test_several_classes_have_no_positive_one(name: str) -> None:
             {"limits": selection_limits(3, member_costs=[1, 1, 1], max_cost=2)},
             "limits of a front must be on the size",
         ),
-        ({"max_cost": 2}, "max_cost goes with the objective min cost"),
+        ({"max_cost": 2}, "`max_cost` goes with the objective min cost"),
         (
             {"costs": {"cost": [1, 2]}, "objectives": ["max accuracy", "min cost"]},
             "one entry per classifier, 3, got 2",

@@ -230,7 +230,7 @@ def test_a_walk_that_is_stopped_proves_nothing_and_has_a_committee(n_classifiers
 
 def test_prices_that_cannot_stay_exact_are_refused() -> None:
     votes = strategies.hard_votes(n_rows=60, n_classifiers=3)
-    with pytest.raises(BadInputError, match="cost must have fewer digits for price-paid to stay exact"):
+    with pytest.raises(BadInputError, match="`cost` must have fewer digits for price-paid to stay exact"):
         committee_problem(votes, ["max accuracy", "min price-paid"], costs={"cost": [1e14, 1e14, 1e14]})
     with pytest.raises(BadInputError, match="min cost needs the cost of every member"):
         committee_problem(votes, ["max accuracy", "min price-paid"])

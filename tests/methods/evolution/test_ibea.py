@@ -255,7 +255,7 @@ def test_wrong_arguments_are_named() -> None:
         ibea(SHOP, COSTS, GOALS, NAMES, seeds=[[0] * N])
     with pytest.raises(BadInputError, match="repair must be a share"):
         Evolution(repair=2)
-    with pytest.raises(BadInputError, match="improve needs a share of offspring to repair, got repair=0"):
+    with pytest.raises(BadInputError, match="improve needs a share of offspring to repair, got `repair=0`"):
         Evolution(improve=True)
     with pytest.raises(BadInputError, match="kappa must be above 0"):
         Evolution(kappa=0)

@@ -160,7 +160,7 @@ def test_without_calibration_rows_a_share_of_the_rows_calibrates() -> None:
         ({"answer_accuracy": 2}, {}, "answer_accuracy must be above 0 and below 1, got 2"),
         ({"answer_accuracy": 0.9, "answer_rejected": True}, {}, "answer_rejected must be False"),
         ({"answer_accuracy": 0.9, "calibration_share": 0}, {}, "calibration_share must be in"),
-        ({}, {"calibration": (X, Y)}, "calibration needs answer_accuracy"),
+        ({}, {"calibration": (X, Y)}, "calibration needs `answer_accuracy`"),
         ({"answer_accuracy": 0.9}, {"calibration": (X, Y[:3])}, "calibration must have one label per row"),
         ({"answer_accuracy": 0.9, "calibration_share": 0.0001}, {}, "got no row among them"),
     ],

@@ -105,7 +105,7 @@ def test_auto_enumerates_where_few_assignments_are_valid() -> None:
     ("limits", "message"),
     [
         (ChainLimits(most_sets=3), "got more than 3 valid sets"),
-        (ChainLimits(most_chains=3), r"valid stage assignments. Use method='windows'"),
+        (ChainLimits(most_chains=3), r"valid stage assignments. Use `method='windows'`"),
     ],
 )
 def test_more_than_can_be_looked_at_is_refused(limits: ChainLimits, message: str) -> None:

@@ -98,7 +98,7 @@ def test_missing_values_are_counted_unless_there_is_a_default(tmp_path: Path) ->
     table = read_attributes(_table(tmp_path, "feature,cost\nLogging,2.5\nPop-ups,\n"), MODEL)
     with pytest.raises(
         BadInputError,
-        match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass defaults={'cost': 0}",
+        match=r"2 of 3 lack it: Web Server and Pop-ups\. Add them, or pass `defaults={'cost': 0}`",
     ):
         exact_attribute(table, "cost", MODEL)
     assert exact_attribute(table, "cost", MODEL, default=1).values.tolist() == [10, 10, 25]
@@ -124,7 +124,7 @@ def test_the_header_is_read_in_any_case(tmp_path: Path) -> None:
 
 def test_rows_of_unknown_features_are_passed_over_and_counted_on_request(tmp_path: Path) -> None:
     text = "feature,cost\nLogging,4\nTotal,9\nVAT,1\nFee,1\nTax,1\n"
-    with pytest.raises(BadFileError, match=r":3: the model has no feature 'Total'.* ignore_unknown=True"):
+    with pytest.raises(BadFileError, match=r":3: the model has no feature 'Total'.* `ignore_unknown=True`"):
         read_attributes(_table(tmp_path, text), MODEL)
     notes: list[str] = []
     table = read_attributes(_table(tmp_path, text), MODEL, ignore_unknown=True, notes=notes)

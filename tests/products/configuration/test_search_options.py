@@ -35,7 +35,7 @@ def test_an_option_is_taken_or_refused_by_name(method: str, option: str) -> None
     if takes(method, option):
         assert getattr(search_options(method, **{option: VALUES[option]}), option) == VALUES[option]
     else:
-        with pytest.raises(BadInputError, match=rf"^{option} belongs to method=.*, got method='{method}'"):
+        with pytest.raises(BadInputError, match=rf"^{option} belongs to `method=.*, got `method='{method}'`"):
             search_options(method, **{option: VALUES[option]})
 
 

@@ -140,5 +140,5 @@ def test_nothing_is_claimed_once_the_time_is_over(monkeypatch: pytest.MonkeyPatc
         raise SearchStoppedError
 
     monkeypatch.setattr(decision_state, "forced_features", stopped)
-    with pytest.raises(OutOfReachError, match=r"not known after 10 s\. Raise time_limit_s"):
+    with pytest.raises(OutOfReachError, match=r"not known after 10 s\. Raise `time_limit_s`"):
         deciding.start(PHONE)

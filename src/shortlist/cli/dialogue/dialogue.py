@@ -136,7 +136,7 @@ def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, 
             for sentence in refusal_lines(error):
                 print(sentence)
         except ShortlistError as error:
-            print(as_typed(str(error)))
+            print(as_typed(error))
         except OSError as error:
             print(f"{error.filename or 'a file'} cannot be read or written: {error.strerror or error}.")
     return deciding, answer.getvalue()

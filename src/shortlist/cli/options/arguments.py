@@ -1,8 +1,8 @@
 """What the library's arguments are called on the command line.
 
-Messages of the library speak of its arguments, as Python has them; the command translates. An argument that
-has the name of an option needs no entry: ``max_stages`` is ``--max-stages`` where the command has that
-option.
+Errors of the library carry the argument they are about, and sentences put others between backticks, as Python
+has them; the command gives both the names of its options. An argument that has the name of an option needs no
+entry: ``max_stages`` is ``--max-stages`` where the command has that option.
 """
 
 import contextlib
@@ -11,6 +11,8 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+
+from shortlist.errors import ShortlistError
 
 OPTIONS = {
     "call_cost_per_feature": "--call-cost-per-feature",
@@ -65,20 +67,18 @@ OWN: dict[str, dict[str, str]] = {
 }
 """Arguments that are called otherwise in one command."""
 
-NEVER_ENGLISH = ("checkpoint",)
-"""Arguments of one word that no sentence for people uses for anything else."""
-
-VALUE = r"'[^']*'|\"[^\"]*\"|[\w.+-]*\w"
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
+MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
+"""An argument in a sentence of the library, alone or with a value."""
 
 
-def in_options(sentence: str, command: str = "", options: Mapping[str, str] | None = None) -> str:
+def in_options(said: str | BaseException, command: str = "", options: Mapping[str, str] | None = None) -> str:
     """Call arguments by the names of the command's options, and leave out values that cannot be typed.
 
     Parameters
     ----------
-    sentence : str
-        Of the library.
+    said : str or BaseException
+        A sentence of the library, or an error.
     command : str
         The words of the command, such as ``front pick``.
     options : mapping of str to str, optional
@@ -86,14 +86,12 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
 
     Examples
     --------
-    >>> in_options("n_folds must be at least 2, got 1.")
+    >>> in_options(BadInputError("n_folds", "must be at least 2", 1))
     '--folds must be at least 2, got 1.'
     >>> options = {"method": "--method", "max_stages": "--max-stages"}
-    >>> in_options("Use method='windows', or a lower max_stages.", "stage", options)
+    >>> in_options("Use `method='windows'`, or a lower `max_stages`.", "stage", options)
     'Use --method windows, or a lower --max-stages.'
-    >>> in_options("method must be one of exact or uwa. This method is slow.", "prune", options)
-    '--method must be one of exact or uwa. This method is slow.'
-    >>> in_options("Pass defaults={'Cost (EUR)': 0}.")
+    >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.")
     "Pass --default 'Cost (EUR)=0'."
     """
     own = dict(options or {})
@@ -103,36 +101,30 @@ def in_options(sentence: str, command: str = "", options: Mapping[str, str] | No
         if not own or not option.startswith("--") or option in own.values()
     }
     names = shared | own | OWN.get(command, {})
-    for argument in sorted(names, key=len, reverse=True):
-        option = names[argument]
-        word = rf"(?<![\w'\"/.-]){re.escape(argument)}"
-        if option.startswith("--"):
-            sentence = re.sub(rf"{word}={PAIR}", functools.partial(_typed_pair, option), sentence)
-            sentence = re.sub(rf"{word}=({VALUE})", functools.partial(_typed, option), sentence)
-        if "_" in argument or argument in NEVER_ENGLISH:
-            sentence = re.sub(rf"{word}(?![\w'\"=./-]*[\w'\"=/])", option, sentence)
-        else:  # a word of plain English: only where a sentence begins with it
-            sentence = re.sub(rf"^{word}(?= (?:must|names|needs|has|belongs to) )", option, sentence)
-    return sentence.replace(" or None,", ",")
+    sentence = said.sentence(names) if isinstance(said, ShortlistError) else str(said)
+    return MARKED.sub(functools.partial(_typed, names), sentence).replace(" or None,", ",")
 
 
-def _typed(option: str, found: re.Match[str]) -> str:
-    """Show an option with its value as one types it."""
-    plain = found[1].strip("'\"")
+def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
+    """Show an argument as one types it, be it with a value."""
+    argument, value = found[1], found[2]
+    option = names.get(argument, argument)
+    if value is None:
+        return option
+    if not option.startswith("--"):
+        return f"{option}={value}"
+    if pair := re.fullmatch(PAIR, value):
+        return f"{option} {shlex.quote(f'{pair[1][1:-1]}={pair[2]}')}"
+    plain = value.strip("'\"")
     return option if plain in {"True", "None"} else f"{option} {shlex.quote(plain)}"
 
 
-def _typed_pair(option: str, found: re.Match[str]) -> str:
-    """Show an option of ``NAME=VALUE`` as one types it."""
-    return f"{option} {shlex.quote(f'{found[1][1:-1]}={found[2]}')}"
-
-
-_translate: ContextVar[Callable[[str], str]] = ContextVar("translate")
+_translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
 """What calls arguments by the options of the command that runs."""
 
 
 @contextlib.contextmanager
-def speaking(translate: Callable[[str], str]) -> Iterator[None]:
+def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
     """Let :func:`as_typed` use this translation while a command runs."""
     token = _translate.set(translate)
     try:
@@ -141,7 +133,7 @@ def speaking(translate: Callable[[str], str]) -> Iterator[None]:
         _translate.reset(token)
 
 
-def as_typed(sentence: str) -> str:
+def as_typed(said: str | BaseException) -> str:
     """Call arguments by the options of the running command; see :func:`in_options`."""
     translate = _translate.get(None)
-    return sentence if translate is None else translate(sentence)
+    return str(said) if translate is None else translate(said)

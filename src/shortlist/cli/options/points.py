@@ -131,10 +131,7 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     from shortlist.errors import BadInputError
     from shortlist.results.limits import read_limit as read
 
-    try:
-        limit = read(text)
-    except BadInputError as error:
-        raise BadInputError(str(error).replace("a limit must", "--limit must", 1)) from None
+    limit = read(text)
     if limit.name in names:
         return limit
     wanted = _plain(limit.name)

@@ -189,8 +189,8 @@ class PoolPruner(EnsembleClassifier):
     def _instead_of_means(self) -> str:
         """Return what to do where somebody gives no probabilities."""
         asked = {
-            "voting='hard'": self.voting == AVERAGED,
-            f"probabilities={CALIBRATED_SHARES!r}": self.probabilities in MEANS,
+            "`voting='hard'`": self.voting == AVERAGED,
+            f"`probabilities={CALIBRATED_SHARES!r}`": self.probabilities in MEANS,
         }
         return f"pass {all_of(option for option, matters in asked.items() if matters)}"
 

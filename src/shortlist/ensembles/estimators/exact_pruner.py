@@ -288,8 +288,10 @@ class ExactPruner(PoolPruner):
         several = len(classes) > 2
         if several and self.positive is not None:
             raise BadInputError(
-                f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
-                "plurality."
+                "positive",
+                f"must be left out with {len(classes)} classes",
+                repr(self.positive),
+                "They vote by plurality.",
             )
         positive = None if several else positive_class(self.positive, classes)
         wanted = for_classes(self.objective, classes, positive)
@@ -297,8 +299,10 @@ class ExactPruner(PoolPruner):
         if voting != SOFT:
             if wanted in tuple(MEAN_LOSSES):
                 raise BadInputError(
-                    f"objective must be one of votes with voting={voting!r}, got {wanted!r}, which is of "
-                    "the mean of probabilities. Pass voting='soft'."
+                    "objective",
+                    f"must be one of votes with `voting={voting!r}`",
+                    f"{wanted!r}, which is of the mean of probabilities",
+                    "Pass `voting='soft'`.",
                 )
             goal, _, _ = parse_objective(wanted, n_classes=len(classes))
             weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
@@ -309,19 +313,23 @@ class ExactPruner(PoolPruner):
         given = None if self.pool is None else whole_pool(self.pool)
         costs_are_given = self.member_costs is not None or (given is not None and given.costs is not None)
         if self.max_cost is not None and not costs_are_given:
-            raise BadInputError(f"max_cost needs the cost of every member. {pass_costs(self.pool)}")
+            raise BadInputError(f"`max_cost` needs the cost of every member. {pass_costs(self.pool)}")
         if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
             raise BadInputError(
-                f"max_copies must be 1 where members vote or cost, got {self.max_copies}. Pass "
-                "voting='soft', and no max_cost."
+                "max_copies",
+                "must be 1 where members vote or cost",
+                self.max_copies,
+                "Pass `voting='soft'`, and no `max_cost`.",
             )
         if self.solver != AUTO:
             open_solver(self.solver)
         as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
         if self.pruning_rows == OUT_OF_FOLD and given is not None and not self._knows_folds:
             raise BadInputError(
-                "pruning_rows must be 'auto' or 'held-out' with a pool of your own, got 'out-of-fold'. Its "
-                "classifiers cannot be fitted without a fold; leave pool out, or cross-fit it."
+                "pruning_rows",
+                "must be 'auto' or 'held-out' with a pool of your own",
+                "'out-of-fold'",
+                "Its classifiers cannot be fitted without a fold; leave pool out, or cross-fit it.",
             )
 
     @property
@@ -357,8 +365,8 @@ class ExactPruner(PoolPruner):
         """Return what to do where somebody gives no probabilities."""
         if self.meant_voting != SOFT:
             return super()._instead_of_means()
-        shares = ", probabilities='calibrated-shares'" if self.probabilities in MEANS else ""
-        return f"pass voting='hard'{shares} and an objective of votes, such as objective='accuracy'"
+        shares = ", `probabilities='calibrated-shares'`" if self.probabilities in MEANS else ""
+        return f"pass `voting='hard'`{shares} and an objective of votes, such as `objective='accuracy'`"
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
         """Refuse what cannot be meant where probabilities are averaged."""
@@ -368,14 +376,14 @@ class ExactPruner(PoolPruner):
         mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
         if self.min_size == 0:
             raise BadInputError(
-                "min_size must be at least 1 where probabilities are averaged, got 0. Nobody has no mean."
+                "min_size", "must be at least 1 where probabilities are averaged", "0", "Nobody has no mean."
             )
         if voting == SOFT and self.diversity != "none":
             raise BadInputError(
-                f"diversity must be 'none' with soft voting, got {self.diversity!r}. It is of votes."
+                "diversity", "must be 'none' with soft voting", repr(self.diversity), "It is of votes."
             )
         if voting == SOFT and self.solver != AUTO:
-            raise BadInputError(f"solver must be 'auto' with soft voting, got {self.solver!r}.")
+            raise BadInputError("solver", "must be 'auto' with soft voting", repr(self.solver))
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
@@ -594,8 +602,10 @@ class ExactPruner(PoolPruner):
         """Refuse a positive class where judges abstain, as a plurality decides there."""
         if self.positive is not None and abstain_somewhere(pool.classifiers, X):
             raise BadInputError(
-                f"positive must be left out where judges abstain, got {self.positive!r}. Then the class "
-                "with most votes wins, of two as of several."
+                "positive",
+                "must be left out where judges abstain",
+                repr(self.positive),
+                "Then the class with most votes wins, of two as of several.",
             )
 
     def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:
@@ -681,8 +691,10 @@ def positive_class(positive: Any, classes: Labels) -> Any:
         if label == positive or str(label) == str(positive):
             return label
     raise BadInputError(
-        f"positive must be one of the classes {any_of(classes)}, got "
-        f"{str(positive)!r}.{did_you_mean(positive, classes)}"
+        "positive",
+        f"must be one of the classes {any_of(classes)}",
+        repr(str(positive)),
+        did_you_mean(positive, classes),
     )
 
 

@@ -214,8 +214,10 @@ class FrontPruner(ExactPruner):
         classes = np.unique(y)
         if self.positive is not None and len(classes) > 2:
             raise BadInputError(
-                f"positive must be left out with {len(classes)} classes, got {self.positive!r}. They vote by "
-                "plurality."
+                "positive",
+                f"must be left out with {len(classes)} classes",
+                repr(self.positive),
+                "They vote by plurality.",
             )
         names = read_objectives(self._texts(), self._labels(classes))
         if self.meant_voting == SOFT:
@@ -227,7 +229,7 @@ class FrontPruner(ExactPruner):
         else:
             as_count(self.pick, "pick", at_least=0)
         if as_count(self.min_size, "min_size", at_least=0) < 1:
-            raise BadInputError("min_size must be at least 1 for a front, got 0. Nobody has no cost.")
+            raise BadInputError("min_size", "must be at least 1 for a front", "0", "Nobody has no cost.")
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         self._check_prices(names)
 
@@ -247,7 +249,8 @@ class FrontPruner(ExactPruner):
             )
         if not priced and self.member_costs is not None:
             raise BadInputError(
-                f"member_costs belong to the objectives min cost and min {PAID}. Add one, or leave them out."
+                f"`member_costs` belong to the objectives min cost and min {PAID}. Add one, or leave "
+                "them out."
             )
         for cost in given if priced and given is not None else ():
             exact_cost("costs" if self.member_costs is None else "member_costs", cost)
@@ -352,7 +355,7 @@ class FrontPruner(ExactPruner):
     def _chosen_point(self) -> int:
         """Return the number of the point that predicts."""
         if not len(self.front_):
-            raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower min_size.")
+            raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower `min_size`.")
         if isinstance(self.pick, str):
             return self.front_.pick(self.pick).index
         if self.pick >= len(self.front_):

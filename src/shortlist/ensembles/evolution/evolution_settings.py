@@ -99,17 +99,18 @@ class EvolutionSettings:
         as_positive_seconds(self.exact_time_limit_s, "exact_time_limit_s")
         if self.selection == "exact" and self.mode == "online" and self.max_members is None:
             raise BadInputError(
-                "max_members must be given where an online ensemble is chosen exactly: every exact step "
-                "chooses among all members so far. Pass max_members=100, or selection='margins'."
+                "`max_members` must be given where an online ensemble is chosen exactly: every exact "
+                "step chooses among all members so far. Pass `max_members=100`, or "
+                "`selection='margins'`."
             )
         if self.patience is not None:
             as_count(self.patience, "patience")
         if self.max_members is not None:
             as_count(self.max_members, "max_members")
         if not (_is_number(self.gamma) and 0 <= self.gamma < np.inf):
-            raise BadInputError(f"gamma must be a number of at least 0, got {self.gamma!r}.")
+            raise BadInputError("gamma", "must be a number of at least 0", repr(self.gamma))
         if not (_is_number(self.crossover_rate) and 0 <= self.crossover_rate <= 1):
-            raise BadInputError(f"crossover_rate must be between 0 and 1, got {self.crossover_rate!r}.")
+            raise BadInputError("crossover_rate", "must be between 0 and 1", repr(self.crossover_rate))
 
 
 def _is_number(value: object) -> bool:

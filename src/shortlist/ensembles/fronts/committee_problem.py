@@ -215,12 +215,15 @@ def committee_problem(
     names = read_objectives(objectives, labels)
     limits = limits or selection_limits(votes.n_classifiers)
     if limits.diversity is not None or limits.costs is not None:
-        raise BadInputError("limits of a front must be on the size. Leave out diversity, and pass max_cost.")
+        raise BadInputError(
+            "limits of a front must be on the size. Leave out diversity, and pass `max_cost`."
+        )
     if limits.min_size < 1:
-        raise BadInputError("min_size must be at least 1 for a front, got 0. Nobody has no cost.")
+        raise BadInputError("min_size", "must be at least 1 for a front", "0", "Nobody has no cost.")
     if max_cost is not None and "cost" not in names:
         raise BadInputError(
-            f"max_cost goes with the objective min cost, got {all_of(names)}. Add it, or leave out max_cost."
+            f"`max_cost` goes with the objective min cost, got {all_of(names)}. Add it, or leave "
+            "out `max_cost`."
         )
     if averaged := [name for name in names if name in MEAN_LOSSES]:
         raise BadInputError(
@@ -314,8 +317,10 @@ def _of_class(name: str, labels: Sequence[str]) -> str:
         label = name.removeprefix(BY_CLASS)
         if label not in labels:
             raise BadInputError(
-                f"recall must be of one of the classes {any_of(labels)}, got {label!r}."
-                f"{did_you_mean(label, labels)}"
+                "recall",
+                f"must be of one of the classes {any_of(labels)}",
+                repr(label),
+                did_you_mean(label, labels),
             )
         if len(labels) == 2:
             return "recall" if label == labels[1] else "specificity"
@@ -392,7 +397,7 @@ def paid_objective(
     """Return the objective of the price that is paid, whose points are sums over samples, and the prices."""
     cost, prices, _ = price_objective("cost", n_classifiers, given, None)
     if int(prices.sum()) * n_samples >= LARGEST_POINT:
-        raise BadInputError(f"cost must have fewer digits for {PAID} to stay exact. Round it.")
+        raise BadInputError(f"`cost` must have fewer digits for {PAID} to stay exact. Round it.")
     return Objective(PAID, Sense.MIN, (cost.scale or 1) * n_samples), prices
 
 
@@ -400,7 +405,9 @@ def few_members(limits: SelectionLimits) -> SelectionLimits:
     """Return the limits on size within which the cheapest order is known."""
     if limits.min_size > FEW_MEMBERS:
         raise BadInputError(
-            f"min_size must be at most {FEW_MEMBERS} with min {PAID}, got {limits.min_size}: of so many "
-            "members the cheapest order is known. Lower it, or take min cost."
+            "min_size",
+            f"must be at most {FEW_MEMBERS} with min {PAID}",
+            f"{limits.min_size}: of so many members the cheapest order is known",
+            "Lower it, or take min cost.",
         )
     return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))

@@ -119,8 +119,10 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
         return _explicit(setting, votes)
     if setting not in NAMES:
         raise BadInputError(
-            f"diversity must be {any_of(NAMES)}, or limits such as each=0.2, got "
-            f"{setting!r}.{did_you_mean(str(setting), NAMES)}"
+            "diversity",
+            f"must be {any_of(NAMES)}, or limits such as `each=0.2`",
+            repr(setting),
+            did_you_mean(str(setting), NAMES),
         )
     if setting == "none" or votes.n_classifiers < 2:
         return None

@@ -71,7 +71,7 @@ class MarginUtility:
         most = _STEEPEST[self.shape]
         if not 0 < self.slope <= most:
             raise BadInputError(
-                f"slope must be above 0 and at most {most} ({self.shape}), got {self.slope!r}."
+                "slope", f"must be above 0 and at most {most} ({self.shape})", repr(self.slope)
             )
 
     def of_margins(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,7 +114,7 @@ def split_objective(
     slope = re.fullmatch(r"slope[-_](\d+(?:\.\d+)?)", second)
     if slope is None:
         raise BadInputError(
-            f"objective must end in '+margin' or '+slope-A' with a number A after the '+', got {objective!r}."
+            "objective", "must end in '+margin' or '+slope-A' with a number A after the '+'", repr(objective)
         )
     return first, MarginUtility("sigmoid", float(slope[1]), leads=True)
 
@@ -133,7 +133,7 @@ def utility_scale(votes: Votes | ClassVotes, weights: Weights | ClassWeights) ->
     most = most_gain(votes, weights) * 3 * (votes.n_classifiers + 2) * n_rivals
     digits = min(30, 62 - most.bit_length())
     if digits < 1:
-        raise BadInputError("weights must have fewer digits for margins to be told apart. Round them.")
+        raise BadInputError("`weights` must have fewer digits for margins to be told apart. Round them.")
     return int(2**digits)
 
 

@@ -82,8 +82,10 @@ def mean_goal(
     first, utility = split_objective(objective if isinstance(objective, Mapping) else name)
     if utility is not None and not utility.leads:
         raise BadInputError(
-            f"objective must be without +margin where probabilities are averaged, got {objective!r}. "
-            "Take +slope-8, log-loss or brier, which look at all margins."
+            "objective",
+            "must be without +margin where probabilities are averaged",
+            repr(objective),
+            "Take +slope-8, log-loss or brier, which look at all margins.",
         )
     if isinstance(first, str):
         votes_too = PRUNING_OBJECTIVES if votes.n_classes == 2 else CLASS_OBJECTIVES
@@ -91,8 +93,12 @@ def mean_goal(
     gains, offset, denominator, kind = _gains(first, votes, positive)
     if gains.min() < 0 or not gains.any():
         raise BadInputError(
-            "weights must make right decisions worth at least as much as wrong ones, and some worth more, "
-            f"where probabilities are averaged, got {objective!r}."
+            "weights",
+            (
+                "must make right decisions worth at least as much as wrong ones, and some worth "
+                "more, where probabilities are averaged"
+            ),
+            repr(objective),
         )
     if utility is None:
         return MeanGoal(kind, RIGHT, 0.0, gains, offset, denominator)

@@ -50,14 +50,14 @@ class SelectionLimits:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""
         if self.min_size > self.max_size:
             return (
-                f"at least {self.min_size} members are wanted, but max_size and the pool allow "
+                f"at least {self.min_size} members are wanted, but `max_size` and the pool allow "
                 f"{self.max_size}"
             )
         if self.costs is None or self.min_size == 0:
             return ""
         cheapest = int(np.sort(self.costs)[: self.min_size].sum())
         if cheapest > self.budget:
-            return f"the cheapest {self.min_size} member(s) already cost more than max_cost"
+            return f"the cheapest {self.min_size} member(s) already cost more than `max_cost`"
         return ""
 
 
@@ -101,15 +101,17 @@ def selection_limits(
     if max_cost is None and member_costs is None:
         return SelectionLimits(least, min(most, n_classifiers), diversity=diversity)
     if max_cost is None or member_costs is None:
-        raise BadInputError("max_cost and member_costs must be given together, got one of them. Pass both.")
+        raise BadInputError(
+            "`max_cost` and `member_costs` must be given together, got one of them. Pass both."
+        )
     if len(member_costs) != n_classifiers:
         raise BadInputError(
-            f"member_costs must have one cost per classifier, {n_classifiers}, got {len(member_costs)}."
+            "member_costs", f"must have one cost per classifier, {n_classifiers}", len(member_costs)
         )
     exact = [exact_cost(costs_are, cost) for cost in member_costs]
     (*integers, limit), _ = as_integers([*exact, exact_cost("max_cost", max_cost)])
     if sum(integers) >= LARGEST_INTEGER:
-        raise BadInputError(f"{costs_are} must have fewer digits to stay exact. Round them.")
+        raise BadInputError(f"`{costs_are}` must have fewer digits to stay exact. Round them.")
     budget = min(limit, sum(integers))
     return SelectionLimits(
         least, min(most, n_classifiers), np.array(integers, dtype=np.int64), budget, diversity
@@ -120,12 +122,14 @@ def exact_cost(name: str, cost: float) -> Fraction:
     """Read a cost, rounded to nine decimals with a warning where it has more."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
-        raise BadInputError(f"{name} must be finite and at least 0, got {cost}. Mend that cost.")
+        raise BadInputError(name, "must be finite and at least 0", cost, "Mend that cost.")
     kept = Fraction(round(exact * 10**MOST_DECIMALS), 10**MOST_DECIMALS)
     if abs(kept - exact) > exact / 10**6:
         raise BadInputError(
-            f"{name} must keep their first six digits when they are rounded to {MOST_DECIMALS} decimals, got "
-            f"{cost}. Tell all of them in a smaller unit, as cents for dollars."
+            name,
+            f"must keep their first six digits when they are rounded to {MOST_DECIMALS} decimals",
+            cost,
+            "Tell all of them in a smaller unit, as cents for dollars.",
         )
     if kept != exact:
         warnings.warn(f"{name} were rounded to {MOST_DECIMALS} decimals, to be exact.", stacklevel=2)

@@ -121,8 +121,10 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     }.get(name)
     if parts is None:
         raise BadInputError(
-            f"objective must be {any_of(sorted(PRUNING_OBJECTIVES))}, or weights, got "
-            f"{objective!r}.{did_you_mean(name, PRUNING_OBJECTIVES)}"
+            "objective",
+            f"must be {any_of(sorted(PRUNING_OBJECTIVES))}, or weights",
+            repr(objective),
+            did_you_mean(name, PRUNING_OBJECTIVES),
         )
     return Weights(Objective(name, Sense.MAX, scale=None), *parts)
 

@@ -34,7 +34,7 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     Raises
     ------
     BadInputError
-        If `X` has other columns, or a classifier answers NaN or an unknown class; the sentence names the
+        If X has other columns, or a classifier answers NaN or an unknown class; the sentence names the
         classifier.
 
     Examples

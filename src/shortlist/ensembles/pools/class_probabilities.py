@@ -34,7 +34,7 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     Raises
     ------
     BadInputError
-        If `X` has other columns, or a classifier has no ``predict_proba``, answers NaN or a number outside
+        If X has other columns, or a classifier has no ``predict_proba``, answers NaN or a number outside
         [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
     Examples
@@ -79,7 +79,7 @@ def class_shares(pool: Pool, X: Any) -> Shares:
     return ask_pool(pool, X, ask, np.int16, (n_classes,))
 
 
-VOTES_INSTEAD = "pass voting='hard' and an objective of votes, such as objective='accuracy'"
+VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `objective='accuracy'`"
 """What to do where probabilities cannot be averaged."""
 
 

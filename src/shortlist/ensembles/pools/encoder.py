@@ -90,8 +90,8 @@ class TableEncoder:
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
             raise BadInputError(
-                f"X has {frame.shape[1]} features, but the pool is expecting {len(self.words)} features as "
-                "input."
+                f"X has {frame.shape[1]} features, but the pool is expecting {len(self.words)} "
+                "features as input."
             )
         blocks = []
         if self.numbers is not None:
@@ -171,7 +171,9 @@ def as_frame(X: Any) -> pd.DataFrame:
     if array.dtype.kind in "biuf":
         return pd.DataFrame(array)
     if array.dtype.kind not in "OUS":
-        raise BadInputError(f"X must hold numbers or text, got an array of {array.dtype}. Convert it first.")
+        raise BadInputError(
+            "X", "must hold numbers or text", f"an array of {array.dtype}", "Convert it first."
+        )
     return pd.DataFrame(array.astype(object), dtype=object)
 
 
@@ -181,14 +183,14 @@ def as_classes(y: ArrayLike) -> tuple[Labels, NDArray[np.intp]]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:
-        raise BadInputError(f"y must have shape (n_samples,), got {labels.shape}.")
+        raise BadInputError("y", "must have shape (n_samples,)", labels.shape)
     if pd.isna(labels).any():
-        raise BadInputError(f"y must not hold missing labels, got {pd.isna(labels).sum()}. Drop those rows.")
+        raise BadInputError("y", "must not hold missing labels", pd.isna(labels).sum(), "Drop those rows.")
     try:
         refuse_quantities(labels)
         classes = classes_of(labels)
     except TypeError:
-        raise BadInputError("y must hold labels of one type, got several that cannot be sorted.") from None
+        raise BadInputError("y", "must hold labels of one type", "several that cannot be sorted") from None
     return classes, np.searchsorted(classes, labels).astype(np.intp)
 
 

@@ -44,7 +44,7 @@ def parts_of(source: Any) -> PoolParts:
     if _is_ensemble(source):
         return _of_ensemble(source)
     advice = " Put a single classifier into a list." if _is_classifier(source) else ""
-    raise BadInputError(f"pool must be {POOL_SOURCES}, got {_shown(source)}.{advice}")
+    raise BadInputError("pool", f"must be {POOL_SOURCES}", _shown(source), advice)
 
 
 def to_array(X: Any, dtype: Any = None) -> Any:
@@ -56,7 +56,7 @@ def to_array(X: Any, dtype: Any = None) -> Any:
 
 def _of_list(source: Sequence[Any]) -> PoolParts:
     if not source:
-        raise BadInputError("pool must hold at least one fitted classifier, got an empty list.")
+        raise BadInputError("pool", "must hold at least one fitted classifier", "an empty list")
     all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
     for index, classes in enumerate(all_classes):
         if classes.tolist() != all_classes[0].tolist():
@@ -81,8 +81,10 @@ def _of_pipeline(source: Pipeline) -> PoolParts:
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(
-            f"pool must be {POOL_SOURCES}, got a Pipeline that ends in {_shown(last)}. "
-            "Put a single classifier into a list."
+            "pool",
+            f"must be {POOL_SOURCES}",
+            f"a Pipeline that ends in {_shown(last)}",
+            "Put a single classifier into a list.",
         )
     parts = _of_ensemble(last)
     if len(source.steps) == 1:
@@ -148,7 +150,7 @@ def _classes_of(member: Any, where: str) -> Labels:
             raise BadInputError(
                 f"{where} is {_shown(member)} that is not fitted. Call its fit first."
             ) from None
-        raise BadInputError(f"{where} must be a fitted classifier, got {_shown(member)}.") from None
+        raise BadInputError(where, "must be a fitted classifier", _shown(member)) from None
     if not hasattr(member, "predict"):
         raise BadInputError(f"{where} must be a fitted classifier, but {_shown(member)} has no predict.")
     labels = np.asarray(classes) if not isinstance(classes, list) else np.empty((0, 0))

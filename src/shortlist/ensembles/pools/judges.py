@@ -198,9 +198,7 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
         got = f"{names!r}"[:80] if names else "none" if hasattr(table, "columns") else _kind(table)
-        raise BadInputError(
-            f"answers must be a table with a column for every judge, each with a name, got {got}."
-        )
+        raise BadInputError("answers", "must be a table with a column for every judge, each with a name", got)
     if len(classes) > MOST_JUDGED_CLASSES:
         raise BadInputError(
             f"judges may tell at most {MOST_JUDGED_CLASSES} classes apart, got {len(classes)}."
@@ -281,26 +279,31 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     prices = dict(costs.items()) if hasattr(costs, "items") else {}
     if not hasattr(costs, "items") or len(prices) < len(costs):
         got = "a name twice" if hasattr(costs, "items") else _kind(costs)
-        raise BadInputError(f"costs must map the name of every judge to its price, got {got}.")
+        raise BadInputError("costs", "must map the name of every judge to its price", got)
     missing = [name for name in names if name not in prices]
     if missing:
         raise BadInputError(
-            f"costs must price every judge, got none for {all_of(map(repr, missing), most=8)}. "
-            "Add a price for each."
+            "costs",
+            "must price every judge",
+            f"none for {all_of(map(repr, missing), most=8)}",
+            "Add a price for each.",
         )
     others = [name for name in prices if name not in names]
     if others:
         raise BadInputError(
-            f"costs must be of judges of the table, got {all_of(map(repr, others), most=8)} too, who have no "
-            "column."
-            f"{did_you_mean(others[0], names) or ' Leave the price out, or add the column.'}"
+            "costs",
+            "must be of judges of the table",
+            f"{all_of(map(repr, others), most=8)} too, who have no column",
+            did_you_mean(others[0], names) or " Leave the price out, or add the column.",
         )
     for name in names:
         price = as_fraction(prices[name])
         if price is None or price < 0:
             raise BadInputError(
-                f"costs must be numbers of at least 0, got {str(prices[name])!r} for {name!r}. Mend that "
-                "price."
+                "costs",
+                "must be numbers of at least 0",
+                f"{str(prices[name])!r} for {name!r}",
+                "Mend that price.",
             )
     return np.array([float(prices[name]) for name in names])
 
@@ -308,9 +311,9 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
 def pass_costs(pool: Any) -> str:
     """Return what to do where a pool has no prices: of judges they come with the answers."""
     return (
-        "Price the judges: pass costs=PRICES with their answers."
+        "Price the judges: pass `costs=PRICES` with their answers."
         if asks_elsewhere(pool)
-        else "Pass member_costs too."
+        else "Pass `member_costs` too."
     )
 
 
@@ -412,7 +415,7 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
     """Return a column of a table."""
     if not hasattr(X, "columns"):
         raise BadInputError(
-            f"answers must be a DataFrame with a column for every judge, got {_kind(X)}. Name the columns."
+            "answers", "must be a DataFrame with a column for every judge", _kind(X), "Name the columns."
         )
     if name not in X.columns:
         raise BadInputError(

@@ -82,8 +82,9 @@ class NearestRows(ClassifierMixin, BaseEstimator):
         """
         if not 1 <= self.n_neighbors <= len(self.rows_):
             raise BadInputError(
-                f"n_neighbors must be from 1 to the {counted(len(self.rows_), 'row')} that were fitted, got "
-                f"{self.n_neighbors}."
+                "n_neighbors",
+                f"must be from 1 to the {counted(len(self.rows_), 'row')} that were fitted",
+                self.n_neighbors,
             )
         asked = np.ascontiguousarray(X, dtype=np.float64)
         columns, away = np.ascontiguousarray(self.rows_.T), np.empty(len(self.rows_))

@@ -79,14 +79,14 @@ class Pool:
         n = len(self.classifiers)
         for what, given in (("names", self.names), ("families", self.families), ("costs", self.costs)):
             if given is not None and len(given) != n:
-                raise BadInputError(f"{what} must have one entry per classifier, {n}, got {len(given)}.")
+                raise BadInputError(what, f"must have one entry per classifier, {n}", len(given))
         if len(set(self.names)) != n:
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise BadInputError(
                 f"the names of a pool's classifiers must all differ, got {twice!r} more than once."
             )
         if self.costs is not None and not (np.isfinite(self.costs) & (np.asarray(self.costs) >= 0)).all():
-            raise BadInputError(f"costs must be numbers of at least 0, got {all_of(self.costs, most=8)}.")
+            raise BadInputError("costs", "must be numbers of at least 0", all_of(self.costs, most=8))
 
     def __len__(self) -> int:
         """Return how many classifiers there are."""
@@ -188,13 +188,13 @@ class Pool:
         indices = np.asarray(chosen)
         if indices.dtype == np.bool_:
             if indices.shape != (len(self),):
-                raise BadInputError(f"chosen must have shape ({len(self)},), got {indices.shape}.")
+                raise BadInputError("chosen", f"must have shape ({len(self)},)", indices.shape)
             indices = np.flatnonzero(indices)
         elif indices.size == 0:
             indices = indices.astype(np.intp)
         elif indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= len(self):
             raise BadInputError(
-                f"chosen must be a mask or indices from 0 to {len(self) - 1}, got {all_of(indices.ravel())}."
+                "chosen", f"must be a mask or indices from 0 to {len(self) - 1}", all_of(indices.ravel())
             )
         return replace(
             self,
@@ -286,7 +286,7 @@ def make_pool(
     if len(members) < n:
         raise ShortlistError(
             f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
-            "n_classifiers."
+            "`n_classifiers`."
         )
     return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], _feature_names(X))
 
@@ -382,7 +382,7 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     Raises
     ------
     BadInputError
-        If `positive` is no class of the pool, `X` has other columns, or a classifier answers NaN or a number
+        If `positive` is no class of the pool, X has other columns, or a classifier answers NaN or a number
         outside [0, 1]; the sentence names the classifier.
     """
     index = _class_index(pool.classes, positive)
@@ -532,7 +532,7 @@ def _class_index(classes: Labels, positive: Any) -> int:
     for index, label in enumerate(classes):
         if label == positive:
             return index
-    raise BadInputError(f"positive must be one of the classes {any_of(classes)}, got {positive!r}.")
+    raise BadInputError("positive", f"must be one of the classes {any_of(classes)}", repr(positive))
 
 
 def kept_members(name: str, member: Any) -> list[Finished]:

@@ -226,7 +226,7 @@ def cross_fit(
         if len(members) < len(pool):
             raise ShortlistError(
                 f"fitting was stopped in fold {fold + 1} of {n}. Run it again, with fewer classifiers, or "
-                "with pruning_rows='held-out', which fits each of them once."
+                "with `pruning_rows='held-out'`, which fits each of them once."
             )
         without.append(replace(pool, classifiers=members))
     return CrossFittedPool(pool, tuple(without), fold_of)

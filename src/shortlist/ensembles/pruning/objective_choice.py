@@ -167,7 +167,7 @@ def choose_objective(
     problem = problem_of(votes, weights_of(metric, votes), limits)
     options = usual_settings(limits) if settings is None else tuple(settings)
     if not options:
-        raise BadInputError("settings must hold at least one setting, got none.")
+        raise BadInputError("settings", "must hold at least one setting", "none")
     n_folds = min(n_folds, _smallest_class(votes))
     if n_folds < 2:
         return Choice(options[0], (), "a class has a single row, too few to hold any out")

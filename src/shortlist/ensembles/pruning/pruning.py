@@ -74,8 +74,13 @@ def parse_objective(
     if first not in known:
         of_classes = f" with {n_classes} classes" if n_classes > 2 else ""
         raise BadInputError(
-            f"objective must be auto, {any_of(sorted(known))}{of_classes}, perhaps followed by +margin, "
-            f"+slope-A or +auto, or weights, got {objective!r}.{did_you_mean(first, known)}"
+            "objective",
+            (
+                f"must be auto, {any_of(sorted(known))}{of_classes}, perhaps followed by +margin, "
+                "+slope-A or +auto, or weights"
+            ),
+            repr(objective),
+            did_you_mean(first, known),
         )
     if second == AUTO:
         return first, None, True

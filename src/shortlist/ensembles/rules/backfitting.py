@@ -80,7 +80,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     tried = sizes_to_try(votes.n_classifiers) if sizes is None else sizes
     if not tried or min(tried) < 1 or max(tried) > votes.n_classifiers:
         raise BadInputError(
-            f"sizes must lie from 1 to {votes.n_classifiers}, the classifiers, got {all_of(tried)}."
+            "sizes", f"must lie from 1 to {votes.n_classifiers}, the classifiers", all_of(tried)
         )
     most = max(tried)
     members = np.zeros((most, most), dtype=np.int64)

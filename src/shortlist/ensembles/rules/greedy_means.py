@@ -59,7 +59,7 @@ def greedy_means(
     steps = as_count(n_steps, "n_steps")
     bags = as_count(n_bags, "n_bags", at_least=0)
     if not 0 < share <= 1:
-        raise BadInputError(f"share must be above 0 and at most 1, got {share}.")
+        raise BadInputError("share", "must be above 0 and at most 1", share)
     own = np.maximum(votes.shares[np.arange(votes.n_samples), :, votes.labels], 1) / WHOLE
     everybody = np.arange(votes.n_classifiers)
     if not bags:

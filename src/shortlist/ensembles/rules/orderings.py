@@ -133,8 +133,10 @@ def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> 
     as_choice(stop, "stop", STOPS)
     if stop == "fitness" and rule not in RULES_WITH_FITNESS:
         raise BadInputError(
-            f"stop must be 'accuracy' with rule {rule!r}, which has no fitness of a prefix, got 'fitness'. "
-            f"Of the rules, {all_of(RULES_WITH_FITNESS)} have one."
+            "stop",
+            f"must be 'accuracy' with rule {rule!r}, which has no fitness of a prefix",
+            "'fitness'",
+            f"Of the rules, {all_of(RULES_WITH_FITNESS)} have one.",
         )
     _share(p, "p")
     _share(rho, "rho")
@@ -376,5 +378,5 @@ def _share(value: float, name: str) -> Fraction:
     """Read a share, to six digits."""
     share = as_fraction(value, only_numbers=True)
     if share is None or not 0 < share <= 1:
-        raise BadInputError(f"{name} must be a number above 0 and at most 1, got {value!r}.")
+        raise BadInputError(name, "must be a number above 0 and at most 1", repr(value))
     return share.limit_denominator(10**6) or Fraction(1, 10**6)

@@ -89,7 +89,7 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     for name in wanted:
         if name not in known:
             raise BadInputError(
-                f"method must be one of {any_of(sorted(known))}, got {name!r}.{did_you_mean(name, known)}"
+                "method", f"must be one of {any_of(sorted(known))}", repr(name), did_you_mean(name, known)
             )
     return {name: known[name] for name in wanted}
 
@@ -534,9 +534,10 @@ def stratified_folds(
     if len(classes) < 2 or counts.min() < n_folds:
         what = "rows" if cases is None else "cases"
         raise BadInputError(
-            f"{table} must hold two classes or more with at least {n_folds} {what} each, one per fold, got "
-            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes. Use fewer "
-            "folds."
+            table,
+            f"must hold two classes or more with at least {n_folds} {what} each, one per fold",
+            f"{counts.min()} of {str(classes[np.argmin(counts)])!r} and {len(classes)} classes",
+            "Use fewer folds.",
         )
     folds = []
     for repeat in range(n_repeats):

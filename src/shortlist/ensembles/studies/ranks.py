@@ -70,7 +70,7 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
     from scipy import stats
 
     if not 0 < alpha < 1:
-        raise BadInputError(f"alpha must be between 0 and 1, got {alpha!r}.")
+        raise BadInputError("alpha", "must be between 0 and 1", repr(alpha))
     means = results.pivot_table(index="dataset", columns="method", values=metric, aggfunc="mean", sort=False)
     n, k = means.shape
     if n < 2 or k < 2:

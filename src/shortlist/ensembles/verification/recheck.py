@@ -293,7 +293,7 @@ def _votes_of(
     codes = record.codes
     if codes is None:
         if pool is None:
-            raise BadInputError("the model has no record of the answers. Pass the whole pool as pool=POOL.")
+            raise BadInputError("the model has no record of the answers. Pass the whole pool as `pool=POOL`.")
         codes = out_of_fold(pool, rows, class_answers)
     return codes
 
@@ -476,8 +476,8 @@ def _limits(
         whole = pool if pool is not None or pruner.pool is None else whole_pool(pruner.pool)
         if whole is None:
             raise BadInputError(
-                "the model has a cost limit without the costs of its classifiers. Pass the whole pool "
-                "as pool=POOL."
+                "the model has a cost limit without the costs of its classifiers. Pass the whole "
+                "pool as `pool=POOL`."
             )
         known = whole_pool(whole).costs
         costs = None if known is None else known.tolist()

@@ -128,10 +128,10 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
             f"votes and labels must have one row per sample, got {len(matrix)} and {len(truth)}."
         )
     if not matrix.shape[1]:
-        raise BadInputError("votes must have at least one column, got a pool of 0 classifiers.")
+        raise BadInputError("votes", "must have at least one column", "a pool of 0 classifiers")
     if not truth.any() or truth.all():
         raise BadInputError(
-            "labels must hold both classes, got one class only. Pass rows of the other class too."
+            "labels", "must hold both classes", "one class only", "Pass rows of the other class too."
         )
     packed = np.ascontiguousarray(np.column_stack([truth, np.packbits(matrix, axis=1)]))
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
@@ -160,8 +160,8 @@ def _binary(values: ArrayLike, name: str, n_dimensions: int) -> NDArray[np.uint8
     """Return `values` as uint8 zeros and ones."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
-        raise BadInputError(f"{name} must have {n_dimensions} dimension(s), got shape {array.shape}.")
+        raise BadInputError(name, f"must have {n_dimensions} dimension(s)", f"shape {array.shape}")
     small = array.astype(np.uint8)
     if not np.array_equal(small, array) or small.max(initial=0) > 1:
-        raise BadInputError(f"{name} must hold only 0 and 1, got other values. Round probabilities first.")
+        raise BadInputError(name, "must hold only 0 and 1", "other values", "Round probabilities first.")
     return small

@@ -101,10 +101,10 @@ def class_votes(
     n = max(2, int(matrix.max()) + 1, int(truth.max()) + 1) if n_classes is None else n_classes
     least = max(2, int(matrix.max()), int(truth.max()) + 1)
     if not least <= n <= 256:
-        raise BadInputError(f"n_classes must be from {least}, which the indices need, to 256, got {n}.")
+        raise BadInputError("n_classes", f"must be from {least}, which the indices need, to 256", n)
     weights = np.ones(len(truth), dtype=np.int64) if counts is None else np.asarray(counts)
     if weights.shape != truth.shape or weights.dtype.kind not in "iu" or weights.min() < 1:
-        raise BadInputError(f"counts must hold one whole number >= 1 per row, got shape {weights.shape}.")
+        raise BadInputError("counts", "must hold one whole number >= 1 per row", f"shape {weights.shape}")
     return ClassVotes(matrix, truth, np.require(weights, np.int64, ["C", "W"]), n)
 
 
@@ -195,9 +195,9 @@ def _indices(values: ArrayLike, name: str, n_dimensions: int) -> ClassCodes:
     """Return class indices as a contiguous, writable uint8 array, as kernels are compiled for."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
-        raise BadInputError(f"{name} must have {n_dimensions} dimension(s), got shape {array.shape}.")
+        raise BadInputError(name, f"must have {n_dimensions} dimension(s)", f"shape {array.shape}")
     if array.dtype.kind not in "biu" or (array.size and (array.min() < 0 or array.max() > 255)):
         raise BadInputError(
-            f"{name} must hold class indices from 0 to 255, got {array.dtype}. Number the classes from 0."
+            name, "must hold class indices from 0 to 255", array.dtype, "Number the classes from 0."
         )
     return np.require(array, np.uint8, ["C", "W"])

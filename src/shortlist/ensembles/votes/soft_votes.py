@@ -79,11 +79,15 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     table, truth = np.asarray(probabilities), np.asarray(labels)
     if table.ndim != 3 or not table.size or truth.shape != table.shape[:1] or table.shape[2] < 2:
         raise BadInputError(
-            "probabilities must have shape (n_rows, n_classifiers, n_classes) with two classes or more, and "
-            f"labels one entry per row, got shapes {table.shape} and {truth.shape}."
+            "probabilities",
+            (
+                "must have shape (n_rows, n_classifiers, n_classes) with two classes or more, "
+                "and labels one entry per row"
+            ),
+            f"shapes {table.shape} and {truth.shape}",
         )
     if truth.dtype.kind not in "biu" or truth.min() < 0 or truth.max() >= table.shape[2]:
-        raise BadInputError(f"labels must be indices of the {table.shape[2]} classes, got others.")
+        raise BadInputError("labels", f"must be indices of the {table.shape[2]} classes", "others")
     return SoftVotes(whole_shares(table), np.require(truth, np.uint8, ["C", "W"]))
 
 

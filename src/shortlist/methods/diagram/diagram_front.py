@@ -187,7 +187,7 @@ def configurations(
     problem = _problem(diagram, costs, offsets)
     point = np.asarray(point, dtype=np.int64)
     if point.shape != problem.base.shape:
-        raise BadInputError(f"point must have {len(problem.base)} values, got shape {point.shape}.")
+        raise BadInputError("point", f"must have {len(problem.base)} values", f"shape {point.shape}")
     exact = np.zeros(len(point), np.int64)
     coding = make_coding(problem.costs)
     rest, remainder = np.divmod(point - problem.base, problem.factors)
@@ -226,20 +226,22 @@ def _problem(diagram: Diagram, costs: Points, offsets: NDArray[np.int64] | None)
     costs = np.asarray(costs)
     if costs.ndim != 2 or costs.shape[1] != diagram.n_variables or not len(costs):
         raise BadInputError(
-            f"costs must have shape (n_objectives, {diagram.n_variables}), got {costs.shape}. "
-            "Give one row per objective and one column per variable."
+            "costs",
+            f"must have shape (n_objectives, {diagram.n_variables})",
+            costs.shape,
+            "Give one row per objective and one column per variable.",
         )
     if costs.dtype.kind not in "iu":
         raise BadInputError(
-            f"costs must be integers, got {costs.dtype}. Multiply them by their scale and round."
+            "costs", "must be integers", costs.dtype, "Multiply them by their scale and round."
         )
     constant = np.zeros(len(costs), np.int64) if offsets is None else np.asarray(offsets)
     if constant.shape != (len(costs),) or constant.dtype.kind not in "iu":
         raise BadInputError(
-            f"offsets must be {len(costs)} integers, got {constant!r}. Give one per objective."
+            "offsets", f"must be {len(costs)} integers", repr(constant), "Give one per objective."
         )
     if (np.abs(costs.astype(np.float64)).sum(axis=1) + np.abs(constant.astype(np.float64)) >= 2**53).any():
-        raise BadInputError("costs must add up to less than 2^53 to be exact. Use a coarser scale.")
+        raise BadInputError("`costs` must add up to less than 2^53 to be exact. Use a coarser scale.")
     costs = costs.astype(np.int64)
     base = constant.astype(np.int64)
     fixed = diagram.places < 0
@@ -258,14 +260,14 @@ def _check(problem: _Problem, objectives: Sequence[Objective], names: Sequence[s
     """Compare the number of objectives and names with the costs."""
     if len(objectives) != len(problem.costs):
         raise BadInputError(
-            f"objectives must be {len(problem.costs)}, one per row of costs, got {len(objectives)}."
+            "objectives", f"must be {len(problem.costs)}, one per row of costs", len(objectives)
         )
     if len(names) != problem.diagram.n_variables:
-        raise BadInputError(
-            f"names must be {problem.diagram.n_variables}, one per variable, got {len(names)}."
-        )
+        raise BadInputError("names", f"must be {problem.diagram.n_variables}, one per variable", len(names))
     if any(objective.scale is None for objective in objectives):
-        raise BadInputError("objectives must have an integer scale for an exact front. Set Objective.scale.")
+        raise BadInputError(
+            "`objectives` must have an integer scale for an exact front. Set Objective.scale."
+        )
 
 
 def _allowed(tolerance: Sequence[float] | None, scales: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -275,7 +277,7 @@ def _allowed(tolerance: Sequence[float] | None, scales: NDArray[np.int64]) -> ND
     given = np.asarray(tolerance, dtype=np.float64)
     if given.shape != scales.shape or not np.isfinite(given).all() or (given < 0).any():
         raise BadInputError(
-            f"tolerance must be {len(scales)} numbers of at least 0, one per objective, got {tolerance!r}."
+            "tolerance", f"must be {len(scales)} numbers of at least 0, one per objective", repr(tolerance)
         )
     # 0.29 * 100 is a hair below 29: what is that close to a whole number means it
     return np.floor(np.minimum(given * scales, 2.0**53) + 1e-6).astype(np.int64)

@@ -77,7 +77,7 @@ def nsga2(
     """
     budget = budget or Budget()
     if not 0 <= crossover <= 1:
-        raise BadInputError(f"crossover must be a probability, got {crossover}.")
+        raise BadInputError("crossover", "must be a probability", crossover)
     problem = EvolvedProblem(clauses, costs, offsets, budget)
     problem.check(objectives)
     rng = np.random.default_rng(as_seed(budget.seed))

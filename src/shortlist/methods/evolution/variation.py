@@ -84,15 +84,15 @@ class Evolution:
         as_count(self.population_size, "population_size", at_least=2)
         as_count(self.n_evaluations, "n_evaluations", at_least=self.population_size)
         if not self.kappa > 0:
-            raise BadInputError(f"kappa must be above 0, got {self.kappa}. The usual value is 0.05.")
+            raise BadInputError("kappa", "must be above 0", self.kappa, "The usual value is 0.05.")
         for name in PROBABILITIES:
             if not 0 <= getattr(self, name) <= 1:
-                raise BadInputError(f"{name} must be a probability, got {getattr(self, name)}.")
+                raise BadInputError(name, "must be a probability", getattr(self, name))
         if not 0 <= self.repair <= 1:
-            raise BadInputError(f"repair must be a share from 0 to 1, got {self.repair}.")
+            raise BadInputError("repair", "must be a share from 0 to 1", self.repair)
         if self.improve and not self.repair:
             raise BadInputError(
-                "improve needs a share of offspring to repair, got repair=0. Set repair, such as 0.02."
+                "improve", "needs a share of offspring to repair", "`repair=0`", "Set repair, such as 0.02."
             )
 
 
@@ -133,11 +133,12 @@ class EvolvedProblem:
         given = np.asarray(costs)
         if given.ndim != 2 or given.shape[1] != clauses.n_variables or given.dtype.kind not in "iu":
             raise BadInputError(
-                f"costs must be integers of shape (n_objectives, {clauses.n_variables}), got {given.dtype} "
-                f"{given.shape}."
+                "costs",
+                f"must be integers of shape (n_objectives, {clauses.n_variables})",
+                f"{given.dtype} {given.shape}",
             )
         if np.abs(given.astype(np.float64)).sum(axis=1).max(initial=0.0) >= 2**53:
-            raise BadInputError("costs must add up to less than 2^53 to be exact. Use a coarser scale.")
+            raise BadInputError("`costs` must add up to less than 2^53 to be exact. Use a coarser scale.")
         self.clauses = clauses
         self.costs: Points = given.astype(np.int64)
         self.offsets: NDArray[np.int64] = (
@@ -145,7 +146,7 @@ class EvolvedProblem:
         )
         if self.offsets.shape != (len(given),):
             raise BadInputError(
-                f"offsets must be {len(given)}, one per objective, got shape {self.offsets.shape}."
+                "offsets", f"must be {len(given)}, one per objective", f"shape {self.offsets.shape}"
             )
         self.presolved: Presolved = presolve_in_time(clauses, budget)
         places, polarities = self.presolved.places, self.presolved.polarities
@@ -166,10 +167,10 @@ class EvolvedProblem:
         """Raise if there is nothing to evolve, or the objectives do not fit."""
         if len(objectives) != len(self.costs):
             raise BadInputError(
-                f"objectives must be {len(self.costs)}, one per row of costs, got {len(objectives)}."
+                "objectives", f"must be {len(self.costs)}, one per row of costs", len(objectives)
             )
         if not self.has_products:
-            raise BadInputError("clauses must have a model, got a contradiction. Check the requirements.")
+            raise BadInputError("clauses", "must have a model", "a contradiction", "Check the requirements.")
 
     def evaluate(self, selections: NDArray[np.uint8]) -> Points:
         """Return violated clauses and costs, ``(n_selections, 1 + n_objectives)``.
@@ -196,8 +197,10 @@ class EvolvedProblem:
         given = np.atleast_2d(np.asarray(seeds)).astype(bool)
         if given.shape[1] != self.clauses.n_variables or not self.clauses.satisfied(given).all():
             raise BadInputError(
-                f"seeds must be products over {self.clauses.n_variables} variables, got shape {given.shape} "
-                "or one that violates a clause. Leave it out."
+                "seeds",
+                f"must be products over {self.clauses.n_variables} variables",
+                f"shape {given.shape} or one that violates a clause",
+                "Leave it out.",
             )
         places, polarities = self.presolved.places, self.presolved.polarities
         live = np.flatnonzero(places >= 0)
@@ -329,5 +332,5 @@ def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
     solver.prefer(np.where(bits == 1, numbers, -numbers).tolist())
     model = solver.solve().model
     if model is None:
-        raise BadInputError("clauses must have a model to repair to, got a contradiction.")
+        raise BadInputError("clauses", "must have a model to repair to", "a contradiction")
     return model.astype(np.uint8)

@@ -162,5 +162,5 @@ def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> lis
     for name in order:
         as_choice(name, "order", names)
     if len(set(order)) != len(names) or len(order) != len(names):
-        raise BadInputError(f"order must name each of {all_of(names)} once, got {all_of(order)}.")
+        raise BadInputError("order", f"must name each of {all_of(names)} once", all_of(order))
     return [names.index(name) for name in order]

@@ -120,7 +120,7 @@ class BoundedSolves:
             if solution.status is Status.UNBOUNDED:
                 names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
                 raise BadInputError(
-                    f"objectives must be bounded, but {all_of(names)} can improve for ever. Bound the "
+                    f"`objectives` must be bounded, but {all_of(names)} can improve for ever. Bound the "
                     "columns."
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
@@ -147,7 +147,7 @@ class BoundedSolves:
         names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
         if len(names) != len(columns):
             raise BadInputError(
-                f"candidates must name the {len(columns)} integer columns, got {len(names)} names."
+                "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
             )
         decisions = [self.columns_of(vector) for vector in vectors]
         facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras

@@ -107,7 +107,7 @@ def _bounds_by_columns(solves: BoundedSolves, bounded: Sequence[int]) -> Ends:
     for number in bounded:
         if max(-integers.lower[number], integers.upper[number]) >= UNLIMITED:
             raise BadInputError(
-                f"the columns must bound objective {integers.names[number]!r}, but one of them is unbounded. "
-                "Bound it, or pass true_bounds=True."
+                f"the columns must bound objective {integers.names[number]!r}, but one of them is "
+                "unbounded. Bound it, or pass `true_bounds=True`."
             )
     return integers.lower, integers.upper

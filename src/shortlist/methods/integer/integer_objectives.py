@@ -115,7 +115,7 @@ def integer_objectives(program: Program) -> IntegerObjectives:
             f"the program must have at least two objectives for a front, got {all_of(names)}."
         )
     if len(set(names)) < len(names):
-        raise BadInputError(f"objective names must differ, got {all_of(names)}. Rename one.")
+        raise BadInputError("objective", "names must differ", all_of(names), "Rename one.")
     whole = [_whole(linear, program) for linear in linears]
     signs = np.array([linear.objective.sign for linear in linears])
     costs = np.array([costs for _, costs, _ in whole], dtype=np.int64) * signs[:, None]
@@ -151,7 +151,7 @@ def _whole(linear: LinearObjective, program: Program) -> tuple[Objective, NDArra
         way_out = (
             f"Round them to at most {len(scales) - 1} decimals."
             if scale is None
-            else "Give the objective scale=None to find one."
+            else "Give the objective `scale=None` to find one."
         )
         raise BadInputError(
             f"costs of objective {name!r} times {factor} must be integers, got {wrong}. {way_out}"

@@ -114,6 +114,6 @@ def _names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...
     names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
     if len(names) != len(columns):
         raise BadInputError(
-            f"candidates must name the {len(columns)} integer columns, got {len(names)} names."
+            "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
         )
     return names

@@ -82,7 +82,7 @@ class LimitedSolves(BoundedSolves):
         for number in range(N_ATTEMPTS):
             solution = self._solve(weights, upper, start, number, each)
             if solution.status is Status.UNBOUNDED:
-                raise BadInputError("objectives must be bounded. Bound the columns.")
+                raise BadInputError("`objectives` must be bounded. Bound the columns.")
             if solution.status is Status.INFEASIBLE:
                 return Outcome(Status.INFEASIBLE, None, UNLIMITED)
             bound = math.ceil(solution.bound - 1e-6) if math.isfinite(solution.bound) else -UNLIMITED

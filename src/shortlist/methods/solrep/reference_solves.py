@@ -155,7 +155,7 @@ def solve_adaptively(
     solves = setting.open()
     integers = solves.integers
     if (integers.upper >= UNLIMITED).any() or (integers.lower <= -UNLIMITED).any():
-        raise BadInputError("objectives must be bounded for rule 'adaptive'. Bound the columns.")
+        raise BadInputError("`objectives` must be bounded for rule 'adaptive'. Bound the columns.")
     relaxed = RelaxedBounds(setting.program, setting.budget)
     known = remembered_vectors(solves, anchors)
     boxes = _first_boxes(integers, anchors, records)

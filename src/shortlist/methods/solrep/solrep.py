@@ -94,7 +94,7 @@ DEVIATIONS = (
         "Line 16: programs run until they are proved, and a second program checks each proof. The paper "
         "stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
     ),
-    ("Line 17: the anchors belong to the answer; without them the ends of the front are missing."),
+    "Line 17: the anchors belong to the answer; without them the ends of the front are missing.",
 )
 """Where the hit-and-run rule differs from Algorithm 3 as it is printed, and why, line by line.
 
@@ -231,7 +231,7 @@ def solrep(
     n_points, rule = settings.n_points, settings.rule
     if rule == "adaptive" and workers != 1:
         raise BadInputError(
-            f"workers must be 1 with rule 'adaptive', got {workers}. Its points depend on each other."
+            "workers", "must be 1 with rule 'adaptive'", workers, "Its points depend on each other."
         )
     reduced = reduce_program(program, clauses, budget)
     integers = integer_objectives(reduced.program)

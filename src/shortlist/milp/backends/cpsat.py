@@ -90,8 +90,8 @@ def _check_integer(program: Program) -> None:
     """Raise if a column is continuous."""
     if not program.integer.all():
         raise BadInputError(
-            f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is continuous. "
-            "Use solver='highs'."
+            f"CP-SAT needs integer columns, but column {int(np.argmin(program.integer))} is "
+            "continuous. Use `solver='highs'`."
         )
 
 
@@ -226,8 +226,8 @@ class _CpSatEngine:
         if response.status == sat.CpSolverStatus.MODEL_INVALID:
             reason = sat.CpSatHelper.validate_model(self._model).strip().splitlines()
             raise BadInputError(
-                f"CP-SAT cannot hold this program: {reason[0] if reason else 'its numbers are too large'}. "
-                "Use solver='highs'."
+                "CP-SAT cannot hold this program: "
+                f"{(reason[0] if reason else 'its numbers are too large')}. Use `solver='highs'`."
             )
         values = np.array(list(response.solution), dtype=np.float64)
         # the other field, a double, is off by up to 7 in 10^7 where presolve has taken a constant out of the
@@ -366,8 +366,8 @@ def _whole_bounds(program: Program) -> tuple[NDArray[np.int64], NDArray[np.int64
         column = int(np.argmax(endless))
         raise BadInputError(
             f"CP-SAT needs bounded columns, but column {column} lies in "
-            f"[{program.column_lower[column]}, {program.column_upper[column]}] and no row bounds it. "
-            "Give it bounds below 2^53, or use solver='highs'."
+            f"[{program.column_lower[column]}, {program.column_upper[column]}] and no row bounds "
+            "it. Give it bounds below 2^53, or use `solver='highs'`."
         )
     return np.ceil(lower - 1e-6).astype(np.int64), np.floor(upper + 1e-6).astype(np.int64)
 

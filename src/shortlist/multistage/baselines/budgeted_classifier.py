@@ -44,7 +44,7 @@ def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
     """Tell whether ``predict_proba`` exists: a rejected row's answer is no class."""
     if not estimator.answer_rejected and estimator.REJECTS:
         raise AttributeError(
-            "predict_proba needs answer_rejected=True, since the answer about a rejected row is no class. "
+            "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
             "probabilities has them either way."
         )
     return True
@@ -303,5 +303,5 @@ def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
     """
     several = list(values) if isinstance(values, Sequence | np.ndarray) else [values]
     if not several:
-        raise BadInputError(f"{argument} must be a number, or several to choose from, got none.")
+        raise BadInputError(argument, "must be a number, or several to choose from", "none")
     return tuple(check(value, argument) for value in several)

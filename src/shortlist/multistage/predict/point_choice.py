@@ -82,7 +82,7 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
     for name in names:
         if name not in problem.names:
             raise BadInputError(
-                f"limits names {name!r}, but the objectives are "
+                f"`limits` names {name!r}, but the objectives are "
                 f"{any_of(problem.names)}.{did_you_mean(name, problem.names)}"
             )
     ends = _reach(problem)

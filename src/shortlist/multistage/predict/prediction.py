@@ -341,7 +341,9 @@ def _shaped(values: Any, n_rows: int, wanted: tuple[Any, ...]) -> Any:
         values = np.asarray(values)
     if values.shape != (n_rows, len(wanted)):
         raise BadInputError(
-            f"acquire must return values of shape {(n_rows, len(wanted))} for the features {all_of(wanted)}, "
-            f"got {values.shape}. Return one row per row number and one column per feature."
+            "acquire",
+            f"must return values of shape {(n_rows, len(wanted))} for the features {all_of(wanted)}",
+            values.shape,
+            "Return one row per row number and one column per feature.",
         )
     return values

@@ -220,7 +220,7 @@ def feature_costs(
     missing = [group for group in order if group not in first_prices]
     if missing:
         raise BadInputError(
-            f"first_prices must hold every group, got none for {missing[0]!r}. Add its price."
+            "first_prices", "must hold every group", f"none for {missing[0]!r}", "Add its price."
         )
     first = [_price(f"the first price of group {group!r}", first_prices[group]) for group in order]
     own = np.array([order.index(groups[name]) if name in groups else -1 for name in names], dtype=np.int64)
@@ -348,7 +348,7 @@ def read_costs(
         twice = table[key][table[key].duplicated()].iloc[0]
         several = "dataset" in table and table["dataset"].nunique() > 1
         way_out = "Say which dataset's rows to use" if several else "Drop one row"
-        raise BadInputError(f"{path} must name each feature once, got {twice!r} twice. {way_out}.")
+        raise BadInputError(path, "must name each feature once", f"{twice!r} twice", f"{way_out}.")
     table = table.assign(**{key: [_word(name) for name in table[key]]})
     needs = _needs_of(table, key)
     needed = {one for wanted in needs.values() for one in wanted}
@@ -364,7 +364,7 @@ def read_costs(
     twice = next((thing for thing in things.values() if thing in first), None)
     if twice is not None:
         raise BadInputError(
-            f"{path} must not have a line that is called like a group, got {twice!r}. Rename the group."
+            path, "must not have a line that is called like a group", repr(twice), "Rename the group."
         )
     for thing in dict.fromkeys(things.values()):
         first[thing] = _price(f"the cost of {thing!r}", full.pop(thing))
@@ -455,14 +455,16 @@ def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.Da
     """Return the rows of one dataset; it is an error when there are none."""
     if "dataset" not in table:
         raise BadInputError(
-            f"{path} must have a column dataset to choose {dataset!r} by, got {all_of(table.columns)}. Name "
-            "no dataset."
+            path,
+            f"must have a column dataset to choose {dataset!r} by",
+            all_of(table.columns),
+            "Name no dataset.",
         )
     chosen = table[table["dataset"].astype(str) == dataset]
     if chosen.empty:
         known = sorted(table["dataset"].dropna().astype(str).unique())
         raise BadInputError(
-            f"dataset must be {any_of(known)}, as in {path}, got {dataset!r}.{did_you_mean(dataset, known)}"
+            "dataset", f"must be {any_of(known)}, as in {path}", repr(dataset), did_you_mean(dataset, known)
         )
     return chosen
 
@@ -477,18 +479,22 @@ def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[
         missing = [name for name in names if name not in given]
         if missing:
             raise BadInputError(
-                f"feature_costs must price every feature, got none for {all_of(map(repr, missing))}. "
-                "Add each price, or 0."
+                "feature_costs",
+                "must price every feature",
+                f"none for {all_of(map(repr, missing))}",
+                "Add each price, or 0.",
             )
         return {name: given[name] for name in names}
     if isinstance(costs, str) or not hasattr(costs, "__len__"):
         raise BadInputError(
-            f"feature_costs must be a mapping from feature to cost, or one cost per feature, got {costs!r}."
+            "feature_costs", "must be a mapping from feature to cost, or one cost per feature", repr(costs)
         )
     if len(costs) != len(names):
         raise BadInputError(
-            f"feature_costs must have one cost per feature, {len(names)}, got {len(costs)}. "
-            "Pass a mapping from feature to cost to be safe."
+            "feature_costs",
+            f"must have one cost per feature, {len(names)}",
+            len(costs),
+            "Pass a mapping from feature to cost to be safe.",
         )
     return dict(zip(names, costs, strict=True))
 
@@ -506,7 +512,7 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
     """Put checked prices into the order of the columns."""
     if set(costs.names) != set(names) or len(names) != len(costs.names):
         raise BadInputError(
-            f"feature_costs must price the columns {all_of(names)}, got prices of {all_of(costs.names)}."
+            "feature_costs", f"must price the columns {all_of(names)}", f"prices of {all_of(costs.names)}"
         )
     order = [costs.names.index(name) for name in names]
     needs = None if costs.needs is None else costs.needs[order]
@@ -523,11 +529,16 @@ def _price(what: str, cost: Any) -> Fraction:
     if exact is None or exact < 0:
         is_gap = isinstance(cost, float) and math.isnan(cost)
         got = "nothing" if is_gap else f"{cost}" if isinstance(cost, Number) else f"{cost!r}"
-        raise BadInputError(f"{what} must be a number of at least 0, got {got}. Mend or drop the entry.")
+        raise BadInputError(what, "must be a number of at least 0", got, "Mend or drop the entry.")
     kept = exact.limit_denominator(10**MOST_DECIMALS)
     if abs(kept - exact) * 10**MOST_DECIMALS > exact:
         raise BadInputError(
-            f"{what} must keep its first {MOST_DECIMALS} digits when it is rounded to parts of at most "
-            f"10^{MOST_DECIMALS}, got {cost}. Tell all prices in a smaller unit, as cents for dollars."
+            what,
+            (
+                f"must keep its first {MOST_DECIMALS} digits when it is rounded to parts of at most "
+                f"10^{MOST_DECIMALS}"
+            ),
+            cost,
+            "Tell all prices in a smaller unit, as cents for dollars.",
         )
     return kept

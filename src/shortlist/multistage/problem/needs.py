@@ -55,15 +55,19 @@ def shared_needs(
     both = sorted(set(prices) & set(things))
     if both:
         raise BadInputError(
-            "needs must name a column or a thing with a first price, "
-            f"got {both[0]!r}, which is both. Rename one."
+            "needs",
+            "must name a column or a thing with a first price",
+            f"{both[0]!r}, which is both",
+            "Rename one.",
         )
     for name, wanted in needs.items():
         for one in (name, *wanted):
             if one not in prices and one not in things:
                 raise BadInputError(
-                    f"needs must name columns of the table, or what has a price of its own, got {one!r}."
-                    f"{did_you_mean(one, known)} Those known are {all_of(known, most=8)}."
+                    "needs",
+                    "must name columns of the table, or what has a price of its own",
+                    repr(one),
+                    f"{did_you_mean(one, known)} Those known are {all_of(known, most=8)}.",
                 )
     needed = {one for wanted in needs.values() for one in wanted}
     places = {group: place for place, group in enumerate(order)}

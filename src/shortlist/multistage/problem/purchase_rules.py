@@ -50,7 +50,7 @@ class PurchaseRules:
         if sorted(names) != sorted(self.columns):
             missing = [name for name in names if name not in self.columns]
             kind = f"no rule for column {missing[0]!r}" if missing else "rules for other columns too"
-            raise BadInputError(f"purchase_rules must be of the columns of the table, got {kind}.")
+            raise BadInputError("purchase_rules", "must be of the columns of the table", kind)
         places = {name: place + 1 for place, name in enumerate(names)}
         new = [0, *(places[name] for name in self.columns)]
         new += list(range(len(new), self.n_variables + 1))
@@ -58,7 +58,8 @@ class PurchaseRules:
         rules = PurchaseRules(tuple(names), self.n_variables, clauses)
         if not rules._nearest((), np.ones(len(names), dtype=bool).tobytes()).any():
             raise BadInputError(
-                "purchase_rules must let some columns be bought, but no set of them is valid. Mend the rules."
+                "`purchase_rules` must let some columns be bought, but no set of them is valid. Mend "
+                "the rules."
             )
         return rules
 

@@ -62,17 +62,21 @@ def reject_rule(
         unknown = [label for label in confidence if label not in labels]
         if missing or unknown:
             raise BadInputError(
-                f"confidence must hold one threshold per class, {all_of(labels)}, got {all_of(confidence)}. "
-                "Pass one number to treat all classes alike."
+                "confidence",
+                f"must hold one threshold per class, {all_of(labels)}",
+                all_of(confidence),
+                "Pass one number to treat all classes alike.",
             )
         values = [confidence[label] for label in labels]
     else:
         values = [confidence] * len(labels)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
-            raise BadInputError(f"confidence must be in (0, 1], got {value!r}. Usual values are 0.6 to 0.95.")
+            raise BadInputError(
+                "confidence", "must be in (0, 1]", repr(value), "Usual values are 0.6 to 0.95."
+            )
     if risk is not None and not (isinstance(risk, int | float) and 0 < risk < 1):
-        raise BadInputError(f"accuracy_risk must be in (0, 1) or None, got {risk!r}.")
+        raise BadInputError("accuracy_risk", "must be in (0, 1) or None", repr(risk))
     return RejectRule(tuple(map(float, values)), risk, max_stages)
 
 

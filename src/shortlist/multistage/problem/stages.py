@@ -158,7 +158,9 @@ def check_max_stages(max_stages: int, n_features: int) -> int:
     k = as_count(max_stages, "max_stages")
     if k > n_features:
         raise BadInputError(
-            f"max_stages must be at most the number of features, {n_features}, got {k}. "
-            f"Pass max_stages={n_features} or less."
+            "max_stages",
+            f"must be at most the number of features, {n_features}",
+            k,
+            f"Pass `max_stages={n_features}` or less.",
         )
     return k

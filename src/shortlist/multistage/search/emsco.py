@@ -100,13 +100,13 @@ class EmscoOptions:
         as_choice(self.rules, "rules", RULES)
         for name in ("mutation", "recombination", "removal"):
             if not 0 <= getattr(self, name) <= 1:
-                raise BadInputError(f"{name} must be in [0, 1], got {getattr(self, name)!r}.")
+                raise BadInputError(name, "must be in [0, 1]", repr(getattr(self, name)))
         if not 0 < self.elitism < 1:
-            raise BadInputError(f"elitism must be in (0, 1), got {self.elitism!r}.")
+            raise BadInputError("elitism", "must be in (0, 1)", repr(self.elitism))
         if not (math.isfinite(self.beta) and self.beta >= 1):
-            raise BadInputError(f"beta must be at least 1, got {self.beta!r}.")
+            raise BadInputError("beta", "must be at least 1", repr(self.beta))
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise BadInputError(f"epsilon must be above 0, got {self.epsilon!r}.")
+            raise BadInputError("epsilon", "must be above 0", repr(self.epsilon))
 
 
 @dataclass(frozen=True, eq=False)

@@ -288,14 +288,14 @@ def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> No
     """
     known = [*OBJECTIVES, *attributes]
     if not names:
-        raise BadInputError(f"objectives must name at least one, {any_of(known)}, got none.")
+        raise BadInputError("objectives", f"must name at least one, {any_of(known)}", "none")
     for place, name in enumerate(names):
         if name not in known:
             raise BadInputError(
-                f"objectives must be names out of {all_of(known)}, got {name!r}.{did_you_mean(name, known)}"
+                "objectives", f"must be names out of {all_of(known)}", repr(name), did_you_mean(name, known)
             )
         if name in names[:place]:
-            raise BadInputError(f"objectives must differ, got {name!r} twice. Leave one out.")
+            raise BadInputError("objectives", "must differ", f"{name!r} twice", "Leave one out.")
 
 
 def merits(names: Sequence[str], values: Values) -> Values:
@@ -401,7 +401,7 @@ def stage_problem(
     if dearest >= LARGEST_INTEGER:
         raise BadInputError(unexact)
     if unit * len(rows.validation_labels) >= 2**31:
-        raise BadInputError("penalties must have fewer digits to stay exact. Round them.")
+        raise BadInputError("`penalties` must have fewer digits to stay exact. Round them.")
     problem = StageProblem(
         decisions=decisions,
         costs=costs,
@@ -433,5 +433,5 @@ def _part(argument: str, value: Any, most: float) -> Fraction:
     exact = as_fraction(value)
     if exact is None or not 0 <= exact <= most:
         upper = "" if math.isinf(most) else f" and at most {most:g}"
-        raise BadInputError(f"{argument} must be at least 0{upper}, got {value!r}.")
+        raise BadInputError(argument, f"must be at least 0{upper}", repr(value))
     return exact.limit_denominator(10**6)

@@ -107,9 +107,8 @@ def walk_valid_chains(
             else f"{total:,} valid stage assignments"
         )
         raise BadInputError(
-            f"enumeration looks at each of at most {limits.most_chains:,} stage assignments, got {found}. "
-            "Use "
-            "method='windows', or fewer stages."
+            f"enumeration looks at each of at most {limits.most_chains:,} stage assignments, got "
+            f"{found}. Use `method='windows'`, or fewer stages."
         )
     looked = 0
     for batch in _batches(sets, problem.max_stages, limits.batch, removal=problem.removal):

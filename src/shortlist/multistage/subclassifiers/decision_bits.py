@@ -82,14 +82,15 @@ class DecisionBits:
         if n > DENSE_FEATURES:
             raise BadInputError(
                 f"enumeration needs all subsets, so at most {DENSE_FEATURES} features, got {n}. Use "
-                "method='windows'."
+                "`method='windows'`."
             )
         n_bytes = bytes_of_every_subset(self.subclassifiers.rows)
         if n_bytes > MOST_BYTES:
             raise BadInputError(
-                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} GB, but {n} "
-                f"features and {len(self.subclassifiers.rows.validation_labels)} rows to judge by make "
-                f"{n_bytes / 1e9:.1f} GB. Judge by fewer rows, or use method='windows'."
+                f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} "
+                f"GB, but {n} features and {len(self.subclassifiers.rows.validation_labels)} rows to "
+                f"judge by make {n_bytes / 1e9:.1f} GB. Judge by fewer rows, or use "
+                "`method='windows'`."
             )
         self.slots(subset_masks(n))
         return self.bits

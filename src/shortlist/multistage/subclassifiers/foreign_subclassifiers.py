@@ -52,8 +52,10 @@ class ForeignSubclassifiers:
     ) -> None:
         if not hasattr(estimator, "predict_proba"):
             raise BadInputError(
-                f"subclassifier must have predict_proba, got {type(estimator).__name__}. "
-                "Wrap it in CalibratedClassifierCV."
+                "subclassifier",
+                "must have predict_proba",
+                type(estimator).__name__,
+                "Wrap it in CalibratedClassifierCV.",
             )
         self.rows = rows
         self.n_jobs = n_jobs

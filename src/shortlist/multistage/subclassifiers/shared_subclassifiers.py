@@ -47,8 +47,10 @@ class SharedSubclassifiers:
     def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:
         if not takes_gaps(own.estimator):
             raise BadInputError(
-                "share_fits needs a subclassifier that takes missing values, such as "
-                f"HistGradientBoostingClassifier, got {type(own.estimator).__name__}. Leave out share_fits."
+                "share_fits",
+                "needs a subclassifier that takes missing values, such as HistGradientBoostingClassifier",
+                type(own.estimator).__name__,
+                "Leave out `share_fits`.",
             )
         self.own, self.rows, self.budget = own, own.rows, own.budget
         self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)

@@ -32,8 +32,9 @@ def member_costs(estimator: Any) -> Sequence[float] | None:
     wrong = [cost for cost, number in zip(costs, exact, strict=True) if number is None or number < 0]
     if not costs or wrong:
         raise BadInputError(
-            "member_costs of the subclassifier must be a list of finite numbers of at least 0, one for each "
-            f"classifier of its pool, got {(wrong or [given])[0]!r}. Mend it, or leave it out."
+            "`member_costs` of the subclassifier must be a list of finite numbers of at least 0, "
+            f"one for each classifier of its pool, got {(wrong or [given])[0]!r}. Mend it, or "
+            "leave it out."
         )
     return costs
 

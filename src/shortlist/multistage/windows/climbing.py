@@ -63,7 +63,7 @@ class WindowOptions:
             as_count(getattr(self, name), name)
         as_count(self.kicks, "kicks", at_least=0)
         if self.n_new >= self.width:
-            raise BadInputError(f"n_new must be below width, {self.width}, got {self.n_new}. Lower it.")
+            raise BadInputError("n_new", f"must be below width, {self.width}", self.n_new, "Lower it.")
 
 
 class WindowClimber:

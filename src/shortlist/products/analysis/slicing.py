@@ -95,7 +95,7 @@ def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget 
     kept = sorted(set(features))
     if not kept or kept[0] < 0 or kept[-1] >= model.n_features:
         raise BadInputError(
-            f"features must be some of 0 to {model.n_features - 1}, got {kept[:5]}. Name at least one."
+            "features", f"must be some of 0 to {model.n_features - 1}", f"{kept[:5]}", "Name at least one."
         )
     try:
         return _sliced(model, kept, budget)

@@ -143,9 +143,9 @@ def _check_absent(
     if missing:
         lack = "lacks" if len(missing) == 1 else "lack"
         raise BadInputError(
-            f"{table.source} must give {name!r} for every feature, but {len(missing)} of {model.n_features} "
-            f"{lack} it: {all_of((model.labels[i] for i in missing), most=3)}. Add them, or pass "
-            f"defaults={{{name!r}: 0}} if that is their value."
+            f"{table.source} must give {name!r} for every feature, but {len(missing)} of "
+            f"{model.n_features} {lack} it: {all_of((model.labels[i] for i in missing), most=3)}. "
+            f"Add them, or pass `defaults={{{name!r}: 0}}` if that is their value."
         )
     if notes is not None:
         notes.append(
@@ -203,8 +203,10 @@ def scaled_attribute(
     digits = n_decimals(numbers)
     if digits > MOST_DECIMALS:
         raise BadInputError(
-            f"{name!r} must have at most {MOST_DECIMALS} decimals to be exact, got {digits}. "
-            "Round it: give decimals, for instance 2."
+            repr(name),
+            f"must have at most {MOST_DECIMALS} decimals to be exact",
+            digits,
+            "Round it: give decimals, for instance 2.",
         )
     integers = [int(number.scaleb(digits)) for number in numbers]
     if sum(map(abs, integers)) >= LARGEST_INTEGER:

@@ -173,7 +173,7 @@ def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) 
     """Return the error of a row whose feature the model does not have."""
     return source.error(
         f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, rename it, or pass "
-        "ignore_unknown=True to pass over such rows.",
+        "`ignore_unknown=True` to pass over such rows.",
         line=line,
     )
 

@@ -231,7 +231,7 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
             raise BadInputError(f"options of a comparison must be those of its methods, got {name!r}.")
         if not any(takes(method, name) for method in chosen):
             raise BadInputError(
-                f"{name} belongs to {any_of(having)}, got the methods {all_of(chosen)}. Leave it out."
+                name, f"belongs to {any_of(having)}", f"the methods {all_of(chosen)}", "Leave it out."
             )
     wanted.setdefault("n_evaluations", N_EVALUATIONS)
     return {

@@ -80,7 +80,7 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
     dead = tuple(-v - 1 for v in shared if -model.n_features <= v < 0)
     n_open = model.n_features - len(core) - len(dead)
     if max_nodes is None and n_open > MOST_UNDECIDED:
-        reason = f"{n_open:,} features are open, so a diagram is not tried unasked; pass max_nodes=1000000"
+        reason = f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`"
         return Summary(satisfiable=True, core=core, dead=dead, uncounted=reason)
     if max_nodes == 0:
         return Summary(satisfiable=True, core=core, dead=dead, uncounted="no nodes to count with")

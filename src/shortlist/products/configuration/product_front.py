@@ -248,7 +248,9 @@ def parse_question(
         parse_objectives(objectives, model, attributes) if isinstance(objectives, str) else tuple(objectives)
     )
     if not goals:
-        raise BadInputError("objectives must name at least one, got none. Say for instance 'min deselected'.")
+        raise BadInputError(
+            "objectives", "must name at least one", "none", "Say for instance 'min deselected'."
+        )
     bounds = tuple(
         parse_limit(limit, model, attributes) if isinstance(limit, str) else limit for limit in limits
     )
@@ -272,7 +274,7 @@ def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) 
     for name, value in options.tolerance.items():
         if name not in names:
             raise BadInputError(
-                f"tolerance names the objective {name!r}, but there are "
+                f"`tolerance` names the objective {name!r}, but there are "
                 f"{all_of(names)}.{did_you_mean(name, names)}"
             )
         if not 0 <= value < np.inf:

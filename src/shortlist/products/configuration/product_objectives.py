@@ -112,13 +112,13 @@ def objective_names(text: str) -> list[tuple[Sense, str]]:
         sense, _, name = part.strip().partition(" ")
         if sense.lower() not in _SENSES or not name.strip():
             raise BadInputError(
-                f"objectives must read like 'min cost, max selected', got {part.strip()!r} in {text!r}."
+                "objectives", "must read like 'min cost, max selected'", f"{part.strip()!r} in {text!r}"
             )
         parts.append((_SENSES[sense.lower()], name.strip()))
     names = [name for _, name in parts]
     for name in names:
         if names.count(name) > 1:
-            raise BadInputError(f"objectives must differ, got {name!r} twice. Drop one.")
+            raise BadInputError("objectives", "must differ", f"{name!r} twice", "Drop one.")
     return parts
 
 

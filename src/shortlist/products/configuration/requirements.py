@@ -85,7 +85,7 @@ def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
     wanted = set(literals)
     for literal in sorted(wanted, key=abs):
         if not 1 <= abs(literal) <= model.n_features:
-            raise BadInputError(f"literals must name variables 1 to {model.n_features}, got {literal}.")
+            raise BadInputError("literals", f"must name variables 1 to {model.n_features}", literal)
         if -literal in wanted:
             name = model.labels[abs(literal) - 1]
             raise BadInputError(

@@ -124,11 +124,11 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     for name in wanted:
         if name not in known:
             raise BadInputError(
-                f"options must be among {any_of(known)}, got {name!r}.{did_you_mean(name, known)}"
+                "options", f"must be among {any_of(known)}", repr(name), did_you_mean(name, known)
             )
         if not takes(method, name):
-            having = any_of([f"method={other!r}" for other in METHODS if takes(other, name)])
-            raise BadInputError(f"{name} belongs to {having}, got method={method!r}. Leave it out.")
+            having = any_of([f"`method={other!r}`" for other in METHODS if takes(other, name)])
+            raise BadInputError(name, f"belongs to {having}", f"`method={method!r}`", "Leave it out.")
     options = SearchOptions(**wanted)
     as_choice(options.solver, "solver", SOLVER_NAMES)
     as_choice(options.rule, "rule", SOLREP_RULES)
@@ -142,7 +142,7 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     as_where(options.workers, "workers")
     if options.rule == "adaptive" and options.workers != 1:
         raise BadInputError(
-            f"workers must be 1 with rule 'adaptive', got {options.workers}. Its points depend on each other."
+            "workers", "must be 1 with rule 'adaptive'", options.workers, "Its points depend on each other."
         )
     for name in (method, options.solver):
         _check_installed(name)

@@ -211,7 +211,7 @@ def _diagram(problem: DecisionProblem, forced: Forced, max_nodes: int | None) ->
     if max_nodes is None and n_open > MOST_UNDECIDED:
         return (
             None,
-            f"{n_open:,} features are open, so a diagram is not tried unasked; pass max_nodes=1000000",
+            f"{n_open:,} features are open, so a diagram is not tried unasked; pass `max_nodes=1000000`",
         )
     from shortlist.logic.compilation import compile_diagram
 

@@ -66,7 +66,7 @@ def refuse_other_than_a_line(name: str, text: str) -> None:
     """
     if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
         raise BadInputError(
-            f"{name} must be one line of text without control characters, got {text[:40]!r}. Write it anew."
+            name, "must be one line of text without control characters", repr(text[:40]), "Write it anew."
         )
 
 

@@ -47,7 +47,7 @@ def write_decisions(path: str | Path, model: FeatureModel, decisions: Sequence[D
     ending = Path(path).suffix.casefold()
     if ending not in DECISION_ENDINGS:
         raise BadInputError(
-            f"decisions must be written to a file ending in {any_of(DECISION_ENDINGS)}, got {str(path)!r}."
+            "decisions", f"must be written to a file ending in {any_of(DECISION_ENDINGS)}", repr(str(path))
         )
     write_text(path, _as_json(model, decisions) if ending == ".json" else _as_csv(model, decisions))
 

@@ -106,5 +106,5 @@ def what_is_forced(problem: DecisionProblem, literals: Sequence[int]) -> Forced 
         return forced_features(problem.limited, literals, budget=problem.budget())
     except SearchStoppedError:
         raise OutOfReachError(
-            f"whether a product is left was not known after {problem.time_limit_s:g} s. Raise time_limit_s."
+            f"whether a product is left was not known after {problem.time_limit_s:g} s. Raise `time_limit_s`."
         ) from None

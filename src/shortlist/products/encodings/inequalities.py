@@ -196,7 +196,7 @@ def _fix(
     literals = set(fixed)
     for literal in literals:
         if not 1 <= abs(literal) <= model.n_features:
-            raise BadInputError(f"fixed must name variables 1 to {model.n_features}, got {literal}.")
+            raise BadInputError("fixed", f"must name variables 1 to {model.n_features}", literal)
         if -literal in literals:
             raise BadInputError(
                 f"{model.labels[abs(literal) - 1]!r} is fixed to selected and deselected at once. Drop one."

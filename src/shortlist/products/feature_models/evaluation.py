@@ -104,11 +104,13 @@ def _as_selections(model: FeatureModel, selections: ArrayLike) -> Mask:
     array = np.asarray(selections)
     if array.ndim != 2 or array.shape[1] != model.n_features:
         raise BadInputError(
-            f"selections must have shape (n_configurations, {model.n_features}), got {array.shape}. "
-            "Give one column per feature."
+            "selections",
+            f"must have shape (n_configurations, {model.n_features})",
+            array.shape,
+            "Give one column per feature.",
         )
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise BadInputError("selections must hold 0 and 1 only. Round the values of a solver first.")
+        raise BadInputError("`selections` must hold 0 and 1 only. Round the values of a solver first.")
     return array.astype(bool, copy=False)
 
 

@@ -293,7 +293,7 @@ def rule_text(model: FeatureModel, rule: int) -> str:
     if rule < len(model.constraints):
         return _constraint_text(model, model.constraints[rule])
     if model.clauses is None:
-        raise BadInputError(f"rule must be below {model.n_rules}. Count rules with n_rules.")
+        raise BadInputError(f"`rule` must be below {model.n_rules}. Count rules with `n_rules`.")
     start, stop = model.clauses.offsets[rule - len(model.constraints) :][:2].tolist()
     literals = model.clauses.literals[start:stop].tolist()
     return " | ".join(("" if v > 0 else "!") + model.labels[abs(v) - 1] for v in literals) or "false"
@@ -323,14 +323,13 @@ def _check_features(model: FeatureModel) -> None:
     if not model.names:
         raise BadInputError("a feature model must have at least one feature, got none.")
     if len(model.ids) != model.n_features:
-        raise BadInputError(f"ids must be {model.n_features}, one per feature, got {len(model.ids)}.")
+        raise BadInputError("ids", f"must be {model.n_features}, one per feature", len(model.ids))
     if len(set(model.ids)) < model.n_features:
         twice = Counter(model.ids).most_common(1)[0][0]
         raise BadInputError(f"feature {twice!r} is defined twice. Rename one or give unique ids.")
     if model.clauses and model.clauses.n_variables != model.n_features:
         raise BadInputError(
-            f"clauses must have {model.n_features} variables, one per feature, got "
-            f"{model.clauses.n_variables}."
+            "clauses", f"must have {model.n_features} variables, one per feature", model.clauses.n_variables
         )
 
 
@@ -375,4 +374,4 @@ def _check_constraints(model: FeatureModel) -> None:
     for constraint in model.constraints:
         named = variables_of(constraint.formula)
         if named and not (min(named) >= 1 and max(named) <= model.n_features):
-            raise BadInputError(f"constraints must name variables 1 to {model.n_features}, got {max(named)}.")
+            raise BadInputError("constraints", f"must name variables 1 to {model.n_features}", max(named))

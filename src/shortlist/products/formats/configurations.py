@@ -43,7 +43,7 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     """
     chosen = np.asarray(selection).astype(bool)
     if chosen.shape != (model.n_features,):
-        raise BadInputError(f"selection must have shape ({model.n_features},), got {chosen.shape}.")
+        raise BadInputError("selection", f"must have shape ({model.n_features},)", chosen.shape)
     ending = Path(path).suffix.lower()
     if ending not in CONFIGURATION_ENDINGS:
         raise BadInputError(

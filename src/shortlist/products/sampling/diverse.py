@@ -39,7 +39,7 @@ def diverse_products(products: ArrayLike, n: int) -> NDArray[np.intp]:
     """
     table = np.asarray(products).astype(bool)
     if table.ndim != 2:
-        raise BadInputError(f"products must be a table, one product a row, got shape {table.shape}.")
+        raise BadInputError("products", "must be a table, one product a row", f"shape {table.shape}")
     n = min(as_count(n, "n", at_least=0), len(table))
     chosen: list[int] = []
     nearest = np.full(len(table), table.shape[1] + 1)

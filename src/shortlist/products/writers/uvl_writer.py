@@ -189,8 +189,8 @@ def _names(labels: Sequence[str]) -> list[str]:
     if len(set(fit)) < len(fit):
         twice = next(name for name in fit if fit.count(name) > 1)
         raise BadInputError(
-            f"names must differ in UVL, but two become {twice}. Rename one: UVL has no dots and double "
-            "quotes in names."
+            f"`names` must differ in UVL, but two become {twice}. Rename one: UVL has no dots and "
+            "double quotes in names."
         )
     return fit
 

@@ -148,7 +148,7 @@ def connect(address: str) -> Any:
         ) from error
     except ValueError as error:
         raise BadInputError(
-            f"workers must be an address that Dask knows, got {address!r}: {error}."
+            "workers", "must be an address that Dask knows", f"{address!r}: {error}"
         ) from None
 
 

@@ -37,8 +37,9 @@ def as_where(value: Where, argument: str) -> Where:
     if value is None or (isinstance(value, int) and (value > 0 or value == EVERY_CORE)):
         return value
     raise BadInputError(
-        f"{argument} must be a number of workers, -1 for every core, or a scheduler's address such as "
-        f"tcp://host:8786, got {value!r}."
+        argument,
+        "must be a number of workers, -1 for every core, or a scheduler's address such as tcp://host:8786",
+        repr(value),
     )
 
 

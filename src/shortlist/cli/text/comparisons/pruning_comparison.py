@@ -83,7 +83,7 @@ def limit_notes(results: "pd.DataFrame") -> list[str]:
     if not over:
         return []
     told = (
-        f"{all_of(over)} cost more than max_cost in some fold: they have no rank, and stand last. "
+        f"{all_of(over)} cost more than `max_cost` in some fold: they have no rank, and stand last. "
         "best-single is the best of those within the limit."
     )
     return [told]

@@ -62,14 +62,16 @@ def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> Se
     if isinstance(space, str):
         if space not in SPACES:
             raise BadInputError(
-                f"space must be one of {any_of(sorted(SPACES))}, got {space!r}.{did_you_mean(space, SPACES)}"
+                "space", f"must be one of {any_of(sorted(SPACES))}", repr(space), did_you_mean(space, SPACES)
             )
         return SPACES[space](n_features, n_classes)
     made = space(n_features, n_classes) if callable(space) else space
     if not isinstance(made, SearchSpace):
         raise BadInputError(
-            "space must make something with sample, mutate, recombine and predict, got a "
-            f"{type(made).__name__}. Pass a class or function that takes the numbers of features and classes."
+            "space",
+            "must make something with sample, mutate, recombine and predict",
+            f"a {type(made).__name__}",
+            "Pass a class or function that takes the numbers of features and classes.",
         )
     return made
 
