@@ -1,6 +1,7 @@
 """Methods on one product line: runs, their file, and the tables."""
 
 import contextlib
+import itertools
 import json
 import sqlite3
 from pathlib import Path
@@ -119,6 +120,20 @@ def test_runs_side_by_side_are_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> 
     with parallel_config(backend="threading"):
         assert not compared(["solrep", "ibed"], n_points=5, work=Work(2, cancellation=stop)).runs
     assert stop.cancelled
+
+
+def test_a_comparison_that_is_stopped_does_not_look_for_a_product_without_end(tmp_path: Path) -> None:
+    pigeons = list(itertools.product(range(12), range(11)))
+    number = {pair: i for i, pair in enumerate(pigeons, start=1)}
+    clauses = [[number[p, h] for h in range(11)] for p in range(12)]
+    clauses += [[-number[p, h], -number[q, h]] for h in range(11) for p in range(12) for q in range(p)]
+    lines = [f"p cnf {len(number)} {len(clauses)}", *(" ".join(map(str, [*one, 0])) for one in clauses)]
+    (tmp_path / "pigeons.dimacs").write_text("\n".join(lines))
+    stop = Cancellation()
+    stop.cancel()
+    model = read_model(tmp_path / "pigeons.dimacs")
+
+    assert not compare_products(model, "min deselected", ["ibed"], work=Work(1, cancellation=stop)).runs
 
 
 def test_a_comparison_goes_on_from_its_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,7 +159,7 @@ def compare_products(
     seeds : sequence of int, default=range(30)
         Evolutionary methods run once with each of them; the others once, with the first.
     time_limit_s : float, optional
-        Limit of each run.
+        Limit of each run, and of the search before them for a product and for what all products share.
     work : Work, optional
         How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
         study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
@@ -186,7 +186,8 @@ def compare_products(
     work = Work() if work is None else work
     as_where(work.workers, "workers")
     goals, bounds = parse_question(model, objectives, limits, attributes)
-    question, feasibility = make_question(model, goals, bounds, requirements)
+    budget = Budget(as_positive_seconds(time_limit_s, "time_limit_s"), cancellation=work.cancellation)
+    question, feasibility = make_question(model, goals, bounds, requirements, budget=budget)
     wanted = [
         (method, seed)
         for method in chosen
@@ -318,7 +319,8 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _digest(question: Question) -> str:
-    """Return a word that differs for another question."""
+    """Return a word that differs for another question; what was implied in time is no part of it."""
+    question = dataclasses.replace(question, fixed=question.requirements.literals)
     names = "\n".join(question.model.labels).encode()
     own = [goal.linear() for goal in question.objectives]
     return hashlib.sha256(program_fingerprint(program_of(question, own)).encode() + names).hexdigest()
