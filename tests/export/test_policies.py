@@ -183,6 +183,9 @@ def test_a_policy_says_what_a_row_has_taken_by_then() -> None:
         known = names
         assert stage["taken"] == {"hours": total}
     assert reader.answer(policy, {})["taken"] == {"hours": 0.0}
+    report = stages.decision_report(rows)
+    by_stage = [0.0, *(stage["taken"]["hours"] for stage in policy["stages"])]
+    assert report["hours"].tolist() == [by_stage[stage] for stage in report["stage"]]
     told = reader.answer(policy, rows.iloc[0].to_dict())
     assert told["taken"] == policy["stages"][told["stage"] - 1]["taken"]
     policy["stages"][0]["taken"] = {"hours": "long"}

@@ -118,6 +118,10 @@ def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
         no_sum = "The score of this step cannot be added up: ask the model file, which has"
         yield "text", f"{no_sum} a {step.classifier} here."
     rules = [rule_text(rule) for rule in step.rules]
+    if not any(rule.condition for rule in step.rules):
+        rules = [
+            "This step never answers." if is_last else "This step never answers: it orders for the next."
+        ]
     last = "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."
     yield "list", [*rules, last]
 

@@ -44,6 +44,7 @@ from shortlist.multistage.predict.prediction import (
     confidences,
     decide_known,
     decide_on_demand,
+    stage_amounts,
 )
 from shortlist.multistage.predict.promises import promised_front
 from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
@@ -556,6 +557,7 @@ class MultiStageClassifier(TableClassifier):
     def decision_report(self, X: Any) -> "pd.DataFrame":
         """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
 
+        Attributes of the prices, such as hours, have a column each after the cost: the sum over a row's stages.
         ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
         them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
         which words of these the classifier does not know; such a row waits for a correction.
@@ -589,11 +591,17 @@ class MultiStageClassifier(TableClassifier):
                 "confidence": confidences(self.model_, rows, decisions.stages),
                 "features": bought[decisions.stages],
                 "cost": decisions.costs,
+                **self._amounts(decisions.stages),
                 "needs": needs,
                 "unknown": unknown,
             },
             index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
         )
+
+    def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return what each row took of every attribute of the prices, by the last stage that it bought."""
+        taken = stage_amounts(self.model_)
+        return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
 
     def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
         """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.

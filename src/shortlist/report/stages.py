@@ -1,13 +1,13 @@
 """Multi-stage classifiers as parts of a page: the path of rows, costs, confidence, and what is bought."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shortlist._words import counted
 from shortlist.multistage.holdout import judged_decisions
+from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 from shortlist.report.promises import guarantee_parts
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
+    from shortlist.multistage.predict.prediction import FittedStage
 
 CONFIDENCES = tuple(round(0.5 + 0.025 * step, 3) for step in range(21))
 """The confidence thresholds that are tried for the picture, from one half to one."""
 
 PATHS = {"enter": "c6", "right": "right", "wrong": "wrong", "go on, or rejected at the last stage": "c3"}
 """What rows do at a stage, and its colour."""
+
+NEVER = "never"
+"""From which probability on a stage answers that only buys for the next one."""
 
 MOST_FEATURES = 40
 """So many features at most are in the picture of what is bought when."""
@@ -59,23 +63,32 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 def _steps(classifier: "MultiStageClassifier") -> Parts:
     """Return what to buy step after step, at which price, and from which probability on a step answers."""
     names, scale = classifier.costs_.names, classifier.costs_.scale
-    model = classifier.model_
+    model, taken = classifier.model_, stage_amounts(classifier.model_)
     rows, paid = [], 0.0
-    for number, stage in enumerate(model.stages, start=1):
+    for number, (stage, amounts) in enumerate(zip(model.stages, taken, strict=True), start=1):
         price = stage.price / scale
         bought = ", ".join(names[i] for i in stage.bought) or "nothing"
-        least = [max(one, stage.least) for one in model.rule.thresholds]
-        rows.append((f"{number}. Buy {bought}", f"{price - paid:g}", f"{price:g}", _least(classifier, least)))
+        others = (f"{amount:g}" for amount in amounts.values())
+        rows.append(
+            (
+                f"{number}. Buy {bought}",
+                f"{price - paid:g}",
+                f"{price:g}",
+                *others,
+                answers_from(classifier, stage),
+            )
+        )
         paid = price
     last = "Take the most probable class" if classifier.answer_rejected else "Ask a person"
-    rows.append((f"{len(rows) + 1}. {last}", "", "", "what is left"))
-    columns = ("step", "price", "paid by then", "answers from a probability of")
+    rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken[0]), "what is left"))
+    columns = ("step", "price", "paid by then", *taken[0], "answers from a probability of")
     return [Heading("What to do"), Table("Step after step, until one answers", columns, tuple(rows))]
 
 
-def _least(classifier: "MultiStageClassifier", least: Sequence[float]) -> str:
-    """Say from which probability on each class is answered, once where it is the same for all."""
-    texts = [f"{one:.4g}" if one <= 1 else "never" for one in least]
+def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> str:
+    """Say from which probability on a stage answers each class, once where it is the same for all."""
+    least = [max(one, stage.least) for one in classifier.model_.rule.thresholds]
+    texts = [f"{one:.4g}" if one <= 1 else NEVER for one in least]
     if len(set(texts)) == 1:
         return texts[0]
     return ", ".join(f"{label} {text}" for label, text in zip(classifier.classes_, texts, strict=True))

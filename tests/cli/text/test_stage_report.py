@@ -1,5 +1,7 @@
 """What `shortlist stage` tells: the front, the point that predicts, and what each stage buys."""
 
+import copy
+import dataclasses
 import json
 from pathlib import Path
 
@@ -16,9 +18,13 @@ from shortlist.cli.text.stage_report import (
     stage_facts,
     unreachable,
 )
+from shortlist.export.protocol_text import markdown
+from shortlist.export.protocols import protocol_of
 from shortlist.multistage import EmscoOptions, MultiStageClassifier
 from shortlist.multistage.holdout import StagedTable, stage_table
 from shortlist.multistage.recall import Recall
+from shortlist.report.stages import NEVER, staged_parts
+from shortlist.saved_models import SavedModel
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,7 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     prices = [stage.price / staged.classifier.costs_.scale for stage in staged.classifier.model_.stages]
     for number, (price, before) in enumerate(zip(prices, [0, *prices], strict=False), start=1):
         assert f"  stage {number}, {price - before:g} more: x" in said
+    assert said.count("; answers from 0.8 on\n") == len(prices)
     low, high = staged.test.coverage_interval
     assert f"multi-stage   {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
     print_staged(staged.classifier, None, 1.5, 0, None)
@@ -90,7 +97,26 @@ def test_of_many_features_of_a_stage_twenty_are_named(capsys: pytest.CaptureFixt
     stages = MultiStageClassifier(method="emsco", emsco_options=options, max_stages=1, random_state=0)
     print_chosen(stages.fit(X, y), "norm")
     named = ", ".join(map(str, range(20)))
-    assert f"  stage 1, 30 more: {named} and 10 more, which --json names\n" in capsys.readouterr().out
+    assert (
+        f"  stage 1, 30 more: {named} and 10 more, which --json names; answers from "
+        in capsys.readouterr().out
+    )
+
+
+def test_a_stage_that_cannot_answer_is_told_so_in_text_page_and_protocol(
+    staged: StagedTable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = copy.copy(staged.classifier)
+    first, *others = stages.model_.stages
+    stages.model_ = dataclasses.replace(
+        stages.model_, stages=(dataclasses.replace(first, least=1.5), *others)
+    )
+    print_chosen(stages, "norm")
+    assert "; only buys, and never answers\n" in capsys.readouterr().out
+    page = "\n".join(line for part in staged_parts(stages) for line in getattr(part, "lines", list)())
+    assert NEVER in page
+    told = markdown(protocol_of(SavedModel(stages, list(stages.costs_.names), "kind")))
+    assert told.count("This step never answers: it orders for the next.") == 1
 
 
 def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence(

@@ -9,6 +9,12 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError, MultiStageClassifier
+from shortlist.cli.text.differences import (
+    difference_facts,
+    difference_rows,
+    print_differences,
+    side_by_side,
+)
 from shortlist.errors import LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage.predict.point_choice import choose_point, low_coverage
 from shortlist.results.front_differences import Fate, choice_changes, front_differences
@@ -110,6 +116,27 @@ def test_from_which_probability_on_points_answer_is_no_number_of_votes() -> None
     moved = [one / 2 for one in front.extras["answer_from"]]
     later = replace(front, extras={**front.extras, "answer_from": moved})
     assert {one.fate for one in front_differences(front, later)} == {Fate.SAME}
+
+
+def test_a_difference_of_fronts_says_what_is_promised_before_and_now(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    front = _fitted(0.86).front_
+    promised = list(front.extras["promised"])
+    later = replace(
+        front,
+        extras={**front.extras, "promised": [not one for one in promised]},
+    )
+    fates = front_differences(front, later)
+
+    told = difference_facts(front, later, fates)["points"]
+    assert [one["promised_before"] for one in told] == promised
+    assert [one["promised_now"] for one in told] == [not one for one in promised]
+    print_differences(front, later, fates)
+    assert "no, was yes" in capsys.readouterr().out
+    header, rows = difference_rows(front, later, fates)
+    assert [row[header.index("before: promised")] == "yes" for row in rows] == promised
+    assert side_by_side(front, 0, 1)["promised"] == promised[:2]
 
 
 def test_where_nothing_can_be_promised_fitting_says_what_could_be_and_keeps_the_front() -> None:

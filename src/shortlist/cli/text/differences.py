@@ -15,6 +15,9 @@ from shortlist.tables.spreadsheets import Cell
 MOST_SHOWN = 20
 """So many points of each fate are printed."""
 
+PROMISED = "promised"
+"""What the extras of a front and a column call whether something is promised about a point."""
+
 MEANINGS = {
     Fate.CHANGED: "the same choice, with other values",
     Fate.REPLACED: "the same values, by another choice",
@@ -29,6 +32,7 @@ def side_by_side(front: Front, first: int, second: int) -> dict[str, Any]:
     """Return what differs between two points, and what it costs."""
     return {
         "points": [first, second],
+        PROMISED: [_promised(front, point) for point in (first, second)],
         "changes": point_changes(front, first, second),
         "choices": {name: list(ends) for name, ends in choice_changes(front, first, second).items()},
     }
@@ -48,6 +52,8 @@ def print_side_by_side(front: Front, first: int, second: int) -> None:
     print(
         pd.DataFrame(rows, index=names, columns=[f"point {first}", f"point {second}", "change"]).to_string()
     )
+    if PROMISED in front.extras:
+        print(f"Promised: {_yes(front, first)} of point {first}, {_yes(front, second)} of point {second}.")
     for line in _choice_lines(front, first, second):
         print(line)
 
@@ -94,11 +100,24 @@ def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> d
                 "now": one.now,
                 "values_before": None if one.before is None else before.values[one.before].tolist(),
                 "values_now": None if one.now is None else _now(before, now, one.now),
+                "promised_before": _promised(before, one.before),
+                "promised_now": _promised(now, one.now),
                 "changes": one.changes,
             }
             for one in fates
         ],
     }
+
+
+def _promised(front: Front, point: int | None) -> bool | None:
+    """Return whether something is promised about a point; None where nothing was asked for, or no point is."""
+    promised = front.extras.get(PROMISED)
+    return None if promised is None or point is None else bool(promised[point])
+
+
+def _yes(front: Front, point: int | None) -> str:
+    """Return whether something is promised about a point, in a word; nothing where that was not asked for."""
+    return {None: "", True: "yes", False: "no"}[_promised(front, point)]
 
 
 def counts_of(fates: Sequence[PointFate]) -> dict[str, int]:
@@ -136,6 +155,8 @@ def print_differences(before: Front, now: Front, fates: Sequence[PointFate]) -> 
         print(f"\n{fate[0].upper()}{fate[1:]}: {meaning}.")
         rows = [_cells(before, now, one) for one in own[:MOST_SHOWN]]
         header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
+        if _are_promises(before, now):
+            header.append(PROMISED)
         print(pd.DataFrame(rows, columns=header).to_string(index=False))
         if len(own) > MOST_SHOWN:
             print(f"... and {len(own) - MOST_SHOWN:,} more; all with --out or --json.")
@@ -154,7 +175,15 @@ def difference_rows(
         new = [None] * len(goals) if one.now is None else _now(before, now, one.now)
         values = [value for pair in zip(old, new, strict=True) for value in pair]
         rows.append([str(one.fate), one.before, one.now, *values])
+    if _are_promises(before, now):
+        header += [f"{when}: {PROMISED}" for when in ("before", "now")]
+        ends = ((_yes(before, one.before), _yes(now, one.now)) for one in fates)
+        rows = [[*row, *promises] for row, promises in zip(rows, ends, strict=True)]
     return header, rows
+
+
+def _are_promises(before: Front, now: Front) -> bool:
+    return PROMISED in before.extras or PROMISED in now.extras
 
 
 def _now(before: Front, now: Front, point: int) -> list[float]:
@@ -176,4 +205,8 @@ def _cells(before: Front, now: Front, one: PointFate) -> list[str]:
         else:
             by = one.changes[goal.name]
             cells.append(f"{new[place]:g}, {_change(goal, by)}" if by else f"{new[place]:g}")
+    if _are_promises(before, now):
+        was, is_now = _yes(before, one.before), _yes(now, one.now)
+        both = [word for word in (is_now, was) if word]
+        cells.append(", was ".join(dict.fromkeys(both)))
     return [*numbers, *cells]

@@ -199,6 +199,7 @@ def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
 def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
     """Print the point that predicts: what each stage buys, and what is promised."""
     from shortlist.multistage.predict.prediction import stage_amounts
+    from shortlist.report.stages import NEVER, answers_from
 
     print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {classifier.point_}.")
     total = 0.0
@@ -214,7 +215,9 @@ def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
             names += f" and {len(bought) - NAMED:,} more, which --json names"
         n_asked = _n_asked(fitted)
         members = f"; asks {n_asked} members" if n_asked > 1 else ""
-        print(f"  stage {number}, {paid}: {names}{members}")
+        least = answers_from(classifier, fitted)
+        answers = "; only buys, and never answers" if least == NEVER else f"; answers from {least} on"
+        print(f"  stage {number}, {paid}: {names}{members}{answers}")
         total = price
     print(promise_text(classifier))
 
