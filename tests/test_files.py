@@ -11,11 +11,21 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import shortlist
 from shortlist.errors import BadFileError, UntrustedFileError
-from shortlist.files import cache_folder, check_writable, dump_object, load_object, whole_file, write_text
+from shortlist.files import (
+    cache_folder,
+    check_writable,
+    dump_object,
+    load_object,
+    read_parquet,
+    whole_file,
+    write_parquet,
+    write_text,
+)
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
@@ -129,6 +139,18 @@ def test_parquet_is_read_and_written_without_a_thread_that_could_abort_the_proce
     run = subprocess.run([sys.executable, "-c", THREADS, *files], capture_output=True, text=True, check=True)
 
     assert run.stdout.endswith("started 0\n")
+
+
+def test_a_flipped_bit_in_the_values_of_a_table_of_ours_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    values = np.random.default_rng(0).integers(0, 2**60, 500)
+    write_parquet(pa.table({"value": values}), path)
+    whole = path.read_bytes()
+    at = len(whole) // 3
+    for place in range(at, at + 200, 20):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(BadFileError, match=r"table\.parquet must be a Parquet file"):
+            read_parquet(path)
 
 
 def test_no_other_module_reads_or_writes_parquet_by_itself() -> None:

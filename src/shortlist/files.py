@@ -109,7 +109,10 @@ def parquet_table(name: str, content: bytes) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with undamaged_parquet(name), pq.ParquetFile(pa.BufferReader(content), pre_buffer=False) as file:
+    with (
+        undamaged_parquet(name),
+        pq.ParquetFile(pa.BufferReader(content), pre_buffer=False, page_checksum_verification=True) as file,
+    ):
         return file.read(use_threads=False)
 
 
@@ -136,7 +139,7 @@ def write_parquet(table: "pa.Table", path: str | Path) -> None:
     import pyarrow.parquet as pq
 
     with whole_file(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
 def dump_object(value: object, path: str | Path) -> None:
