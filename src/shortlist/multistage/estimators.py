@@ -557,7 +557,7 @@ class MultiStageClassifier(TableClassifier):
     def decision_report(self, X: Any) -> "pd.DataFrame":
         """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
 
-        Attributes of the prices, such as hours, have a column each after the cost: the sum over a row's stages.
+        Attributes of the prices, such as hours, have a column each after the cost: what a row's stages took.
         ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
         them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
         which words of these the classifier does not know; such a row waits for a correction.

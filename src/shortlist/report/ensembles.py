@@ -158,6 +158,7 @@ def measured_parts(test: "Mapping[str, Measured]", best_single: str = "") -> Par
     `best_single` says who the best single classifier is, where it has a name.
     """
     rows = []
+    priced = all(measured.price is not None for measured in test.values())
     for name, measured in test.items():
         low, high = measured.accuracy_interval
         rows.append(
@@ -167,11 +168,19 @@ def measured_parts(test: "Mapping[str, Measured]", best_single: str = "") -> Par
                 f"{measured.accuracy:.4f}",
                 f"{low:.4f} to {high:.4f}",
                 f"{measured.balanced_accuracy:.4f}",
+                *([f"{measured.price:g}"] if priced else []),
             )
         )
     table = Table(
         "On rows that nothing was fitted on",
-        ("rule", "members", "accuracy", "95 % interval", "balanced accuracy"),
+        (
+            "rule",
+            "members",
+            "accuracy",
+            "95 % interval",
+            "balanced accuracy",
+            *(["price of all"] if priced else []),
+        ),
         tuple(rows),
         ("Intervals are Wilson's.",),
     )

@@ -1,6 +1,7 @@
 """What rules do on the test rows, for people and for programs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import make_classification
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
 from shortlist.ensembles.studies.measured import Measured
+from shortlist.report.ensembles import measured_parts
 from tests.cli.running import shortlist
 
 
@@ -42,6 +44,17 @@ def test_the_table_says_which_differences_are_within_chance(capsys: pytest.Captu
         "within_chance": True,
     }
     json.dumps(facts, allow_nan=False)
+
+
+def test_what_has_prices_is_told_with_them_in_place_of_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+    prices = {"pruned": 2.5, "full": 40.0, "best_single": 1.25}
+    test = {name: replace(_measured([True] * 9), price=price) for name, price in prices.items()}
+    print_measured(test)
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[-1] == "price"
+    assert [line.split()[-1] for line in lines[:3]] == ["2.5", "40", "1.25"]
+    assert {name: facts["price"] for name, facts in measured_facts(test).items()} == prices
+    assert all(f"'{price:g}')" in str(measured_parts(test)) for price in prices.values())
 
 
 def test_one_class_only_is_said_of_the_rows_where_it_is_so() -> None:

@@ -115,7 +115,7 @@ def test_a_stage_that_cannot_answer_is_told_so_in_text_page_and_protocol(
     assert "; only buys, and never answers\n" in capsys.readouterr().out
     page = "\n".join(line for part in staged_parts(stages) for line in getattr(part, "lines", list)())
     assert NEVER in page
-    told = markdown(protocol_of(SavedModel(stages, list(stages.costs_.names), "kind")))
+    told = markdown(protocol_of(SavedModel(stages, tuple(stages.costs_.names), "kind")))
     assert told.count("This step never answers: it orders for the next.") == 1
 
 

@@ -110,7 +110,7 @@ def difference_facts(before: Front, now: Front, fates: Sequence[PointFate]) -> d
 
 
 def _promised(front: Front, point: int | None) -> bool | None:
-    """Return whether something is promised about a point; None where nothing was asked for, or no point is."""
+    """Return whether something is promised about a point; None where that was not asked."""
     promised = front.extras.get(PROMISED)
     return None if promised is None or point is None else bool(promised[point])
 

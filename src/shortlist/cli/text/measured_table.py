@@ -87,7 +87,8 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
     binary = all(measured.confusion is not None for measured in test.values())
     cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""
     apart = "" if chose is None else f"{chose.heading:>13}"
-    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{'ms/1000':>9}{apart}")
+    last = "ms/1000" if any(measured.price is None for measured in test.values()) else "price"
+    print(f"{'on the test rows':<18}{'size':>5}{'accuracy':>10}{'balanced':>10}{cases}{last:>9}{apart}")
     for name, measured in test.items():
         counts = measured.confusion
         cases = (
@@ -98,7 +99,8 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
         )
         print(
             f"{_shown(name):<18}{measured.size:>5}{measured.accuracy:>10.4f}"
-            f"{measured.balanced_accuracy:>10.4f}{cases}{measured.ms_per_1000_rows:>9.1f}"
+            f"{measured.balanced_accuracy:>10.4f}{cases}"
+            + (f"{measured.ms_per_1000_rows:>9.1f}" if last != "price" else f"{measured.price:>9g}")
             + ("" if chose is None else f"{chose.right[name] / chose.n_rows:>13.4f}")
         )
     print()
@@ -110,7 +112,8 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
             f"{_shown(name):<18}{_interval(measured.accuracy_interval):<18}"
             f"{_interval(measured.balanced_accuracy_interval):<18}{against}".rstrip()
         )
-    for sentence in (*INTERVALS, *([] if chose is None else chose.sentences())):
+    of_all = ["Price: of asking all of them, for a row."] if last == "price" else []
+    for sentence in (*INTERVALS, *of_all, *([] if chose is None else chose.sentences())):
         print(sentence)
 
 

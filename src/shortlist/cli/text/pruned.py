@@ -293,8 +293,9 @@ def print_asking(facts: dict[str, Any]) -> None:
         parts.append(f"{_paid_text(exits['test'])} on the {exits['test']['n_rows']:,} test rows")
     everybody = "" if exits["cost"] is None else f" for {exits['cost']:.4g}"
     print(
-        f"{exits['rule']} So a row takes {', and '.join(parts)}; all are {len(told)} calls{everybody}. "
-        f"In this order no exit that is never wrong takes fewer than {exits['least_mean_calls']:.2f}."
+        f"{exits['rule']} So a row takes {', and '.join(parts)}; asking all members takes {len(told)} "
+        f"calls{everybody}. {exits['least_mean_calls']:.2f} is the fewest on the rows that chose for any "
+        "lossless early exit in this order."
     )
 
 

@@ -199,17 +199,22 @@ def _compared(
     rules = _rules(pruner, pool, alone)
     decided = _n_decided(rules["pruned"][1](rows.X), pruner.classes_)
     positive = _positive_place(pruner)
+    costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
+    members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
     return {
         "test": {
-            name: _measure(
-                ask, size, X, y, classes=pruner.classes_, positive=positive, cancellation=cancellation
+            name: dataclasses.replace(
+                _measure(
+                    ask, size, X, y, classes=pruner.classes_, positive=positive, cancellation=cancellation
+                ),
+                price=None if costs is None else math.fsum(np.asarray(costs)[members[name]]),
             )
             for name, (size, ask) in rules.items()
         },
         "reached": what_was_reached(
             asked.answers == asked.truth[:, None],
             pruner.selection_,
-            costs=pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs,
+            costs=costs,
             max_cost=getattr(pruner, "max_cost", None),
             diversity=getattr(pruner, "diversity", "none"),
         ),

@@ -85,6 +85,8 @@ class Measured:
         Wall-clock time of 1,000 answers.
     right : ndarray of bool, shape (n_rows,)
         Which rows are right, so that rules can be compared row by row.
+    price : float or None
+        What asking all members costs for a row; None where they have no prices.
     """
 
     decisions: NDArray[np.int64]
@@ -93,6 +95,7 @@ class Measured:
     size: int
     ms_per_1000_rows: float
     right: Mask
+    price: float | None = None
 
     @property
     def accuracy(self) -> float:
@@ -158,6 +161,7 @@ class Measured:
             "confusion": by_case,
             "size": self.size,
             "ms_per_1000_predictions": self.ms_per_1000_rows,
+            "price": self.price,
         }
 
 
