@@ -246,6 +246,17 @@ def test_a_study_that_was_cut_off_is_told_so(tmp_path: Path) -> None:
         pass
 
 
+def test_a_study_whose_schema_is_no_text_any_more_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.record(Finished("a", [1]))
+    whole = path.read_bytes()
+    for table in (b"machines", b"units", b"settings"):
+        path.write_bytes(whole.replace(b"CREATE TABLE " + table, b"CREATE TA\x83LE " + table))
+        with pytest.raises(BadFileError, match="is damaged"), open_study(path):
+            pass
+
+
 FILLING = """
 import resource, sys
 from shortlist.errors import NotWrittenError

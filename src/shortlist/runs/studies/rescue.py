@@ -10,6 +10,9 @@ from typing import Any
 from shortlist._words import counted
 from shortlist.runs.studies.schema import SUMMED, checksum, migrate, wrong_sums
 
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What damaged studies make SQLite raise; its own messages quote bytes of the file, which may be no text."""
+
 RESCUED_TABLES = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
 """Tables in an order in which none refers to a later one; the counts are made by triggers."""
 
@@ -34,7 +37,7 @@ def rescue(path: Path) -> str:
                 for table in RESCUED_TABLES:
                     _copy(source, target, table)
             (n_units,) = target.execute("SELECT count(*) FROM units").fetchone()
-    except (sqlite3.Error, OSError) as error:
+    except (*DAMAGE, OSError) as error:
         place.unlink(missing_ok=True)
         return f"What it holds could not be saved ({error}). Name another file."
     if not n_units:
@@ -49,7 +52,7 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
     target.execute("BEGIN")
     for order in ("", " DESC"):
         whole = False
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*DAMAGE):
             key = ", ".join(
                 f"{row[1]}{order}" for row in source.execute(f"PRAGMA table_info({table})") if row[5]
             )
