@@ -32,10 +32,11 @@ from shortlist.cli.commands.studies import datasets, study
 from shortlist.cli.commands.studies.reproduce import reproduce
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.cli.options.arguments import in_options, speaking
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.delivery import Held, complain, deliver, unwritten
+from shortlist.cli.text.output import warn, warned
 
 
 class _Commands(typer.core.TyperGroup):
@@ -110,6 +111,7 @@ def run_command() -> None:
     """
     words = [word for word in sys.argv[1:] if word != DEBUG]
     unwritten.clear()
+    warned.clear()
     answered.clear()
     printed = Held(sys.stdout)
     said = ""
@@ -163,5 +165,5 @@ def _translated(said: str | BaseException, words: Sequence[str]) -> str:
 def _warnings_as_notes() -> Iterator[None]:
     """Show the warnings of the library and of those that it uses as sentences, without lines of code."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: complain(f"note: {as_typed(str(message))}")
+        warnings.showwarning = lambda message, *_, **__: warn(str(message))
         yield

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from shortlist import __version__
-from shortlist.cli.text.output import finite, print_json, print_notes, run_facts
+from shortlist.cli.text.output import finite, print_json, print_notes, run_facts, warn, warned
 
 
 def test_json_is_one_object_without_infinity(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,6 +18,17 @@ def test_json_is_one_object_without_infinity(capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out) == {"value": 1, "notes": ["one"]}
     with pytest.raises(ValueError, match="JSON"):
         print_json({"value": math.inf})
+
+
+def test_a_warning_is_said_once_and_is_among_the_notes_of_the_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shortlist.cli.text.output.warned", warned.copy())
+    for message in ("rounded", "rounded", "few rows"):
+        warn(message)
+    assert capsys.readouterr().err.count("note: ") == 2
+    print_json({"notes": ["few rows", "kept"]})
+    assert json.loads(capsys.readouterr().out) == {"notes": ["few rows", "kept", "rounded"]}
 
 
 def test_notes_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:

@@ -551,9 +551,10 @@ def read_judge_costs(path: Path) -> dict[str, float]:
 
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
+    from shortlist.multistage.problem.costs import PRICED_WORDS, known_names
     from shortlist.tables.learning import read_table
 
-    table = read_table(path, words=["name"])
+    table = known_names(read_table(path, words=PRICED_WORDS))
     if "needs" in table.columns and table["needs"].dropna().astype(str).str.strip().any():
         raise BadFileError(
             f"{path} must price judges that need nothing else, as committees add prices up, "

@@ -14,10 +14,22 @@ if TYPE_CHECKING:
     import typer
 
 
+warned: list[str] = []
+"""Warnings of the run so far, each once, which JSON has under ``notes``."""
+
+
+def warn(message: str) -> None:
+    """Say a warning of the library as a note, once."""
+    note = as_typed(message)
+    if note not in warned:
+        warned.append(note)
+        complain(f"note: {note}")
+
+
 def print_json(facts: dict[str, Any]) -> None:
     """Print one JSON object on stdout; infinity and NaN do not exist in JSON and must be None by now."""
     if "notes" in facts:
-        facts |= {"notes": [as_typed(note) for note in facts["notes"]]}
+        facts |= {"notes": list(dict.fromkeys([*map(as_typed, facts["notes"]), *warned]))}
     print(json.dumps(facts, indent=2, allow_nan=False))
 
 

@@ -1,6 +1,7 @@
 """What acquiring features costs: prices, what is needed and paid once, and other numbers such as hours."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -284,13 +285,25 @@ def _attribute(
     return Attribute(attribute, values, scale)
 
 
+PRICED_WORDS = tuple(
+    form(name) for name in ("group", "feature", "test", "name") for form in (str.lower, str.title, str.upper)
+)
+"""Columns of a file of prices that hold words also where all of them are numbers."""
+
 KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
 """The columns of a file of prices that mean something, however their letters are written."""
 
 
-def _known_names(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the table with these names in small letters, where only one column is called so."""
-    alike = [(name.strip().casefold(), name) for name in table.columns]
+def known_names(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with these names in small letters and without a unit, where one column is called so.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(known_names(pd.DataFrame(columns=["Feature", "Cost (EUR)", "hours"])).columns)
+    ['feature', 'cost', 'hours']
+    """
+    alike = [(re.sub(r"\s*[(\[].*[)\]]$", "", name.strip()).casefold(), name) for name in table.columns]
     called = [small for small, _ in alike]
     return table.rename(
         columns={name: small for small, name in alike if small in KNOWN_NAMES and called.count(small) == 1}
@@ -336,7 +349,7 @@ def read_costs(
         If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
         the first one costs more: then the price of a set would depend on the order of buying.
     """
-    table = _known_names(_prices_of(path, notes))
+    table = known_names(_prices_of(path, notes))
     if dataset is not None:
         table = _of_dataset(table, dataset, path)
     key = next((one for one in ("feature", "test", "name") if one in table), "feature")
@@ -434,7 +447,7 @@ def _word(told: Any) -> str:
 
 def _prices_of(path: str | Path, notes: list[str] | None) -> "pd.DataFrame":
     """Read a table of prices, of a file or an example."""
-    return read_table(path, notes, words=["group", "feature", "test", "name"])
+    return read_table(path, notes, words=PRICED_WORDS)
 
 
 def _paid_once(
