@@ -24,7 +24,7 @@ points.
 
 
 ROUNDED = 2
-"""Decimals of attributes that nobody named and that have too many to be exact."""
+"""Decimals of attributes that have too many to be exact, where --decimals does not say how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +184,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     names = goals + [bound.name for bound in limits]
     _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, random_attributes)
     others = [name for name in names if name not in drawn]
-    rounds = bool(found_beside) and decimals is None and any(needs_rounding(tables[0], n) for n in others)
+    rounds = decimals is None and any(needs_rounding(table, n) for table in tables for n in others)
     found = chosen_attributes(
         others,
         tables,
