@@ -188,8 +188,8 @@ def test_more_folds_than_there_are_are_refused() -> None:
         (Extent(tables=("6",)), "tables must be among sum or table-5 in squares, got 'table-6'"),
         (Extent(sets=("even", "ood")), r"sets must be among .* in squares, got 'ood'\. Did you mean 'odd'\?"),
         (Extent(folds=0), "folds must be above 0, got 0"),
-        (Extent(seeds=3), r"seeds has no use in squares\. Leave it out\."),
-        (Extent(classifiers=(40,)), "classifiers has no use in squares"),
+        (Extent(seeds=3), r"`seeds` has no use in squares\. Leave it out\."),
+        (Extent(classifiers=(40,)), "`classifiers` has no use in squares"),
     ],
 )
 def test_an_extent_that_a_paper_does_not_have_is_refused(extent: Extent, said: str) -> None:

@@ -86,6 +86,7 @@ def in_options(said: str | BaseException, command: str = "", options: Mapping[st
 
     Examples
     --------
+    >>> from shortlist.errors import BadInputError
     >>> in_options(BadInputError("n_folds", "must be at least 2", 1))
     '--folds must be at least 2, got 1.'
     >>> options = {"method": "--method", "max_stages": "--max-stages"}

@@ -148,11 +148,19 @@ def print_differences(before: Front, now: Front, fates: Sequence[PointFate]) -> 
     print(
         f"{counted(len(before), 'point')} before, {len(now):,} now: {all_of(told) or 'nothing to compare'}."
     )
-    for fate, meaning in MEANINGS.items():
-        own = [one for one in fates if one.fate is fate]
+    groups = {
+        f"{fate[0].upper()}{fate[1:]}: {meaning}": [one for one in fates if one.fate is fate]
+        for fate, meaning in MEANINGS.items()
+    }
+    groups["The same, with another promise"] = [
+        one
+        for one in fates
+        if one.fate is Fate.SAME and _promised(before, one.before) != _promised(now, one.now)
+    ]
+    for heading, own in groups.items():
         if not own:
             continue
-        print(f"\n{fate[0].upper()}{fate[1:]}: {meaning}.")
+        print(f"\n{heading}.")
         rows = [_cells(before, now, one) for one in own[:MOST_SHOWN]]
         header = ["before", "now", *(f"{goal.sense} {goal.name}" for goal in before.objectives)]
         if _are_promises(before, now):
