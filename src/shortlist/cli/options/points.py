@@ -152,19 +152,25 @@ def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...
     return tuple(read_limit_among(text, names) for text in texts)
 
 
-def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model."""
+def output_files(out: Sequence[Path] | None) -> tuple[Path | None, Path | None]:
+    """Return the files for the front and for the model, by the endings.
+
+    Raises
+    ------
+    BadInputError
+        If two are of one kind.
+    """
     from shortlist.cli.files import FRONT_FILE
     from shortlist.errors import BadInputError
 
-    front_file = model_file = None
-    if out is not None:
-        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
-    if model_out is not None:
-        if model_file is not None:
-            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
-        model_file = model_out
-    return front_file, model_file
+    kinds: dict[bool, list[Path]] = {True: [], False: []}
+    for path in out or ():
+        kinds[path.suffix.casefold() in FRONT_FILE].append(path)
+    for is_front, paths in kinds.items():
+        if len(paths) > 1:
+            what = "fronts" if is_front else "models"
+            raise BadInputError("--out", "must name one front and one model at most", f"two {what}")
+    return next(iter(kinds[True]), None), next(iter(kinds[False]), None)
 
 
 def _plain(name: str) -> str:

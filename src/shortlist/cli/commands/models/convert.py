@@ -14,10 +14,6 @@ def convert(
     model: FeatureModelFile,
     *,
     out: Annotated[Path, output("the model, in the format of its ending.")],
-    to: Annotated[
-        str | None,
-        typer.Option(help="Format: uvl, featureide, sxfm or dimacs; default by the ending."),
-    ] = None,
     attributes_out: Annotated[Path | None, output("the attributes, as .csv or .xlsx.")] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
@@ -45,7 +41,7 @@ def convert(
     from shortlist.runs.clock import seconds_now
 
     check_shared(context.params)
-    kind = format_of(out, to)
+    kind = format_of(out)
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
