@@ -15,6 +15,7 @@ from shortlist.results.front import Front
 from shortlist.results.front_table import STAGED_METHODS
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
+from shortlist.results.proof import ProofKind
 from shortlist.results.proof_words import proof_text
 
 MOST_CHOICE_BYTES = 8_000_000
@@ -87,8 +88,12 @@ def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
 
 
 def _ranges(fronts: Mapping[str, Front]) -> Table:
-    """Return best and worst value of every objective over all points."""
+    """Return best and worst value of every objective over all points, and how good any point can be."""
     first = next(iter(fronts.values()))
+    bounds = [None] * len(first.objectives)
+    if len(fronts) == 1 and first.proof.kind is not ProofKind.COMPLETE:
+        bounds = first.extras.get("ideal") or bounds
+    has_bounds = any(bound is not None for bound in bounds)
     rows = []
     for column, objective in enumerate(first.objectives):
         values = np.concatenate([front.values[:, column] for front in fronts.values()])
@@ -97,8 +102,13 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
             best, worst = worst, best
         unit = f" {objective.unit}" if objective.unit else ""
         word = "less" if objective.sense is Sense.MIN else "more"
-        rows.append((objective.name, f"{word} is better", f"{best:g}{unit}", f"{worst:g}{unit}"))
-    return Table("What matters", ("objective", "better", "best here", "worst here"), tuple(rows))
+        row = [objective.name, f"{word} is better", f"{best:g}{unit}", f"{worst:g}{unit}"]
+        if has_bounds:
+            bound = bounds[column]
+            row.append("" if bound is None else "the same" if bound == best else f"{bound:g}{unit}")
+        rows.append(tuple(row))
+    columns = ["objective", "better", "best here", "worst here", *["best that is possible"] * has_bounds]
+    return Table("What matters", tuple(columns), tuple(rows))
 
 
 def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:

@@ -1,10 +1,14 @@
 """What `shortlist configure` says of its work."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from shortlist.cli.text.configured import work_lines
+from shortlist.cli.text.configured import next_lines, work_lines
+from shortlist.report.fronts import front_parts
+from shortlist.report.parts import Table
 from shortlist.results.front import Front
-from shortlist.results.objective import Objective
+from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 
 
@@ -18,3 +22,30 @@ def test_reference_points_that_time_left_without_an_answer_are_counted() -> None
     assert work_lines(front) == [
         "6 reference points: 4 without an answer, 1 without any product, 0 answered by another one; 0 points not proved."
     ]
+
+
+def cut(extras: dict[str, object], method: str = "exact") -> Front:
+    proof = Proof(ProofKind.NONDOMINATED, limit="1 s")
+    front = Front.from_points(
+        [Objective("cost"), Objective("value", sense=Sense.MAX)], np.array([[3, -4]]), np.array([[1]]), ["phone"], proof,
+        extras=extras,
+    )  # fmt: skip
+    return replace(front, method=method)
+
+
+def test_a_front_that_was_cut_short_says_what_to_do_next_and_at_what_pace() -> None:
+    (advice,) = next_lines(replace(cut({"n_programs": 10}), seconds=2.0))
+    assert advice.endswith("--method solrep --points 60, about 24 s at the pace of these programs.")
+    (advice,) = next_lines(cut({}, "auto"))
+    assert advice.startswith("The front is not complete, and nothing bounds its ends. Raise --time-limit")
+    assert next_lines(cut({}, "ibea")) == []
+    assert next_lines(cut({"n_reference_points": 6})) == []
+
+
+def test_the_page_has_the_bounds_of_a_front_that_was_cut_short() -> None:
+    table = next(
+        part for part in front_parts({"front": cut({"ideal": [3.0, 7.5]})}) if isinstance(part, Table)
+    )
+    assert [row[-1] for row in table.rows] == ["the same", "7.5"]
+    table = next(part for part in front_parts({"front": cut({})}) if isinstance(part, Table))
+    assert table.columns[-1] == "worst here"

@@ -102,8 +102,8 @@ def pick(
         str | None,
         typer.Option(
             help=f"{POINT}: ideal, knee, weights:cost=2,defects=1, lexicographic:cost,defects (the best in "
-            "the first, ties by the next), and of stages one-se or norm; or its number. Default: ideal, or of "
-            "stages one-se."
+            "the first, ties by the next), and of stages one-se or norm; or its number. Default: ideal, or "
+            "of stages one-se."
         ),
     ] = None,
     limit: LimitTexts = None,

@@ -78,15 +78,25 @@ def print_configured(
         print(f"Saved to {saved}{look_at(saved)}")
 
 
+UNBOUNDED = (
+    "The front is not complete, and nothing bounds its ends. Raise --time-limit, or narrow the question "
+    "with --limit, --select and --deselect."
+)
+"""What to do next where no program ended."""
+
 SPREAD_POINTS = 60
 """Reference points that are advised where a complete front takes too long."""
 
 
 def next_lines(front: "Front") -> list[str]:
     """Say what to do next after a limit ended a complete method, and about how long it takes."""
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
+
     n_programs = front.extras.get("n_programs")
-    if not front.proof.limit or not n_programs or "n_reference_points" in front.extras:
+    if not front.proof.limit or "n_reference_points" in front.extras or front.method in EVOLUTIONARY_METHODS:
         return []
+    if not n_programs:
+        return [UNBOUNDED]
     seconds = (
         2 * SPREAD_POINTS * front.seconds / n_programs
     )  # a program for each point and one that checks it

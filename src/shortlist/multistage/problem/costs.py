@@ -420,10 +420,12 @@ def _discounted(
         difference = _price(f"the cost of {name!r}", full[name]) - _price(
             f"the discount cost of {name!r}", later
         )
-        if difference < 0 or first.setdefault(group, difference) != difference:
+        others = first.setdefault(group, difference)
+        if difference < 0 or others != difference:
+            before = "" if others == difference else f", and those before it {float(others):g}"
             raise BadInputError(
                 f"{path}: in group {group!r} every test must save the same when it is not the first, "
-                f"but {name!r} saves {float(difference):g}. Split the group."
+                f"but {name!r} saves {float(difference):g}{before}. Split the group, or correct its prices."
             )
         groups[name], full[name] = group, later
     return groups, first
