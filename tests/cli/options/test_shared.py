@@ -23,6 +23,8 @@ MEANINGS = {
         "reproduce": "a folder of tables; elsewhere a file",
         "prune": "a front, a model or both; elsewhere a file",
         "stage": "a front, a model or both; elsewhere a file",
+        "export": "a policy, and what answers by it",
+        "model convert": "a model, and its attributes",
     },
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},

@@ -153,24 +153,33 @@ def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...
 
 
 def output_files(out: Sequence[Path] | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model, by the endings.
+    """Return the files for the front and for the model, by the endings; see :func:`parted_files`."""
+    from shortlist.cli.files import FRONT_FILE
+
+    return parted_files(out, FRONT_FILE, ("front", "model"))
+
+
+def parted_files(
+    out: Sequence[Path] | None, endings: Sequence[str], kinds: tuple[str, str]
+) -> tuple[Path | None, Path | None]:
+    """Return the file of `out` that has one of the endings, and the other one.
 
     Raises
     ------
     BadInputError
         If two are of one kind.
     """
-    from shortlist.cli.files import FRONT_FILE
     from shortlist.errors import BadInputError
 
-    kinds: dict[bool, list[Path]] = {True: [], False: []}
+    parted: dict[bool, list[Path]] = {True: [], False: []}
     for path in out or ():
-        kinds[path.suffix.casefold() in FRONT_FILE].append(path)
-    for is_front, paths in kinds.items():
+        parted[path.suffix.casefold() in endings].append(path)
+    for paths, kind in zip(parted.values(), kinds, strict=True):
         if len(paths) > 1:
-            what = "fronts" if is_front else "models"
-            raise BadInputError("--out", "must name one front and one model at most", f"two {what}")
-    return next(iter(kinds[True]), None), next(iter(kinds[False]), None)
+            raise BadInputError(
+                "--out", f"must name one {kinds[0]} and one {kinds[1]} at most", f"two {kind}s"
+            )
+    return next(iter(parted[True]), None), next(iter(parted[False]), None)
 
 
 def _plain(name: str) -> str:

@@ -46,7 +46,7 @@ def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: P
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
-    words = ["m.uvl", "--out", "m.cnf", "--attributes-out", f"a.{ending}", "--json"]
+    words = ["m.uvl", "--out", "m.cnf", "--out", f"a.{ending}", "--json"]
     facts = json.loads(shortlist("model", "convert", *words, cwd=folder).stdout)
     assert (facts["status"], facts["proved"], facts["format"]) == ("optimal", True, "dimacs")
     assert "2 attributes left out: cost and note" in facts["changes"]
