@@ -12,7 +12,7 @@ COMMANDS = (
     "verify committee.joblib example:breast-cancer",
     "report committee.joblib --out committee.html",
     "model info phone.uvl",
-    "configure phone.uvl --default cost=0 --objectives 'min deselected, min cost' --out phones.parquet",
+    "configure phone.uvl --set default=cost=0 --objectives 'min deselected, min cost' --out phones.parquet",
     "front show phones.parquet --pick knee",
 )
 PHONE = """\

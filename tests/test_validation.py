@@ -25,9 +25,7 @@ SEEDS = {
     ("evolve", "--seed"): ["evolve", "rows.csv", "--workers", "1"],
     ("stage", "--seed"): ["stage", "rows.csv", "--workers", "1"],
     ("configure", "--seed"): ["configure", "shop.uvl", "--method", "ibed"],
-    ("configure", "--random-attributes"): ["configure", "shop.uvl"],
     ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--seeds", "2"],
-    ("compare", "--random-attributes"): ["compare", "shop.uvl", "--methods", "ibed,ibea"],
 }
 """How each option that is a seed is used; a new one must be added here."""
 
@@ -69,7 +67,7 @@ def test_every_option_that_is_a_seed_is_known_here() -> None:
         for name, each in command.commands.items()
         for parameter in each.params
         for option in parameter.opts
-        if option in {"--seed", "--random-attributes"}
+        if option == "--seed"
     }
     assert options == set(SEEDS)
 

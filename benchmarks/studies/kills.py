@@ -32,24 +32,24 @@ MODEL = """features
             Camera {cost 2}
             Radio {cost 5}
 """
-ASKED = ["m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+ASKED = ["m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
 IRIS, CANCER = "example:iris", "example:breast-cancer"
 VOTES, MEANS = "max accuracy, min size", "min log-loss, max accuracy, min size"
 COMMANDS = {
     "prune": ["prune", IRIS, "--classifiers", "10", "--objective", "auto", "--workers", "1"],
-    "prune --methods": ["prune", IRIS, "--methods", "uwa,full", "--folds", "6", "--classifiers", "5"],
+    "prune --methods": ["prune", IRIS, "--methods", "uwa,full", "--set", "folds=6", "--classifiers", "5"],
     "prune, front of votes": ["prune", CANCER, "--classifiers", "30", "--objectives", VOTES],
     "prune, front of means": ["prune", CANCER, "--classifiers", "16", "--objectives", MEANS],
-    "stage, evolution": ["stage", CANCER, "--method", "emsco", "--population", "40", "--generations", "30"],
+    "stage, evolution": ["stage", CANCER, "--method", "emsco", "--set", "population=40", "--set", "generations=30"],
     "stage, enumeration": ["stage", "example:wine", "--method", "enumerate", "--max-stages", "3"],
     "stage --methods": ["stage", IRIS, "--methods", "emsco,single", "--seeds", "10"],
-    "evolve": ["evolve", CANCER, "--generations", "60", "--population", "60"],
-    "evolve online": ["evolve", CANCER, "--generations", "40", "--population", "60", "--mode", "online"],
+    "evolve": ["evolve", CANCER, "--set", "generations=60", "--set", "population=60"],
+    "evolve online": ["evolve", CANCER, "--set", "generations=40", "--set", "population=60", "--method", "online"],
     "configure solrep": ["configure", *ASKED, "--method", "solrep", "--points", "150"],
-    "configure satibea": ["configure", *ASKED, "--method", "satibea", "--evaluations", "20000"],
-    "configure ibed": ["configure", *ASKED, "--method", "ibed", "--evaluations", "60000"],
+    "configure satibea": ["configure", *ASKED, "--method", "satibea", "--set", "evaluations=20000"],
+    "configure ibed": ["configure", *ASKED, "--method", "ibed", "--set", "evaluations=60000"],
     "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--points", "30", "--seeds", "6",
-                "--evaluations", "3000"],
+                "--set", "evaluations=3000"],
     "reproduce": ["reproduce", "emsco"],
 }  # fmt: skip
 """Commands with some seconds of work, of every kind that has a study; reproduce takes a small paper."""
@@ -69,9 +69,9 @@ def kills(
         Path("m.uvl").write_text(MODEL, encoding="utf-8")
         whole, lengths = {}, {}
         for name in names:
-            _ended(_begun(name, "--no-study"))  # kernels are compiled
+            _ended(_begun(name, "--study", "none"))  # kernels are compiled
             start = time.perf_counter()
-            whole[name] = _ended(_begun(name, "--no-study"))
+            whole[name] = _ended(_begun(name, "--study", "none"))
             lengths[name] = time.perf_counter() - start
         for number, name in enumerate(itertools.cycle(names)):
             study = Path(f"{number}.db")

@@ -17,8 +17,17 @@ from shortlist.tables.learning import read_table
 N_RUNS = 5
 FITS = {
     "prune": ["--classifiers", "100", "--time-limit", "10"],
-    "stage": ["--drop", "mean smoothness", "--max-stages", "2", "--method", "emsco", "--generations", "20"],
-    "evolve": ["--generations", "10", "--population", "100"],
+    "stage": [
+        "--drop",
+        "mean smoothness",
+        "--max-stages",
+        "2",
+        "--method",
+        "emsco",
+        "--set",
+        "generations=20",
+    ],
+    "evolve": ["--set", "generations=10", "--set", "population=100"],
 }
 """The commands that fit a model, and what makes them end soon."""
 

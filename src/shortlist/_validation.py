@@ -1,10 +1,11 @@
 """Turns what users pass into checked values; the only place that does."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
-from shortlist._words import any_of, did_you_mean
+from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.errors import BadInputError
 
 T = TypeVar("T")
@@ -20,6 +21,24 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
             argument, f"must be one of {any_of(sorted(choices))}", repr(value), did_you_mean(value, choices)
         )
     return value
+
+
+def as_options(kind: type[T], given: Mapping[str, Any], owner: str) -> T:
+    """Return the options of `owner`, a dataclass; what is None or not given has its default.
+
+    Raises
+    ------
+    BadInputError
+        If a name is no field of the dataclass, or a value is out of range.
+    """
+    wanted = {name: value for name, value in given.items() if value is not None}
+    known = [each.name for each in fields(kind) if each.init]  # type: ignore[arg-type]
+    for name in wanted:
+        if name not in known:
+            has = all_of([f"`{each}`" for each in known])
+            hint = did_you_mean(name, known) or " Leave it out."
+            raise BadInputError(f"`{name}` is no option of {owner}, which has {has}.{hint}")
+    return kind(**wanted)
 
 
 def as_count(value: Any, argument: str, *, at_least: int = 1, at_most: int | None = None) -> int:

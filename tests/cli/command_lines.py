@@ -7,10 +7,10 @@ import typer
 
 from shortlist.cli.main import app
 
-WRITTEN = {"out", "model_out", "reader", "report", "study", "certificate", "attributes_out"}
+WRITTEN = {"out", "files_out", "report", "study", "certificate"}
 """Parameters that name files to write; every other file is read. A new option for writing belongs here."""
 
-TABLES = {"table", "products"}
+TABLES = {"table", "products", "attributes"}
 """Files that are no paths, as ``example:NAME`` and ``-`` are tables too."""
 
 

@@ -23,19 +23,19 @@ FOLDS = [
     "5",
     "--methods",
     "uwa,full",
-    "--folds",
-    "2",
+    "--set",
+    "folds=2",
     "--workers",
     "1",
 ]
 FRONT = [*PRUNE[:4], "--objectives", "max accuracy, min size", "--workers", "1"]
 STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--workers", "1"]
-EVOLVE = ["evolve", "table.csv", "--generations", "2", "--population", "10", "--workers", "1"]
-CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=10", "--workers", "1"]
+CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
 WRITING = {
     "prune --out": [*PRUNE, "--out", "w.joblib"],
-    "prune --model-out": [*FRONT, "--model-out", "w.joblib"],
+    "prune --out of a front": [*FRONT, "--out", "w.joblib"],
     "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
     "evolve --out": [*EVOLVE, "--out", "w.joblib"],
     "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],
@@ -44,7 +44,7 @@ WRITING = {
     "compare --out": [*COMPARE, "--out", "w.parquet"],
     "compare --report": [*COMPARE, "--report", "w.html"],
     "stage --out": [*STAGE, "--out", "w.parquet"],
-    "stage --model-out": [*STAGE, "--model-out", "w.joblib"],
+    "stage --out of a model": [*STAGE, "--out", "w.joblib"],
     "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
     "prune --report": [*PRUNE, "--report", "w.html"],
     "prune --methods --report": [*FOLDS, "--report", "w.html"],
@@ -52,7 +52,7 @@ WRITING = {
     "stage --report": [*STAGE, "--report", "w.html"],
     "configure --report": [*CONFIGURE, "--report", "w.html"],
     "export --out": ["export", "exact.joblib", "table.csv", "--out", "w.json"],
-    "export --reader": ["export", "exact.joblib", "table.csv", "--out", "p.json", "--reader", "w.py"],
+    "export --out of a reader": ["export", "exact.joblib", "table.csv", "--out", "p.json", "--out", "w.py"],
     "report --out": ["report", "model.joblib", "--out", "w.html"],
     "front plot --out": ["front", "plot", "front.parquet", "--out", "w.svg"],
     "front diff --out": ["front", "diff", "front.parquet", "front.parquet", "--out", "w.csv"],
@@ -61,13 +61,13 @@ WRITING = {
     "model convert --out": ["model", "convert", "m.uvl", "--out", "w.xml"],
     "model check --out": ["model", "check", "m.uvl", "products.csv", "--out", "w.csv"],
     "model slice --out": ["model", "slice", "m.uvl", "--keep", "Phone,GPS", "--out", "w.cnf"],
-    "model convert --attributes-out": [
+    "model convert --out of attributes": [
         "model",
         "convert",
         "m.uvl",
         "--out",
         "c.xml",
-        "--attributes-out",
+        "--out",
         "w.xlsx",
     ],
     "front pick --out": ["front", "pick", "front.parquet", "--out", "w.uvl"],
@@ -80,8 +80,8 @@ ADDING = {
         *CONFIGURE,
         "--method",
         "ibea",
-        "--evaluations",
-        "200",
+        "--set",
+        "evaluations=200",
         "--study",
         "w.db",
     ],

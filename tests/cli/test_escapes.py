@@ -35,14 +35,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"one": label, f"two{ESCAPE}": [FORMULA] * 30 + label[30:], "three": label, "target": label}
     )
     rows.to_csv(folder / "judges.csv", index=False)
-    configure = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--default", "cost=0"]
+    configure = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
     target = ["--target", f"target{ESCAPE}", "--workers", "1"]
     for words in (
-        [*configure, "--out", "f.parquet", "--no-study"],
+        [*configure, "--out", "f.parquet", "--study", "none"],
         ["prune", "t.csv", *target, "--classifiers", "3", "--method", "uwa", "--out", "p.joblib"],
         ["prune", "judges.csv", "--answers", "--workers", "1", "--out", "j.joblib"],
-        ["stage", "t.csv", *target, "--max-stages", "2", "--method", "enumerate", "--model-out", "s.joblib"],
-        ["evolve", "t.csv", *target, "--generations", "2", "--population", "10", "--out", "e.joblib"],
+        ["stage", "t.csv", *target, "--max-stages", "2", "--method", "enumerate", "--out", "s.joblib"],
+        ["evolve", "t.csv", *target, "--set", "generations=2", "--set", "population=10", "--out", "e.joblib"],
     ):
         ran = shortlist(*words, cwd=folder)
         assert ran.returncode == 0, ran.stderr
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["model", "diff", "m.uvl", "other.uvl"],
         ["model", "sample", "m.uvl"],
         ["configure", "m.uvl", "--objectives", f"min {ESCAPE}"],
-        ["configure", "m.uvl", "--objectives", "max selected", "--select", f"no{ESCAPE}", "--no-study"],
+        ["configure", "m.uvl", "--objectives", "max selected", "--select", f"no{ESCAPE}", "--study", "none"],
         ["predict", "p.joblib", "t.csv"],
         ["predict", "s.joblib", "t.csv", "--explain"],
         ["predict", "e.joblib", "t.csv"],

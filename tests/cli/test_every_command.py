@@ -86,11 +86,11 @@ def test_a_model_is_not_destroyed_by_what_lies_beside_it(folder: Path) -> None:
 
 def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
     assert {called(one) for command in COMMANDS.values() for one in files(command)[1]} == {
-        "--out", "--model-out", "--reader", "--report", "--study", "--certificate", "--attributes-out",
+        "--out", "--report", "--study", "--certificate",
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
-        "TABLE", "MODEL", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--member-costs", "--costs", "--feature-model", "--attributes", "--fixed", "--decisions", "--model",
-        "--front", "--keep-file", "PRODUCTS",
+        "TABLE", "MODEL", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--costs", "--feature-model", "--attributes", "--decisions", "--model",
+        "--front", "PRODUCTS",
     }  # fmt: skip
 
 

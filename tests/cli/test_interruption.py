@@ -64,7 +64,18 @@ run()
 """
 """The command, which looks at nothing that its workers have ended, so that it does not end between two signals."""
 
-SHARED = ["prune", "example:iris", "--methods", "uwa,full", "--folds", "3", "--workers", "2", "--no-study"]
+SHARED = [
+    "prune",
+    "example:iris",
+    "--methods",
+    "uwa,full",
+    "--set",
+    "folds=3",
+    "--workers",
+    "2",
+    "--study",
+    "none",
+]
 
 
 @pytest.fixture
@@ -139,7 +150,16 @@ def test_a_pool_that_was_not_fitted_is_nothing_to_keep(
 
 @pytest.mark.slow
 def test_sigterm_keeps_what_was_found(folder: Path, started: list[subprocess.Popen[str]]) -> None:
-    words = ["evolve", "table.csv", "--generations", "1000000", "--population", "10", "--out", "m.joblib"]
+    words = [
+        "evolve",
+        "table.csv",
+        "--set",
+        "generations=1000000",
+        "--set",
+        "population=10",
+        "--out",
+        "m.joblib",
+    ]
     process = _start(started, folder, *words)
     _wait_for(process, "evolving")
     process.send_signal(signal.SIGTERM)

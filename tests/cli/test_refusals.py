@@ -12,8 +12,8 @@ import typer
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.cli.main import app
-from shortlist.cli.options.evolve_options import EVOLVE_USES
 from shortlist.cli.options.prune_options import PRUNE_USES
+from shortlist.cli.options.settings import options_of, setting_fields, settings_of
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import pool
@@ -36,16 +36,16 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--answer-accuracy": [
         (["--answer-accuracy", "1"], "--answer-accuracy must be above 0 and below 1, got 1.0"),
     ],
-    "--confidence-level": [
-        (["--answer-accuracy", "0.9", "--confidence-level", "0"], "--confidence-level must be above 0 and below 1"),
+    "--set confidence-level": [
+        (["--answer-accuracy", "0.9", "--set", "confidence-level=0"], "--set confidence-level must be above 0 and below 1"),
     ],
-    "--voting": [
-        (["--voting", "softly"], "--voting must be one of auto, averaged, hard or soft, got 'softly'"),
-        (["--voting", "soft", "--method", "uwa"], "of the methods exact and greedy-means, got uwa"),
-        (["--voting", "hard", "--method", "greedy-means"], "--voting must be auto or soft with the method"),
+    "--set voting": [
+        (["--set", "voting=softly"], "--set voting must be one of auto, averaged, hard or soft, got 'softly'"),
+        (["--set", "voting=soft", "--method", "uwa"], "of the methods exact and greedy-means, got uwa"),
+        (["--set", "voting=hard", "--method", "greedy-means"], "--set voting must be auto or soft with the method"),
     ],
-    "--probabilities": [
-        (["--probabilities", "x"], "--probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
+    "--set probabilities": [
+        (["--set", "probabilities=x"], "--set probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
     ],
     "--methods": [
         (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
@@ -53,8 +53,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--methods", "all,uwa"], "--methods must be all, or names of methods"),
     ],
     "--objective": [
-        (["--objective", "log-loss", "--voting", "hard"], "--objective must be one of votes with --voting hard, got 'log-loss', which is of"),
-        (["--objective", "brier", "--voting", "averaged"], "the mean of probabilities. Pass --voting soft."),
+        (["--objective", "log-loss", "--set", "voting=hard"], "--objective must be one of votes with --set voting=hard, got 'log-loss', which is of"),
+        (["--objective", "brier", "--set", "voting=averaged"], "the mean of probabilities. Pass --set voting=soft."),
         (["--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["--objective", "accuracy+slope-x"], "'+slope-A' with a number A"),
         (["--objective", "accuracy+slope-900"], "slope"),
@@ -71,25 +71,18 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objectives", "max accuracy, max accuracy"], "got accuracy twice"),
         (["--objectives", "min log-loss, max recall"], "got recall, which counts votes"),
         (["--objectives", "max log-loss, min size"], "Write 'min log-loss'"),
-        (["--objectives", "max accuracy, min cost"], "Pass --member-costs too"),
+        (["--objectives", "max accuracy, min cost"], "Pass --costs too"),
         (["three.csv", "--objectives", "max true-positives, min size"], "needs a positive class, but there are 3"),
         (["--objectives", "max recall:sick, min size"], "one of the classes ill or well, got 'sick'"),
-        (["--objectives", "max accuracy, min size", "--min-size", "0"], "--min-size must be at least 1 for a front"),
+        (["--objectives", "max accuracy, min size", "--set", "min-size=0"], "--set min-size must be at least 1 for a front"),
         (
-            ["--pool", "pool.joblib", "--objectives", "max accuracy, min size", "--member-costs", "few.csv"],
+            ["--pool", "pool.joblib", "--objectives", "max accuracy, min size", "--costs", "few.csv"],
             "no cost for DecisionTreeClassifier-2",
         ),
     ],
     "--pick": [
         (["--objectives", "max accuracy, min size", "--pick", "nearest"], "--pick must be the number of a point"),
         (["--objectives", "max accuracy, min size", "--pick", "weights"], "--pick must be the number of a point"),
-    ],
-    "--model-out": [
-        (["--objectives", "max accuracy, min size", "--model-out", "m.csv"], "--model-out must end in .joblib"),
-        (
-            ["--objectives", "max accuracy, min size", "--out", "m.joblib", "--model-out", "n.joblib"],
-            "--out and --model-out both name a model file",
-        ),
     ],
     "--positive": [
         (["--positive", "il"], "ill or well, got 'il'. Did you mean 'ill'?"),
@@ -107,53 +100,43 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--classifiers", "0"], "--classifiers must be at least 1"),
         (["--method", "uwa", "--classifiers", "-3"], "--classifiers must be at least 1"),
     ],
-    "--pruning-rows": [
-        (["--pruning-rows", "folds"], "--pruning-rows must be one of"),
-        (["--pool", "pool.joblib", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
-        (["--method", "uwa", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
-        (["--methods", "all", "--pruning-rows", "out-of-fold"], "--pruning-rows belongs to the method exact"),
+    "--set pruning-rows": [
+        (["--set", "pruning-rows=folds"], "--set pruning-rows must be one of"),
+        (["--pool", "pool.joblib", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
+        (["--method", "uwa", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
+        (["--methods", "all", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
     ],
-    "--diversity": [
-        (["--diversity", "averge"], "Did you mean 'average'?"),
-        (["--diversity", "each=2"], "between 0 and 1, got 2.0"),
-        (["--diversity", "ech=0.2"], "got 'ech'"),
-        (["--diversity", "each=nan"], "between 0 and 1"),
-        (["--methods", "exact", "--diversity", "averge"], "Did you mean 'average'?"),
+    "--set diversity": [
+        (["--set", "diversity=averge"], "Did you mean 'average'?"),
+        (["--set", "diversity=each=2"], "between 0 and 1, got 2.0"),
+        (["--set", "diversity=ech=0.2"], "got 'ech'"),
+        (["--set", "diversity=each=nan"], "between 0 and 1"),
+        (["--methods", "exact", "--set", "diversity=averge"], "Did you mean 'average'?"),
     ],
-    "--min-size": [
-        (["--min-size", "-1"], "--min-size must be at least 0"),
-        (["--min-size", "5", "--max-size", "3"], "at least 5 members are wanted"),
-        (["--methods", "all", "--min-size", "5", "--max-size", "3"], "at least 5 members are wanted"),
-        (["--min-size", "200"], "no selection can keep the limits: at least 200 members are wanted"),
-        (["--pool", "pool.joblib", "--min-size", "9"], "at least 9 members are wanted"),
+    "--set min-size": [
+        (["--set", "min-size=-1"], "--set min-size must be at least 0"),
+        (["--set", "min-size=5", "--max-size", "3"], "at least 5 members are wanted"),
+        (["--methods", "all", "--set", "min-size=5", "--max-size", "3"], "at least 5 members are wanted"),
+        (["--set", "min-size=200"], "no selection can keep the limits: at least 200 members are wanted"),
+        (["--pool", "pool.joblib", "--set", "min-size=9"], "at least 9 members are wanted"),
     ],
     "--max-size": [(["--max-size", "0"], "--max-size must be at least 1")],
-    "--max-copies": [
-        (["--max-copies", "0"], "--max-copies must be at least 1"),
-        (["--max-copies", "2", "--voting", "hard"], "--max-copies must be 1 where members vote or cost, got 2. Pass --voting soft, and no --max-cost."),
-        (["--max-copies", "2", "--method", "uwa"], "--max-copies belongs to the method exact"),
-        (["--max-copies", "2", "--objectives", "max accuracy, min size"], "--max-copies belongs to a run without --objectives"),
-    ],
-    "--member-costs": [
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "no.csv"], "no.csv cannot be read"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "text.csv"], "text.csv, line 3, column cost"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "minus.csv"], "minus.csv, line 2, column cost"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "gap.csv"], "gap.csv, line 2, column cost"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "twice.csv"], "twice.csv, line 4: 'DecisionTreeClassifier-1' has"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "few.csv"], "no cost for DecisionTreeClassifier-2"),
-        (["--pool", "pool.joblib", "--max-cost", "3", "--member-costs", "people.csv"], "must have the columns name and cost"),
+    "--set max-copies": [
+        (["--set", "max-copies=0"], "--set max-copies must be at least 1"),
+        (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or cost, got 2. Pass --set voting=soft, and no --max-cost."),
+        (["--set", "max-copies=2", "--method", "uwa"], "--set max-copies belongs to the method exact"),
+        (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to a run without --objectives"),
     ],
     "--answers": [
         (["--answers"], "judge 'a' must answer ill or well, got"),
         (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column beside the target"),
         (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
-        (["judged.csv", "--answers", "--member-costs", "few.csv"], "or give the same file as --costs."),
-        (["judged.csv", "--answers", "--voting", "soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
-        (["judged.csv", "--answers", "--objective", "brier"], "or pass --voting hard and an objective of votes, such as --objective accuracy."),
+        (["judged.csv", "--answers", "--set", "voting=soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
+        (["judged.csv", "--answers", "--objective", "brier"], "or pass --set voting=hard and an objective of votes, such as --objective accuracy."),
         (["judged.csv", "--answers", "--objectives", "min log-loss, min size"], "Leave them out of the table, or leave log-loss out of the objectives."),
-        (["judged.csv", "--answers", "--voting", "hard", "--probabilities", "mean", "--objective", "accuracy"], "Leave them out of the table, or pass --probabilities calibrated-shares."),
-        (["judged.csv", "--answers", "--voting", "averaged", "--probabilities", "mean"], "or pass --voting hard and --probabilities calibrated-shares."),
-        (["judged.csv", "--answers", "--method", "greedy-means", "--probabilities", "mean"], "or take a rule that goes by votes."),
+        (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave them out of the table, or pass --set probabilities=calibrated-shares."),
+        (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=calibrated-shares."),
+        (["judged.csv", "--answers", "--method", "greedy-means", "--set", "probabilities=mean"], "or take a rule that goes by votes."),
         (["judged.csv", "--answers", "--max-cost", "3"], "Leave it out, or add --costs FILE."),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time is of classifiers that are asked here, got judges"),
         (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes is of classifiers that are asked here, got judges"),
@@ -161,6 +144,13 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
     ],
     "--costs": [
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "no.csv"], "no.csv cannot be read"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "text.csv"], "text.csv, line 3, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "minus.csv"], "minus.csv, line 2, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "gap.csv"], "gap.csv, line 2, column cost"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "twice.csv"], "twice.csv, line 4: 'DecisionTreeClassifier-1' has"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "few.csv"], "no cost for DecisionTreeClassifier-2"),
+        (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "people.csv"], "must have the columns name and cost"),
         (["judged.csv", "--answers", "--costs", "no.csv"], "no.csv cannot be read"),
         (["judged.csv", "--answers", "--costs", "text.csv"], "text.csv, line 3, column cost"),
         (["judged.csv", "--answers", "--costs", "few.csv"], "--costs must price every judge, got none for 'ann' and 'bob'"),
@@ -169,15 +159,15 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--costs", "tiny.csv", "--max-cost", "5"], "--costs must keep their first six digits when they are rounded to 9 decimals, got 1e-300."),
         (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost"),
     ],
-    "--no-abstentions": [
-        (["judged.csv", "--answers", "--no-abstentions"], "judge 'bob' must answer every row where abstentions are not"),
+    "--set abstentions": [
+        (["judged.csv", "--answers", "--set", "abstentions=no"], "judge 'bob' must answer every row where abstentions are not"),
     ],
     "--max-cost": [
         (["--pool", "priced.joblib", "--max-cost", "-1"], "--max-cost must be finite and at least 0, got -1.0"),
         (["--pool", "priced.joblib", "--max-cost", "nan"], "--max-cost must be finite and at least 0, got nan"),
         (["--pool", "pool.joblib", "--max-cost", "5"], "needs the cost of every member"),
         (["--pool", "priced.joblib", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost more"),
-        (["--pool", "priced.joblib", "--max-cost", "3.5", "--min-size", "3"], "the cheapest 3 member(s)"),
+        (["--pool", "priced.joblib", "--max-cost", "3.5", "--set", "min-size=3"], "the cheapest 3 member(s)"),
     ],
     "--drop": [
         (["--drop", "x"], "a column 'x'"),
@@ -197,23 +187,27 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--time-limit", "nan"], "seconds above 0"),
         (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
     ],
-    "--solver": [
-        (["--solver", "higs"], "Did you mean 'highs'?"),
-        (["--methods", "exact", "--solver", "higs"], "Did you mean 'highs'?"),
+    "--set solver": [
+        (["--set", "solver=higs"], "Did you mean 'highs'?"),
+        (["--methods", "exact", "--set", "solver=higs"], "Did you mean 'highs'?"),
     ],
     "--seed": [(["--seed", "-1"], "--seed must be at least 0")],
     "--workers": [(["--workers", "0"], "--workers must be")],
-    "--folds": [
-        (["--methods", "uwa", "--folds", "1"], "--folds must be at least 2"),
-        (["--methods", "uwa", "--folds", "31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
+    "--set folds": [
+        (["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2"),
+        (["--methods", "uwa", "--set", "folds=31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
     ],
-    "--repeats": [(["--methods", "uwa", "--repeats", "0"], "--repeats must be at least 1")],
+    "--set repeats": [(["--methods", "uwa", "--set", "repeats=0"], "--set repeats must be at least 1")],
     "--study": [
         (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
         (["--methods", "uwa", "--study", "text.db"], "text.db"),
     ],
     "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [
+        (
+            ["--objectives", "max accuracy, min size", "--out", "m.joblib", "--out", "n.joblib"],
+            "--out must name one front and one model at most, got two models",
+        ),
         (["--out", "no/x.joblib"], "folder does not exist"),
         (["--out", "model.csv"], "--out must end in .joblib"),
         (["--out", "rows.csv"], "the same file as TABLE"),
@@ -231,43 +225,47 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         (["--target", "died"], "a column 'died'"),
         (["--target", "a"], "this looks like a number to predict"),
     ],
-    "--mode": [(["--mode", "onlin"], "Did you mean 'online'?")],
-    "--space": [(["--space", "foo"], "space must be one of genetic-programs, linear, networks or rules")],
-    "--generations": [(["--generations", "0"], "must be at least 1")],
-    "--population": [(["--population", "0"], "must be at least 1")],
-    "--gamma": [
-        (["--gamma", "-1"], "gamma must be a number of at least 0"),
-        (["--gamma", "nan"], "gamma must be"),
-        (["--gamma", "inf"], "gamma must be"),
-    ],
-    "--tournament": [
-        (["--tournament", "0"], "tournament must be at least 1"),
-        (["--tournament", "100000000000"], "at most 1000"),
-    ],
-    "--crossover": [(["--crossover", "1.5"], "between 0 and 1"), (["--crossover", "nan"], "between 0 and 1")],
-    "--survivors": [(["--survivors", "foo"], "survivors must be one of best or children")],
-    "--elites": [
-        (["--elites", "-1"], "must be at least 0"),
-        (["--elites", "501"], "at most 500"),
-    ],
-    "--patience": [(["--patience", "0"], "patience must be at least 1")],
-    "--criterion": [(["--criterion", "foo"], "criterion must be one of histogram or minimum")],
-    "--max-members": [(["--mode", "online", "--max-members", "0"], "must be at least 1")],
-    "--selection": [
-        (["--selection", "greedy"], "must be one of exact or margins"),
-        (["--mode", "online", "--selection", "exact"], "--max-members must be given where an online"),
-    ],
-    "--exact-every": [
+    "--method": [(["--method", "onlin"], "Did you mean 'online'?")],
+    "--set": [
+        (["--set", "wings=2"], "--set must name one of"),
+        (["--set", "space=foo"], "space must be one of genetic-programs, linear, networks or rules"),
+        (["--set", "generations=0"], "must be at least 1"),
+        (["--set", "population=0"], "must be at least 1"),
+        (["--set", "gamma=-1"], "gamma must be a number of at least 0"),
+        (["--set", "gamma=nan"], "gamma must be"),
+        (["--set", "gamma=inf"], "gamma must be"),
+        (["--set", "tournament=0"], "tournament must be at least 1"),
+        (["--set", "tournament=100000000000"], "at most 1000"),
+        (["--set", "crossover=1.5"], "between 0 and 1"),
+        (["--set", "crossover=nan"], "between 0 and 1"),
+        (["--set", "survivors=foo"], "survivors must be one of best or children"),
+        (["--set", "elites=-1"], "must be at least 0"),
+        (["--set", "elites=501"], "at most 500"),
+        (["--set", "patience=0"], "patience must be at least 1"),
+        (["--set", "criterion=foo"], "criterion must be one of histogram or minimum"),
+        (["--method", "online", "--set", "max-members=0"], "must be at least 1"),
+        (["--set", "selection=greedy"], "must be one of exact or margins"),
         (
-            ["--mode", "online", "--selection", "exact", "--max-members", "5", "--exact-every", "0"],
-            "--exact-every must be at least 1",
-        )
-    ],
-    "--exact-time-limit": [
+            ["--method", "online", "--set", "selection=exact"],
+            "--set max-members must be given where an online",
+        ),
         (
-            ["--selection", "exact", "--exact-time-limit", "0"],
-            "--exact-time-limit must be a number of seconds",
-        )
+            [
+                "--method",
+                "online",
+                "--set",
+                "selection=exact",
+                "--set",
+                "max-members=5",
+                "--set",
+                "exact-every=0",
+            ],
+            "--set exact-every must be at least 1",
+        ),
+        (
+            ["--set", "selection=exact", "--set", "exact-time-limit=0"],
+            "--set exact-time-limit must be a number of seconds",
+        ),
     ],
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
     "--keep": [
@@ -287,34 +285,31 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 """The same of evolve."""
 
 UNUSED = [
-    (["prune", "--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--repeats", "1", "--folds", "2"], "--folds and --repeats belong to --methods."),
+    (["prune", "--set", "folds=10"], "--set folds belongs to --methods. Leave it out, or add --methods all."),
+    (["prune", "--set", "repeats=1", "--set", "folds=2"], "--set folds and --set repeats belong to --methods."),
     (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
     (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
     (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
-    (["prune", "--methods", "uwa,full", "--solver", "auto"], "--solver belongs to the method exact."),
-    (["prune", "--confidence-level", "0.9"], "--confidence-level belongs to --answer-accuracy."),
+    (["prune", "--methods", "uwa,full", "--set", "solver=auto"], "--set solver belongs to the method exact."),
+    (["prune", "--set", "confidence-level=0.9"], "--set confidence-level belongs to --answer-accuracy."),
     (["prune", "--methods", "all", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to a run without --methods."),
     (["prune", "--max-cost", "3"], "--max-cost belongs to --pool or --costs."),
-    (["prune", "--costs", "few.csv"], "--costs belongs to --answers. Leave it out, or add --answers."),
-    (["prune", "--no-abstentions"], "--no-abstentions belongs to --answers."),
+    (["prune", "--costs", "few.csv"], "--costs belongs to --pool or --answers."),
+    (["prune", "--set", "abstentions=no"], "--set abstentions belongs to --answers."),
     (["prune", "--answers", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted here."),
-    (["prune", "--pool", "pool.joblib", "--member-costs", "few.csv"], "--member-costs belongs to --max-cost."),
+    (["prune", "--pool", "pool.joblib", "--costs", "few.csv"], "--costs belongs to --max-cost."),
     (["prune", "--pick", "ideal"], "--pick belongs to --objectives. Leave it out, or add --objectives 'max accuracy,"),
-    (["prune", "--model-out", "m.joblib"], "--model-out belongs to --objectives."),
     (
-        ["prune", "--objectives", "max accuracy, min size", "--solver", "highs"],
-        "--solver belongs to a run without --objectives.",
+        ["prune", "--objectives", "max accuracy, min size", "--set", "solver=highs"],
+        "--set solver belongs to a run without --objectives.",
     ),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
-    (["evolve", "--mode", "single", "--gamma", "1"], "--gamma belongs to --mode offline and --mode online."),
-    (["evolve", "--mode", "single", "--criterion", "minimum"], "--criterion belongs to --mode offline"),
-    (["evolve", "--mode", "single", "--max-members", "3"], "--max-members belongs to --mode offline"),
-    (["evolve", "--mode", "single", "--selection", "exact"], "--selection belongs to --mode offline and --mode online."),
-    (["evolve", "--selection", "exact", "--exact-every", "5"], "--exact-every belongs to --selection exact with --mode"),
-    (["evolve", "--exact-time-limit", "5"], "--exact-time-limit belongs to --selection exact."),
-    (["evolve", "--survivors", "best", "--elites", "1"], "--elites belongs to --survivors children."),
-    (["evolve", "--generations", "1", "--patience", "3"], "--patience belongs to evolution of more than one"),
+    (["evolve", "--method", "single", "--set", "gamma=1"], "--set gamma is no option of --method single, which has --set space, "),
+    (["evolve", "--method", "single", "--set", "selection=exact"], "--set selection is no option of --method single"),
+    (["evolve", "--set", "selection=exact", "--set", "exact-every=5"], "--set exact-every is no option of --method offline"),
+    (["evolve", "--set", "exact-time-limit=5"], "--set exact-time-limit belongs to --set selection=exact."),
+    (["evolve", "--set", "survivors=best", "--set", "elites=1"], "--set elites belongs to --set survivors=children."),
+    (["evolve", "--set", "generations=1", "--set", "patience=3"], "--set patience belongs to evolution of more than one"),
 ]  # fmt: skip
 
 
@@ -413,8 +408,14 @@ def test_a_value_that_cannot_be_is_refused_before_the_work(
 def test_every_option_has_a_value_that_is_refused(command: str, cases: dict[str, Any]) -> None:
     known: Any = typer.main.get_command(app)
     options = {max(each.opts, key=len) for each in known.commands[command].params}
-    options -= {"--json", "--help", "--no-study", "--refit", "--anyway"}  # flags, which take no value
-    assert {"TABLE" if name == "table" else name for name in options} == set(cases)
+    options -= {"--json", "--help", "--anyway", "--trust", "--set", "--refit"}  # flags, which take no value
+    settings = {
+        f"--set {one.name}"
+        for kind in settings_of(known.commands[command]).values()
+        for one in setting_fields(kind).values()
+    }
+    assert {"TABLE" if name == "table" else name for name in options} <= set(cases)
+    assert set(cases) <= options | settings | {"TABLE", "--set", "--answers", "--trust"}
 
 
 @pytest.mark.parametrize(("arguments", "message"), UNUSED, ids=str)
@@ -424,10 +425,10 @@ def test_options_that_nothing_uses_are_refused_also_with_their_default(
     _refused(shortlist(arguments[0], "rows.csv", *arguments[1:], cwd=folder), message)
 
 
-@pytest.mark.parametrize(("command", "uses"), [("prune", PRUNE_USES), ("evolve", EVOLVE_USES)])
+@pytest.mark.parametrize(("command", "uses"), [("prune", PRUNE_USES)])
 def test_the_tables_of_used_options_name_parameters_of_the_command(command: str, uses: Any) -> None:
     known: Any = typer.main.get_command(app)
-    parameters = {each.name for each in known.commands[command].params}
+    parameters = set(options_of(known.commands[command]))
     assert {name for use in uses for name in use.options} <= parameters
 
 
@@ -438,6 +439,6 @@ def test_a_solver_that_is_not_installed_is_said_before_the_work(
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
     monkeypatch.delitem(sys.modules, "shortlist.milp.backends.scip", raising=False)
     _refused(
-        shortlist("prune", "rows.csv", *methods, "--solver", "scip", cwd=folder),
+        shortlist("prune", "rows.csv", *methods, "--set", "solver=scip", cwd=folder),
         "pip install 'shortlist[scip]'",
     )

@@ -18,7 +18,7 @@ COMMANDS = {
 LEARNING = [words for words, command in COMMANDS.items() if any(p.name == "target" for p in command.params)]
 SMALL = {
     "prune": ["--classifiers", "3", "--method", "margin"],
-    "evolve": ["--generations", "2", "--population", "10"],
+    "evolve": ["--set", "generations=2", "--set", "population=10"],
     "stage": ["--max-stages", "2"],
 }
 """What makes a command that learns end soon."""
@@ -151,7 +151,7 @@ def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_
         "costs.csv",
         "--max-stages",
         "2",
-        "--model-out",
+        "--out",
         "s.joblib",
         cwd=folder,
     )
@@ -193,13 +193,12 @@ def _with_cases(folder: Path) -> None:
 @pytest.mark.parametrize("words", LEARNING)
 def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Path, words: str) -> None:
     _with_cases(folder)
-    model = "--model-out" if words == "stage" else "--out"
     for column, file in (("case", "cases.csv"), ("ward", "wards.csv")):
         told = f"column '{column}' seems to name cases: 30 in 300 rows."
         run = shortlist(*_line(words, file), cwd=folder)
         assert told in run.stderr
         assert f"--group {column} " in run.stderr
-    run = shortlist(*_line(words, "cases.csv"), "--group", "case", model, "g.joblib", "--json", cwd=folder)
+    run = shortlist(*_line(words, "cases.csv"), "--group", "case", "--out", "g.joblib", "--json", cwd=folder)
     assert run.returncode in {0, 3}, run.stderr
     assert "seems to name cases" not in run.stderr
     facts = json.loads(run.stdout)
@@ -237,13 +236,13 @@ def test_a_group_that_cannot_be_one_is_refused(folder: Path, options: list[str],
 def test_methods_are_compared_on_other_cases(folder: Path) -> None:
     _with_cases(folder)
     pruned = shortlist(
-        "prune", "cases.csv", "--methods", "full,best-single", "--folds", "3", "--classifiers", "3",
-        "--group", "case", "--workers", "1", "--no-study", cwd=folder,
+        "prune", "cases.csv", "--methods", "full,best-single", "--set", "folds=3", "--classifiers", "3",
+        "--group", "case", "--workers", "1", "--study", "none", cwd=folder,
     )  # fmt: skip
     assert pruned.returncode == 0, pruned.stderr
     staged = shortlist(
         "stage", "cases.csv", "--methods", "single,co-t", "--seeds", "2", "--group", "case", "--workers", "1",
-        "--no-study", cwd=folder,
+        "--study", "none", cwd=folder,
     )  # fmt: skip
     assert staged.returncode == 0, staged.stderr
 

@@ -34,7 +34,7 @@ PRODUCT_FILE = (".uvl", ".csv", ".config")
 def check_files(
     *,
     inputs: Mapping[str, Named],
-    outputs: Mapping[str, str | Path | None],
+    outputs: Mapping[str, Named],
     endings: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Refuse files that cannot be read or written, or of which one would overwrite another.
@@ -46,9 +46,9 @@ def check_files(
     Parameters
     ----------
     inputs : mapping of str to str, Path, sequence of them, or None
-        Files that are read, by what the user calls them, such as ``TABLE`` or ``--fixed``. ``-`` and
+        Files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
         ``example:NAME`` are no files.
-    outputs : mapping of str to str, Path or None
+    outputs : mapping of str to str, Path, sequence of them, or None
         Files that are written, likewise.
     endings : mapping of str to sequence of str, optional
         The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have
@@ -62,7 +62,11 @@ def check_files(
         If an output is an input or another output, or has a wrong ending.
     """
     given = list(_files(inputs))
-    written = [(name, Path(path)) for name, path in outputs.items() if path is not None]
+    written = [
+        (name, Path(path))
+        for name, value in outputs.items()
+        for path in ([value] if isinstance(value, str | Path) else value or ())
+    ]
     taken = [(name, path) for name, path in given if path.exists()]
     for name, path in written:
         for other, file in taken:

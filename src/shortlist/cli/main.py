@@ -33,6 +33,7 @@ from shortlist.cli.commands.studies.reproduce import reproduce
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import in_options, speaking
+from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.delivery import Held, complain, deliver, unwritten
@@ -59,14 +60,14 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes longer to import than --help should take
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(prune)
-app.command()(evolve)
+app.command(cls=WithSettings)(prune)
+app.command(cls=WithSettings)(evolve)
 app.command()(predict)
 app.command()(verify)
-app.command()(configure)
-app.command()(compare)
-app.command()(reproduce)
-app.command()(stage)
+app.command(cls=WithSettings)(configure)
+app.command(cls=WithSettings)(compare)
+app.command(cls=WithSettings)(reproduce)
+app.command(cls=WithSettings)(stage)
 app.command("stage use")(use)
 app.command("export")(export_policy)
 app.command()(report)
@@ -74,7 +75,7 @@ app.command("open")(open_result)
 app.add_typer(front.app, name="front")
 model.app.command()(sample)
 model.app.command()(convert)
-model.app.command()(check)
+model.app.command(cls=WithSettings)(check)
 model.app.command("slice")(slice_)
 app.add_typer(model.app, name="model")
 app.add_typer(study.app, name="study")
@@ -157,8 +158,7 @@ def _translated(said: str | BaseException, words: Sequence[str]) -> str:
             break
         command = command.commands[word]
         name.append(word)
-    options = {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
-    return in_options(said, " ".join(name), options)
+    return in_options(said, " ".join(name), options_of(command))
 
 
 @contextlib.contextmanager

@@ -24,11 +24,9 @@ UNDECIDING = frozenset(
         "jobs",
         "json",
         "out",
-        "model_out",
         "report",
         "rows",
         "study",
-        "no_study",
         "trust",
     ]
 )
@@ -103,7 +101,7 @@ class StudyPlace:
         """Say what a study of the cache has."""
         if self.cached and study.settings():
             units = counted(study.n_finished, "finished unit")
-            complain(f"note: goes on from an earlier run of this command, {units}. --no-study begins anew.")
+            complain(f"note: goes on from an earlier run of this command, {units}. --study none begins anew.")
 
 
 def place_in_cache(context: typer.Context, data: str) -> StudyPlace:

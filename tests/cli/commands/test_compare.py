@@ -20,8 +20,8 @@ from shortlist.runs import open_study
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
-COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
-FEW = ("--seeds", "2", "--evaluations", "300", "--points", "5")
+COST = ("--objectives", "min deselected, min cost", "--set", "default=cost=0")
+FEW = ("--seeds", "2", "--set", "evaluations=300", "--points", "5")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) ->
 
 @pytest.mark.slow
 def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
-    many = ["--seeds", "15", "--evaluations", "4000", "--methods", "solrep,ibed", "--points", "5"]
+    many = ["--seeds", "15", "--set", "evaluations=4000", "--methods", "solrep,ibed", "--points", "5"]
     command = ["compare", "phone.uvl", *COST, *many, "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", *command, "--study", "killed.db"], cwd=folder, stdout=subprocess.DEVNULL,
@@ -205,7 +205,7 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     run = shortlist(
         "compare",
         "phone.dimacs",
-        "--fixed",
+        "--decisions",
         "wish.txt",
         *FEW[:4],
         "--methods",
@@ -231,36 +231,36 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(["phone.uvl", *COST, "--methods", "auto"], "--methods must be one of", id="auto"),
         pytest.param(
             ["phone.uvl", *COST, "--methods", "ibea", "--points", "5"],
-            "--points belongs to solrep, got",
+            "--points is an option of none of the methods ibea",
             id="points",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--rule", "adaptive"],
-            "rule belongs to solrep, got",
+            ["phone.uvl", *COST, "--methods", "ibea", "--set", "rule=adaptive"],
+            "--set rule is an option of none",
             id="rule",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--solve-limit", "1"],
-            "--solve-limit belongs to solrep",
+            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solve-limit=1"],
+            "--set solve-limit is an option of none",
             id="limit",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--solver", "scip"],
-            "--solver belongs to exact, cwmoip, epsilon-constraint or solrep",
+            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solver=scip"],
+            "--set solver is an option of none",
             id="solver",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "exact", "--evaluations", "500"],
-            "--evaluations belongs to ibea",
+            ["phone.uvl", *COST, "--methods", "exact", "--set", "evaluations=500"],
+            "--set evaluations is an option of none",
             id="none",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "exact", "--starts", "5"],
-            "--starts belongs to ibea",
+            ["phone.uvl", *COST, "--methods", "exact", "--set", "starts=5"],
+            "--set starts is an option of none",
             id="starts",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--evaluations", "5"], "--evaluations must be at least 100", id="few"
+            ["phone.uvl", *COST, "--set", "evaluations=5"], "--set evaluations must be at least 100", id="few"
         ),
         pytest.param(["phone.uvl", *COST, "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
         pytest.param(["phone.uvl", *COST, "--seed", "-1"], "--seed must be at least 0", id="seed"),
@@ -276,12 +276,14 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
             ["phone.uvl", *COST, "--workers", "0"], "--workers must be a number of workers", id="jobs"
         ),
         pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "--time-limit must be", id="no time"),
-        pytest.param(["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A'", id="rename"),
+        pytest.param(
+            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solrep.rule=adaptive"],
+            "solrep.rule is an option of a method that is not compared",
+            id="rule of another",
+        ),
         pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="wish"),
         pytest.param(["phone.uvl", *COST, "--select", "Radio"], "names no feature: 'Radio'", id="feature"),
-        pytest.param(
-            ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"
-        ),
+        pytest.param(["phone.dimacs"], "Pass --attributes FILE, --attributes random, or", id="no attributes"),
         pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
         pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
         pytest.param(["phone.uvl", *COST, "--study", "no/x.db"], "folder does not exist", id="no study"),
@@ -304,11 +306,12 @@ def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str
 @pytest.mark.slow
 def test_the_chat_system_has_its_published_front_and_indicators(data_folder: Path, tmp_path: Path) -> None:
     folder = data_folder / "feature-models"
+    prices = (folder / "paper-instances" / "attributes" / "ChatSystem_PREDEFINE_ONE.csv").read_text()
+    (tmp_path / "attributes.csv").write_text(prices.replace("Enrcyption", "Encryption"))
     run = shortlist(
         "compare", folder / "splot" / "jcs.sxfm.xml",
-        "--attributes", folder / "paper-instances" / "attributes" / "ChatSystem_PREDEFINE_ONE.csv",
-        "--rename", "Enrcyption=Encryption", "--methods", "diagram,ibed,solrep", "--seeds", "3",
-        "--evaluations", "3000", "--points", "30", "--json", cwd=tmp_path,
+        "--attributes", "attributes.csv", "--methods", "diagram,ibed,solrep", "--seeds", "3",
+        "--set", "evaluations=3000", "--points", "30", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

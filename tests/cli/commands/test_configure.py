@@ -19,7 +19,7 @@ from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 PHONE = ("Phone", "Calls", "Screen", "Basic", "Colour", "High resolution", "GPS", "Media", "Camera", "MP3")
-COST = ("--objectives", "min deselected, min cost", "--default", "cost=0")
+COST = ("--objectives", "min deselected, min cost", "--set", "default=cost=0")
 
 
 @pytest.fixture
@@ -30,6 +30,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "defects.csv").write_text(
         "feature,defects\nScreen,2\nGPS,5\nCam,1\nMP3,3\n", encoding="utf-8"
     )
+    defects = (tmp_path / "defects.csv").read_text()
+    (tmp_path / "named.csv").write_text(defects.replace("Cam,", "Camera,"))
     rows = [f"{name},{i}.5,{i % 2},{i % 3}" for i, name in enumerate(PHONE)]
     (tmp_path / "all.csv").write_text("\n".join(["feature,cost,not_used_before,defects", *rows]) + "\n")
     bad = [f'{name},"12,50",{i}' if name == "Screen" else f"{name},{i},{i}" for i, name in enumerate(PHONE)]
@@ -69,20 +71,22 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     ]
     unknown = shortlist(*asked, "--json", cwd=folder)
     assert unknown.returncode == 2
-    assert "or pass --ignore-unknown to pass over such rows." in unknown.stderr
-    gaps = shortlist(*asked, "--ignore-unknown", cwd=folder)
+    assert "or pass --set ignore-unknown=yes to pass over such rows." in unknown.stderr
+    gaps = shortlist(*asked, "--set", "ignore-unknown=yes", cwd=folder)
     assert gaps.returncode == 2
-    advice = "pass --default 'cost (eur)=0'"
+    advice = "pass --set default 'cost (eur)=0'"
     assert f"lacks it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
-    as_headed = shortlist(*asked, "--ignore-unknown", "--default", "Cost (EUR)=0", "--json", cwd=folder)
-    run = shortlist(*asked, "--ignore-unknown", *shlex.split(advice)[1:], "--json", cwd=folder)
+    as_headed = shortlist(
+        *asked, "--set", "ignore-unknown=yes", "--set", "default=Cost (EUR)=0", "--json", cwd=folder
+    )
+    run = shortlist(*asked, "--set", "ignore-unknown=yes", *shlex.split(advice)[1:], "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert json.loads(as_headed.stdout)["ranges"] == json.loads(run.stdout)["ranges"]
     notes = json.loads(run.stdout)["notes"]
     assert "sheet.csv: 2 rows of features that the model does not have passed over: Sum and VAT." in notes
-    needless = shortlist("configure", "phone.uvl", *COST, "--ignore-unknown", cwd=folder)
+    needless = shortlist("configure", "phone.uvl", *COST, "--set", "ignore-unknown=yes", cwd=folder)
     assert needless.returncode == 2
-    assert "--ignore-unknown passes over rows of --attributes" in needless.stderr
+    assert "--set ignore-unknown passes over rows of --attributes" in needless.stderr
 
 
 def test_a_front_is_found_proved_saved_and_described_as_json(folder: Path) -> None:
@@ -154,7 +158,7 @@ def test_a_front_is_written_as_a_table_where_the_name_says_so_and_the_run_is_des
     header = (folder / "front.csv").read_text(encoding="utf-8").split("\n")[0]
     assert header.startswith("point,objective: min deselected,objective: min cost,feature: Phone,")
     assert (facts["seed"], facts["version"]) == (0, __version__)
-    assert facts["options"]["default"] == ["cost=0"]
+    assert facts["options"]["default"] == "cost=0"
     people = shortlist("configure", "phone.uvl", *COST, "--out", "front.csv", cwd=folder)
     assert people.stdout.endswith("Saved to front.csv\n")  # front show cannot read it
 
@@ -166,21 +170,21 @@ def test_people_read_the_proof_the_choice_of_method_and_the_next_step(folder: Pa
         assert words in run.stdout
 
 
-def test_attributes_are_read_renamed_defaulted_and_rounded(folder: Path) -> None:
+def test_attributes_are_read_and_defaulted(folder: Path) -> None:
     run = shortlist(
-        "configure", "phone.sxfm.xml", "--objectives", "max selected, min defects", "--attributes", "defects.csv",
-        "--rename", "Cam=Camera", "--default", "defects=0.26", "--decimals", "1", "--json", cwd=folder,
+        "configure", "phone.sxfm.xml", "--objectives", "max selected, min defects", "--attributes", "named.csv",
+        "--set", "default=defects=0.26", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     low, _ = facts["ranges"]["defects"]
-    assert low == pytest.approx(2 + 3 * 0.3)  # Screen, and three features at the rounded default
+    assert low == pytest.approx(2 + 3 * 0.26)  # Screen, and three features at the default
 
 
 def test_random_attributes_come_from_a_seed(folder: Path) -> None:
     command = ["configure", "phone.dimacs", "--objectives", "min cost, min defects", "--json"]
     ranges = [
-        json.loads(shortlist(*command, "--random-attributes", seed, cwd=folder).stdout)["ranges"]
+        json.loads(shortlist(*command, "--attributes", f"random:{seed}", cwd=folder).stdout)["ranges"]
         for seed in ("1", "1", "2")
     ]
     assert ranges[0] == ranges[1] != ranges[2]
@@ -223,7 +227,7 @@ def test_every_method_can_be_asked_for(method: str, folder: Path) -> None:
 
 
 def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
-    run = shortlist("configure", "phone.uvl", *COST, "--tolerance", "cost=5", "--json", cwd=folder)
+    run = shortlist("configure", "phone.uvl", *COST, "--set", "tolerance=cost=5", "--json", cwd=folder)
     facts = json.loads(run.stdout)
     assert facts["missing"][1] <= 5
     assert facts["missing"][0] == 0
@@ -232,12 +236,16 @@ def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("method", "options", "proof"),
     [
-        ("solrep", ["--points", "6", "--rule", "adaptive", "--solve-limit", "9", "--seed", "2"], "complete"),
-        ("solrep", ["--points", "6", "--rule", "hit-and-run", "--workers", "2"], "nondominated"),
-        ("ibea", ["--evaluations", "300", "--seed", "2"], "approximate"),
-        ("satibea", ["--evaluations", "300", "--starts", "2"], "approximate"),
-        ("ibed", ["--evaluations", "300"], "approximate"),
-        pytest.param("nsga2", ["--evaluations", "300"], "approximate", marks=pytest.mark.slow),
+        (
+            "solrep",
+            ["--points", "6", "--set", "rule=adaptive", "--set", "solve-limit=9", "--seed", "2"],
+            "complete",
+        ),
+        ("solrep", ["--points", "6", "--set", "rule=hit-and-run", "--workers", "2"], "nondominated"),
+        ("ibea", ["--set", "evaluations=300", "--seed", "2"], "approximate"),
+        ("satibea", ["--set", "evaluations=300", "--set", "starts=2"], "approximate"),
+        ("ibed", ["--set", "evaluations=300"], "approximate"),
+        pytest.param("nsga2", ["--set", "evaluations=300"], "approximate", marks=pytest.mark.slow),
     ],
 )
 def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
@@ -298,7 +306,7 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
     assert [line for line in run.stderr.splitlines() if "note:" in line] == [
         f"shortlist: note: {note}" for note in facts["notes"]
     ]
-    drawn = shortlist("configure", "phone.dimacs", "--random-attributes", "1", cwd=folder)
+    drawn = shortlist("configure", "phone.dimacs", "--attributes", "random:1", cwd=folder)
     assert (
         "Objectives by default: min deselected, min not_used_before, min defects, min cost." in drawn.stderr
     )
@@ -318,10 +326,8 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     assert "Not among them: used_before (not_used_before says the same)." in run.stderr
     exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
     assert "rounded" not in exact.stderr
-    other = shortlist("configure", model, "--random-attributes", "1", cwd=folder)
+    other = shortlist("configure", model, "--attributes", "random:1", cwd=folder)
     assert "beside the model" not in other.stderr
-    own = shortlist("configure", model, "--decimals", "1", "--json", cwd=folder)
-    assert not any("rounded" in note for note in json.loads(own.stdout)["notes"])
 
 
 @pytest.mark.parametrize(
@@ -337,17 +343,15 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             [
                 "phone.uvl",
                 "--attributes",
-                "defects.csv",
+                "named.csv",
                 "--objectives",
                 "min defects",
-                "--rename",
-                "Cam=Camera",
             ],
-            "Add them, or pass --default defects=0 if that is their value.",
+            "Add them, or pass --set default=defects=0 if that is their value.",
             id="gaps",
         ),
         pytest.param(
-            ["phone.uvl", "--objectives", "min note", "--default", "note=1"],
+            ["phone.uvl", "--objectives", "min note", "--set", "default=note=1"],
             "phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'",
             id="text",
         ),
@@ -356,49 +360,49 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         pytest.param(
             ["phone.uvl", *COST, "--select", "GPS", "--deselect", "GPS"], "at once", id="both in and out"
         ),
-        pytest.param(["phone.uvl", *COST, "--fixed", "none.csv"], "cannot be read", id="missing wishes"),
+        pytest.param(["phone.uvl", *COST, "--decisions", "none.csv"], "cannot be read", id="missing wishes"),
         pytest.param(["phone.uvl", *COST, "--method", "guess"], "method must be one of", id="method"),
-        pytest.param(["phone.uvl", *COST, "--tolerance", "price=1"], "tolerance names", id="tolerance"),
-        pytest.param(["phone.uvl", *COST, "--tolerance", "cost"], "must read NAME=VALUE", id="no number"),
+        pytest.param(["phone.uvl", *COST, "--set", "tolerance=price=1"], "tolerance names", id="tolerance"),
+        pytest.param(["phone.uvl", *COST, "--set", "tolerance=cost"], "must read NAME=VALUE", id="no number"),
         pytest.param(
-            ["phone.uvl", *COST, "--tolerance", "cost=x"], "must read NAME=NUMBER", id="not a number"
+            ["phone.uvl", *COST, "--set", "tolerance=cost=x"], "must read NAME=NUMBER", id="not a number"
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--tolerance", "cost=1", "--method", "exact"],
-            "--tolerance belongs to --method auto or --method diagram, got --method exact.",
+            ["phone.uvl", *COST, "--set", "tolerance=cost=1", "--method", "exact"],
+            "--set tolerance is no option of --method exact, which has --seed and --set solver. Leave it out.",
             id="exact",
         ),
         *[
             pytest.param(
                 ["phone.uvl", *COST, "--method", method, option, value],
-                f"{option} belongs to --method ",
-                id=f"{option} with {method}",
+                f"is no option of --method {method}, which has ",
+                id=f"{option} {value} with {method}",
             )
             for option, value, method in (
                 ("--points", "5", "ibea"),
-                ("--rule", "adaptive", "exact"),
-                ("--solve-limit", "1", "diagram"),
+                ("--set", "rule=adaptive", "exact"),
+                ("--set", "solve-limit=1", "diagram"),
                 ("--study", "s.db", "exact"),
                 ("--workers", "2", "auto"),
-                ("--evaluations", "500", "solrep"),
-                ("--starts", "5", "solrep"),
-                ("--max-nodes", "5000", "solrep"),
-                ("--max-memory", "1", "nsga2"),
-                ("--solver", "cpsat", "satibea"),
-                ("--tolerance", "cost=1", "solrep"),
+                ("--set", "evaluations=500", "solrep"),
+                ("--set", "starts=5", "solrep"),
+                ("--set", "max-nodes=5000", "solrep"),
+                ("--set", "max-bytes=1", "nsga2"),
+                ("--set", "solver=cpsat", "satibea"),
+                ("--set", "tolerance=cost=1", "solrep"),
             )
         ],
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--rule", "adaptive", "--workers", "2"],
+            ["phone.uvl", *COST, "--method", "solrep", "--set", "rule=adaptive", "--workers", "2"],
             "--workers must be 1 with rule 'adaptive'",
             id="adaptive jobs",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--rule", "dice"], "rule must be one of", id="rule"
+            ["phone.uvl", *COST, "--method", "solrep", "--set", "rule=dice"], "rule must be one of", id="rule"
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--method", "ibea", "--evaluations", "5"],
-            "--evaluations must be at least",
+            ["phone.uvl", *COST, "--method", "ibea", "--set", "evaluations=5"],
+            "--set evaluations must be at least",
             id="few",
         ),
         pytest.param(
@@ -412,63 +416,61 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
             id="study",
         ),
         pytest.param(
-            ["phone.uvl", *COST, "--rename", "A=B"], "--rename names 'A', which no file", id="rename"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--rename", "Cam=Camera", "--attributes", "screens.csv"],
-            "--rename names 'Cam', which no file",
-            id="unused rename",
-        ),
-        pytest.param(
             ["phone.uvl", *COST, "--attributes", "screens.csv"],
             "--attributes screens.csv has nothing that is asked for",
             id="attributes for nothing",
         ),
         pytest.param(
-            ["phone.uvl", "--objectives", "min selected", "--random-attributes", "1"],
-            "--random-attributes draws cost, defects and not_used_before",
+            ["phone.uvl", "--objectives", "min selected", "--attributes", "random:1"],
+            "--attributes random draws cost, defects and not_used_before",
             id="draws for nothing",
         ),
         pytest.param(
-            ["phone.dimacs", "--attributes", "all.csv", "--random-attributes", "1"],
+            ["phone.dimacs", "--attributes", "all.csv", "--attributes", "random:1"],
             "of these nothing is asked for that is not given by a file",
             id="draws beside files",
         ),
-        pytest.param(
-            ["phone.uvl", "--objectives", "min selected", "--decimals", "1"],
-            "--decimals rounds",
-            id="decimals",
-        ),
+        *[
+            pytest.param(["phone.uvl", *COST, "--set", setting], message, id=f"--set {setting}")
+            for setting, message in (
+                ("wings=2", "--set must name one of default, evaluations, "),
+                ("toleranc=cost=1", "Did you mean 'tolerance'?"),
+                ("solver", "--set must read NAME=VALUE, got 'solver'"),
+                ("max-nodes=many", "--set max-nodes must be a whole number, got 'many'"),
+                ("solve-limit=long", "--set solve-limit must be a number, got 'long'"),
+                ("guess.rule=adaptive", "--set must name a method, "),
+            )
+        ],
         pytest.param(["phone.uvl", *COST, "--limit", "coast<3"], "Did you mean 'cost'?", id="limit's name"),
         pytest.param(
-            ["phone.uvl", "--random-attributes", "1", "--default", "cost=x"],
-            "--default of 'cost' must be",
+            ["phone.uvl", "--attributes", "random:1", "--set", "default=cost=x"],
+            "--set default of 'cost' must be",
             id="default is text",
         ),
         pytest.param(
-            ["phone.dimacs", "--random-attributes", "1", "--default", "cost=5"],
-            "--default names 'cost', which --random-attributes draws for every feature. Leave it out.",
+            ["phone.dimacs", "--attributes", "random:1", "--set", "default=cost=5"],
+            "--set default names 'cost', which --attributes random draws for every feature. Leave it out.",
             id="default of a draw",
         ),
         pytest.param(
-            ["phone.uvl", "--objectives", "min selected", "--default", "selected=1"],
-            "--default names 'selected', which counts features",
+            ["phone.uvl", "--objectives", "min selected", "--set", "default=selected=1"],
+            "--set default names 'selected', which counts features",
             id="default of a count",
         ),
         pytest.param(
-            ["phone.dimacs", "--random-attributes", "1", "--objectives", "min cst"],
-            "phone.dimacs and --random-attributes have no attribute 'cst'. Did you mean 'cost'?",
+            ["phone.dimacs", "--attributes", "random:1", "--objectives", "min cst"],
+            "phone.dimacs and --attributes random have no attribute 'cst'. Did you mean 'cost'?",
             id="near a draw",
         ),
         pytest.param(
-            ["phone.dimacs", "--random-attributes", "1", "--objectives", "min foo"],
+            ["phone.dimacs", "--attributes", "random:1", "--objectives", "min foo"],
             "Known are selected, deselected, cost, defects and not_used_before.",
             id="far from every draw",
         ),
         pytest.param(["phone.uvl", *COST, "--limit", "cost=300"], "with <=, <, >=, > or == and", id="="),
         pytest.param(["phone.uvl", *COST, "--method", "diagrm"], "Did you mean 'diagram'?", id="near method"),
         pytest.param(
-            ["phone.uvl", *COST, "--default", "csot=1"], "Did you mean 'cost'?", id="default's name"
+            ["phone.uvl", *COST, "--set", "default=csot=1"], "Did you mean 'cost'?", id="default's name"
         ),
         pytest.param(
             ["phone.dimacs", "--attributes", "bad.csv"],
@@ -493,13 +495,15 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
         pytest.param(
             ["beside.dimacs"], "beside.dimacs.augment:4: 'cost' of ", id="one bad value beside the model"
         ),
-        pytest.param(
-            ["phone.dimacs"], "Pass --attributes FILE or --random-attributes SEED", id="no attributes"
-        ),
+        pytest.param(["phone.dimacs"], "Pass --attributes FILE, --attributes random, or", id="no attributes"),
         pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "seconds above 0", id="no time"),
-        pytest.param(["phone.uvl", *COST, "--max-memory", "0"], "gigabytes above 0", id="no memory"),
         pytest.param(
-            ["phone.uvl", *COST, "--solver", "abacus", "--method", "exact"], "solver must be one", id="solver"
+            ["phone.uvl", *COST, "--set", "max-bytes=0"], "--set max-bytes must be at least 1", id="no memory"
+        ),
+        pytest.param(
+            ["phone.uvl", *COST, "--set", "solver=abacus", "--method", "exact"],
+            "solver must be one",
+            id="solver",
         ),
         pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
         pytest.param(["phone.uvl", *COST, "--attributes", "phone.uvl"], "column 'feature'", id="not a table"),
@@ -522,10 +526,11 @@ def test_real_product_lines_have_their_known_fronts(
 ) -> None:
     name, table, n_points = case
     folder = data_folder / "feature-models"
+    prices = (folder / "paper-instances" / "attributes" / f"{table}.csv").read_text()
+    (tmp_path / "attributes.csv").write_text(prices.replace("Enrcyption", "Encryption"))
     run = shortlist(
         "configure", folder / "splot" / f"{name}.sxfm.xml",
-        "--attributes", folder / "paper-instances" / "attributes" / f"{table}.csv",
-        *(["--rename", "Enrcyption=Encryption"] if name == "jcs" else []),
+        "--attributes", "attributes.csv",
         "--objectives", "min deselected, min not_used_before, min defects, min cost", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

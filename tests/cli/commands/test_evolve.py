@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers
 from tests.cli.running import shortlist
 
-QUICK = ["--target", "method", "--generations", "6", "--population", "30", "--workers", "1"]
+QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
     run = shortlist(
         "evolve",
         "cmc.csv",
-        "--mode",
+        "--method",
         mode,
         "--drop",
         "number",
@@ -82,7 +82,7 @@ def test_evolve_and_predict_work_together(folder: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("space", ["networks", "rules", "genetic-programs"])
 def test_every_space_evolves_by_name(folder: Path, space: str) -> None:
-    run = shortlist("evolve", "cmc.csv", "--space", space, *QUICK, cwd=folder)
+    run = shortlist("evolve", "cmc.csv", "--set", f"space={space}", *QUICK, cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in (f"offline, {space}: 6 of 6 generations", "evolved", "best single", "3 classes"):
         assert words in run.stdout
@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_answer(folder: Path) -> None:
 
 def test_patience_stops_evolution(folder: Path) -> None:
     run = shortlist(
-        "evolve", "cmc.csv", *QUICK, "--generations", "500", "--patience", "1", "--json", cwd=folder
+        "evolve", "cmc.csv", *QUICK, "--set", "generations=500", "--set", "patience=1", "--json", cwd=folder
     )
     facts = json.loads(run.stdout)
     assert facts["limit"] == "patience"
@@ -109,11 +109,11 @@ def test_patience_stops_evolution(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(["--mode", "on"], "mode must be one of", id="mode"),
-        pytest.param(["--space", "trees"], "space must be one of", id="space"),
-        pytest.param(["--generations", "0"], "--generations must be at least 1", id="no generation"),
-        pytest.param(["--gamma", "-1"], "gamma must be", id="gamma"),
-        pytest.param(["--criterion", "mean"], "criterion must be", id="criterion"),
+        pytest.param(["--method", "on"], "--method must be one of", id="mode"),
+        pytest.param(["--set", "space=trees"], "space must be one of", id="space"),
+        pytest.param(["--set", "generations=0"], "--set generations must be at least 1", id="no generation"),
+        pytest.param(["--set", "gamma=-1"], "gamma must be", id="gamma"),
+        pytest.param(["--set", "criterion=mean"], "criterion must be", id="criterion"),
         pytest.param(["--workers", "0"], "--workers must be", id="no thread"),
         pytest.param(["--target", "x"], "must have a column 'x'", id="target"),
         pytest.param(["--target", "number"], "this looks like a number to predict", id="too many classes"),
@@ -145,8 +145,8 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
         "evolve",
         "cmc.csv",
         *QUICK,
-        "--generations",
-        "1000000",
+        "--set",
+        "generations=1000000",
         "--out",
         "stopped.joblib",
         "--json",

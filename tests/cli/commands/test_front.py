@@ -25,7 +25,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("phone")
     for path in MODELS.iterdir():
         shutil.copy(path, folder)
-    arguments = ["--objectives", "max selected, min cost", "--default", "cost=0", "--out", "front.parquet"]
+    arguments = [
+        "--objectives",
+        "max selected, min cost",
+        "--set",
+        "default=cost=0",
+        "--out",
+        "front.parquet",
+    ]
     run = shortlist("configure", "phone.uvl", *arguments, cwd=folder)
     assert run.returncode == 0, run.stderr
     half = Front.from_points(
@@ -78,7 +85,9 @@ def test_limits_keep_a_part_of_the_points(folder: Path) -> None:
 
 
 def test_the_best_of_an_objective_that_is_maximised_is_the_greatest(folder: Path) -> None:
-    run = shortlist("front", "pick", "front.parquet", "--best", "selected", "--json", cwd=folder)
+    run = shortlist(
+        "front", "pick", "front.parquet", "--pick", "lexicographic:selected", "--json", cwd=folder
+    )
     assert run.returncode == 0, run.stderr
     values = Front.load(folder / "front.parquet").values
     assert json.loads(run.stdout)["values"]["selected"] == values[:, 0].max()
@@ -86,7 +95,7 @@ def test_the_best_of_an_objective_that_is_maximised_is_the_greatest(folder: Path
 
 def test_pick_takes_the_best_within_a_limit_and_writes_the_product(folder: Path) -> None:
     run = shortlist(
-        "front", "pick", "front.parquet", "--limit", "selected>=6", "--best", "cost", "--out", "product.csv",
+        "front", "pick", "front.parquet", "--limit", "selected>=6", "--pick", "lexicographic:cost", "--out", "product.csv",
         "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -179,7 +188,9 @@ def test_a_point_keeps_its_number_within_limits_in_the_table_and_in_the_product(
 
 def test_the_table_of_a_front_is_read_as_products_whatever_its_numbers(folder: Path) -> None:
     shortlist("front", "export", "front.parquet", "--out", "checked.csv", cwd=folder)
-    run = shortlist("model", "check", "phone.uvl", "checked.csv", "--default", "cost=0", "--json", cwd=folder)
+    run = shortlist(
+        "model", "check", "phone.uvl", "checked.csv", "--set", "default=cost=0", "--json", cwd=folder
+    )
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["n_products"] == facts["n_rows"] == len(Front.load(folder / "front.parquet"))
@@ -236,7 +247,7 @@ def test_new_prices_are_told_by_what_became_of_every_point(folder: Path) -> None
     dearer = prices.replace("cost 9", "cost 12", 1)
     assert dearer != prices
     (folder / "dearer.uvl").write_text(dearer, encoding="utf-8")
-    options = ["--objectives", "max selected, min cost", "--default", "cost=0", "--out", "dearer.parquet"]
+    options = ["--objectives", "max selected, min cost", "--set", "default=cost=0", "--out", "dearer.parquet"]
     assert shortlist("configure", "dearer.uvl", *options, cwd=folder).returncode == 0
     command = ["front", "diff", "front.parquet", "dearer.parquet"]
     facts = json.loads(shortlist(*command, "--out", "fates.csv", "--json", cwd=folder).stdout)
@@ -320,7 +331,7 @@ def test_a_product_is_written_as_a_model_of_one_product(with_model: bool, folder
 
 
 def test_weights_name_the_rule(folder: Path) -> None:
-    run = shortlist("front", "pick", "front.parquet", "--weights", "cost=1", "--json", cwd=folder)
+    run = shortlist("front", "pick", "front.parquet", "--pick", "weights:cost=1", "--json", cwd=folder)
     facts = json.loads(run.stdout)
     assert facts["rule"] == "weights"
     assert facts["values"]["cost"] == Front.load(folder / "front.parquet").values[:, 1].min()
@@ -361,10 +372,12 @@ def test_weights_name_the_rule(folder: Path) -> None:
         ),
         pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal, knee,", id="needs weights"),
         pytest.param(
-            ["pick", "front.parquet", "--pick", "weights"], "--pick weights needs --weights", id="no weights"
+            ["pick", "front.parquet", "--pick", "weights"], "--pick must say the weights", id="no weights"
         ),
         pytest.param(
-            ["pick", "front.parquet", "--best", "cst"], "Did you mean 'cost'?", id="objective misspelt"
+            ["pick", "front.parquet", "--pick", "lexicographic:cst"],
+            "Did you mean 'cost'?",
+            id="objective misspelt",
         ),
         pytest.param(
             ["show", "front.parquet", "--limit", "cost=9"], "with <=, <, >=, > or == and", id="one equals"
@@ -374,21 +387,15 @@ def test_weights_name_the_rule(folder: Path) -> None:
             ["pick", "front.parquet", "--limit", "coast<=9"], "Did you mean 'cost'?", id="unknown limit"
         ),
         pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
-        pytest.param(["pick", "front.parquet", "--best", "price"], "the front has", id="unknown objective"),
         pytest.param(
-            ["pick", "front.parquet", "--best", "cost", "--pick", "knee"],
-            "--best belongs to --pick lexicographic",
+            ["pick", "front.parquet", "--pick", "lexicographic:price"],
+            "the front has",
+            id="unknown objective",
+        ),
+        pytest.param(
+            ["pick", "front.parquet", "--pick", "knee:cost"],
+            "--pick takes objectives with weights, ideal or lexicographic",
             id="two rules",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "knee", "--weights", "cost=1"],
-            "--weights belongs to --pick weights and --pick ideal",
-            id="weights for nothing",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--best", "cost", "--weights", "cost=1"],
-            "--weights belongs to",
-            id="weights beside an order",
         ),
         pytest.param(
             ["pick", "none.parquet", "--pick", "kne"], "none.parquet cannot be read", id="files come first"
@@ -404,7 +411,9 @@ def test_weights_name_the_rule(folder: Path) -> None:
         ),
         pytest.param(["pick", "bought.parquet", "--out", "x.uvl"], "stages are written to", id="stages"),
         pytest.param(
-            ["pick", "front.parquet", "--weights", "cost=-1"], "and not all 0, got cost=-1.", id="weights"
+            ["pick", "front.parquet", "--pick", "weights:cost=-1"],
+            "and not all 0, got cost=-1.",
+            id="weights",
         ),
         pytest.param(
             ["pick", "front.parquet", "--model", "phone.uvl"], "--model belongs to --out", id="model only"

@@ -111,7 +111,7 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     assert "--trust" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
-    run = shortlist(*command, "--trust", "--diversity", "each", cwd=folder)
+    run = shortlist(*command, "--trust", "--set", "diversity=each", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["n_classifiers"] == 4
 
@@ -120,7 +120,7 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
     lines = "".join(f"{name},{cost}\n" for name, cost in costs.items())
     (folder / "costs.csv").write_text(f"name,cost\n{lines}")
     priced = shortlist(
-        *command, "--trust", "--member-costs", "costs.csv", "--max-cost", "0.7", "--min-size", "2", cwd=folder
+        *command, "--trust", "--costs", "costs.csv", "--max-cost", "0.7", "--set", "min-size=2", cwd=folder
     )
     assert priced.returncode == 0, priced.stderr
     facts = json.loads(priced.stdout)
@@ -137,7 +137,7 @@ def test_a_pool_from_a_file_needs_trust(folder: Path) -> None:
 @pytest.mark.slow
 def test_infeasible_limits_are_a_status_and_write_nothing(folder: Path) -> None:
     run = shortlist(
-        "prune", "patients.csv", "--target", "outcome", "--min-size", "9", "--diversity", "each=1", "--json",
+        "prune", "patients.csv", "--target", "outcome", "--set", "min-size=9", "--set", "diversity=each=1", "--json",
         "--out", "never.joblib", *QUICK, cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -359,7 +359,7 @@ def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
 
 
 COMPARISON = [
-    "--target", "outcome", "--methods", "all", "--folds", "2", "--classifiers", "4", "--time-limit", "5", "--workers", "1",
+    "--target", "outcome", "--methods", "all", "--set", "folds=2", "--classifiers", "4", "--time-limit", "5", "--workers", "1",
 ]  # fmt: skip
 
 
@@ -409,7 +409,9 @@ def test_all_methods_take_three_classes(folder: Path) -> None:
         pytest.param(
             ["--methods", "all", "--method", "uwa"], "--method belongs to a run without --methods", id="both"
         ),
-        pytest.param(["--methods", "uwa", "--folds", "1"], "--folds must be at least 2", id="one fold"),
+        pytest.param(
+            ["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2", id="one fold"
+        ),
         pytest.param(["--methods", "uwa", "--study", "no/x.db"], "folder does not exist", id="no folder"),
     ],
 )
@@ -432,9 +434,9 @@ def test_help_does_not_load_what_it_does_not_need() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--voting", "soft", "--objective", "log-loss"], "tangents of the certificate prove"),
-        (["--voting", "averaged"], "counted from the votes"),
-        (["--voting", "averaged", "--method", "uwa"], "counted from the probabilities"),
+        (["--set", "voting=soft", "--objective", "log-loss"], "tangents of the certificate prove"),
+        (["--set", "voting=averaged"], "counted from the votes"),
+        (["--set", "voting=averaged", "--method", "uwa"], "counted from the probabilities"),
     ],
     ids=["soft", "averaged", "averaged rule"],
 )
@@ -457,7 +459,7 @@ def test_a_committee_that_averages_is_saved_verified_and_predicts(
     pruned = shortlist("prune", "patients.csv", *named, *options, "--json", cwd=folder)
     assert pruned.returncode == 0, pruned.stderr
     facts = json.loads(pruned.stdout)
-    assert (facts["voting"], facts["threshold"]) == (options[1], None)
+    assert (facts["voting"], facts["threshold"]) == (options[1].removeprefix("voting="), None)
 
     verified = shortlist("verify", "mean.joblib", "patients.csv", "--json", cwd=folder)
     assert verified.returncode == 0, verified.stdout + verified.stderr
@@ -479,12 +481,12 @@ def test_what_is_promised_is_said_saved_and_kept(folder: Path) -> None:
     how = [
         "--method",
         "full",
-        "--voting",
-        "averaged",
+        "--set",
+        "voting=averaged",
         "--answer-accuracy",
         "0.7",
-        "--confidence-level",
-        "0.9",
+        "--set",
+        "confidence-level=0.9",
         "--seed",
         "1",
     ]
@@ -540,19 +542,26 @@ def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Pat
     nothing = shortlist(*asked, cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
     assert "What can be promised is " in nothing.stdout
-    assert "No model was written, since it would answer no row; --anyway writes it." in nothing.stderr
+    assert "No model was written, since it would answer no row; --set anyway=yes writes it." in nothing.stderr
     assert not (folder / "nobody.joblib").exists()
 
-    anyway = shortlist(*asked, "--anyway", "--json", cwd=folder)
+    anyway = shortlist(*asked, "--set", "anyway=yes", "--json", cwd=folder)
     assert json.loads(anyway.stdout)["model"] == "nobody.joblib"
     assert (folder / "nobody.joblib").exists()
 
 
 def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path) -> None:
-    command = (
-        "prune --answers example:judges --costs example:judges-prices --max-cost 3 --min-size 3 --max-size 3"
-    )
-    told = [*command.split(), "--objective", "accuracy+slope-4", "--workers", "1", "--json", "--no-study"]
+    command = "prune --answers example:judges --costs example:judges-prices --max-cost 3 --set min-size=3 --max-size 3"
+    told = [
+        *command.split(),
+        "--objective",
+        "accuracy+slope-4",
+        "--workers",
+        "1",
+        "--json",
+        "--study",
+        "none",
+    ]
     run = shortlist(*told, "--out", "model.joblib", "--report", "page.html", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -600,7 +609,16 @@ def test_answers_of_judges_make_a_committee_that_says_whom_to_ask(tmp_path: Path
     [
         pytest.param(["--method", "greedy-means"], id="greedy-means"),
         pytest.param(
-            ["--voting", "soft", "--objective", "log-loss", "--max-copies", "3", "--min-size", "9"],
+            [
+                "--set",
+                "voting=soft",
+                "--objective",
+                "log-loss",
+                "--set",
+                "max-copies=3",
+                "--set",
+                "min-size=9",
+            ],
             id="max-copies",
         ),
         pytest.param(["--method", "greedy-means", "--answer-accuracy", "0.6"], id="promise"),
@@ -617,7 +635,7 @@ def test_judges_who_are_taken_several_times_answer_and_are_asked_once(tmp_path: 
     prices.to_csv(tmp_path / "prices.csv", index=False)
     given = ["ans.csv", "--answers", "--target", "truth", "--costs", "prices.csv", "--seed", "1"]
 
-    run = shortlist("prune", *given, *how, "--out", "m.joblib", "--json", "--no-study", cwd=tmp_path)
+    run = shortlist("prune", *given, *how, "--out", "m.joblib", "--json", "--study", "none", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert max(facts["copies"]) > 1
@@ -649,12 +667,13 @@ def test_rules_are_compared_on_answers_of_judges(tmp_path: Path, methods: str) -
         "--methods",
         methods,
         *(["--time-limit", "1"] if methods == "all" else []),
-        "--folds",
-        "2",
+        "--set",
+        "folds=2",
         "--workers",
         "1",
         "--json",
-        "--no-study",
+        "--study",
+        "none",
     ]
     run = shortlist(*told, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -675,14 +694,14 @@ def test_prices_of_judges_who_are_dropped_are_passed_over_with_a_note(tmp_path: 
     table.to_csv(tmp_path / "ans.csv", index=False)
     (tmp_path / "prices.csv").write_text("name,cost\nj0,1\nj1,1\nj2,1\np:q,1\n")
     drop = ["--drop", "j1", "--drop", "p:q:0", "--drop", "p:q:1"]
-    told = ["ans.csv", "--answers", "--costs", "prices.csv", "--no-study"]
+    told = ["ans.csv", "--answers", "--costs", "prices.csv", "--study", "none"]
 
     run = shortlist("prune", *told, *drop, "--objective", "accuracy", "--max-cost", "1e18", cwd=tmp_path)
 
     assert run.returncode == 0, run.stderr
     assert "note: prices.csv also prices j1 and p:q, which are dropped: passed over." in run.stderr
     assert run.stdout.startswith("36 rows to prune, 4 to test; ")
-    compared = shortlist("prune", *told, "--methods", "uwa,full", "--folds", "2", cwd=tmp_path)
+    compared = shortlist("prune", *told, "--methods", "uwa,full", "--set", "folds=2", cwd=tmp_path)
     assert "2 folds, 4 judges; the same rows choose for every method of a fold." in compared.stdout
 
 
@@ -691,7 +710,7 @@ def test_a_front_of_judges_says_whom_to_ask(tmp_path: Path) -> None:
     table[[*table.columns[:4], "target"]].to_csv(tmp_path / "ans.csv", index=False)
     objectives = ["--objectives", "max accuracy, min size", "--pick", "0"]
 
-    run = shortlist("prune", "ans.csv", "--answers", *objectives, "--no-study", cwd=tmp_path)
+    run = shortlist("prune", "ans.csv", "--answers", *objectives, "--study", "none", cwd=tmp_path)
 
     assert run.returncode == 0, run.stderr
     assert "\nAsk them for: words-" in run.stdout
@@ -702,7 +721,7 @@ def test_a_front_is_found_shown_and_one_committee_of_it_predicts(folder: Path) -
     run = shortlist(
         "prune", "patients.csv", "--target", "outcome", "--drop", "id_patient", "--classifiers", "4", "--workers", "1",
         "--objectives", "max accuracy, min bytes, min size", "--pick", "lexicographic", "--out", "committees.parquet",
-        "--model-out", "committee.joblib", "--report", "committees.html", "--json", cwd=folder,
+        "--out", "committee.joblib", "--report", "committees.html", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -725,8 +744,8 @@ def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path)
     named = ["--target", "outcome", "--drop", "id_patient", "--method", "full", "--classifiers", "3"]
     for source in ("mean", "shares"):
         told = shortlist(
-            "prune", "patients.csv", *named, "--voting", "hard", "--probabilities", source, "--workers", "1",
-            "--out", "m.joblib", "--json", "--no-study", cwd=folder,
+            "prune", "patients.csv", *named, "--set", "voting=hard", "--set", f"probabilities={source}", "--workers", "1",
+            "--out", "m.joblib", "--json", "--study", "none", cwd=folder,
         )  # fmt: skip
         assert told.returncode == 0, told.stderr
         assert (json.loads(told.stdout)["probabilities"], json.loads(told.stdout)["voting"]) == (
@@ -746,18 +765,18 @@ def test_scores_are_means_or_shares_as_asked_and_files_carry_which(folder: Path)
 
 def test_a_comparison_takes_no_kind_of_scores(folder: Path) -> None:
     for others in (["--methods", "all"], ["--objectives", "max accuracy, min size"]):
-        run = shortlist("prune", "patients.csv", *others, "--probabilities", "mean", cwd=folder)
+        run = shortlist("prune", "patients.csv", *others, "--set", "probabilities=mean", cwd=folder)
         assert run.returncode == 2
-        assert "--probabilities" in run.stderr
-    run = shortlist("prune", "patients.csv", "--probabilities", "votes", cwd=folder)
-    assert "--probabilities must be" in run.stderr
+        assert "--set probabilities" in run.stderr
+    run = shortlist("prune", "patients.csv", "--set", "probabilities=votes", cwd=folder)
+    assert "--set probabilities must be" in run.stderr
 
 
 def test_folds_of_few_rows_choose_scores_and_the_json_says_so(tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("truth,a,b\n1,1,0\n0,0,0\n1,1,1\n0,1,0\n1,0,1\n")
     told = shortlist(
         "prune", "few.csv", "--answers", "--target", "truth", "--objective", "accuracy",
-        "--probabilities", "cross-validated", "--json", "--no-study", cwd=tmp_path,
+        "--set", "probabilities=cross-validated", "--json", "--study", "none", cwd=tmp_path,
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
     facts = json.loads(told.stdout)
@@ -775,7 +794,7 @@ def test_a_comparison_within_a_cost_ranks_nobody_who_costs_more(tmp_path: Path) 
     )
     (tmp_path / "prices.csv").write_text("name,cost\ndear,10\n" + "".join(f"cheap{k},1\n" for k in range(4)))
     run = shortlist(
-        "prune", "said.csv", "--answers", "--costs", "prices.csv", "--max-cost", "3", "--folds", "3", "--no-study",
+        "prune", "said.csv", "--answers", "--costs", "prices.csv", "--max-cost", "3", "--set", "folds=3", "--study", "none",
         "--methods", "best-single,full,exact", "--workers", "1", "--out", "folds.parquet", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr

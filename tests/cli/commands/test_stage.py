@@ -44,7 +44,7 @@ def _write_costs(path: Path, costs: dict[str, float]) -> None:
 def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path) -> None:
     run = shortlist(
         "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.75", "--max-stages", "4",
-        "--out", "front.parquet", "--model-out", "stages.joblib", "--json", cwd=folder,
+        "--out", "front.parquet", "--out", "stages.joblib", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -141,7 +141,7 @@ def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None
 
 
 def test_evolution_claims_nothing_and_finds_the_same_with_the_same_seed(folder: Path) -> None:
-    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--generations", "5", "--population", "20", "--json",
+    command = ["stage", "credit.csv", *QUICK, "--method", "emsco", "--set", "generations=5", "--set", "population=20", "--json",
                "--seed", "3"]  # fmt: skip
     first, second = (json.loads(shortlist(*command, cwd=folder).stdout) for _ in range(2))
     assert (first["method"], first["status"], first["proof"]) == ("emsco", "feasible", "approximate")
@@ -150,7 +150,7 @@ def test_evolution_claims_nothing_and_finds_the_same_with_the_same_seed(folder: 
 
 
 def test_the_budget_decides_what_auto_does(folder: Path) -> None:
-    few = shortlist("stage", "credit.csv", *QUICK, "--budget", "10", "--json", cwd=folder)
+    few = shortlist("stage", "credit.csv", *QUICK, "--set", "budget=10", "--json", cwd=folder)
     facts = json.loads(few.stdout)
     assert (facts["method"], facts["evolution"]) == ("windows", None)
     assert facts["windows"]["n_windows"] == 1
@@ -160,7 +160,7 @@ def test_objectives_limits_and_picks_are_the_users(folder: Path) -> None:
     run = shortlist(
         "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--objectives", "coverage,conclusive-accuracy,stages",
         "--confidence", "yes=0.9,no=0.6", "--pick", "lexicographic", "--limit", "stages<3",
-        "--penalty", "yes=0.5", "--removal", "--json", cwd=folder,
+        "--set", "penalty=yes=0.5", "--set", "removal=yes", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -181,8 +181,8 @@ def test_groups_share_a_first_price(folder: Path) -> None:
 
 
 def test_recall_compares_evolution_with_the_complete_front(folder: Path) -> None:
-    command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--recall", "2", "--generations", "20",
-               "--population", "40"]  # fmt: skip
+    command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--set", "recall=2", "--set", "generations=20",
+               "--set", "population=40"]  # fmt: skip
     facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
     recall = facts["recall"]
     assert recall["n_seeds"] == 2
@@ -204,7 +204,9 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
     facts = json.loads(shortlist(*command, cwd=folder).stdout)
     assert facts["costs"]["serum_insulin"] == 300
     assert facts["confidence"] == {"0": 0.65, "1": 0.65}
-    scaled = json.loads(shortlist(*command, "--scaling", "10^T", "--confidence", "0.7", cwd=folder).stdout)
+    scaled = json.loads(
+        shortlist(*command, "--set", "scaling=10^T", "--confidence", "0.7", cwd=folder).stdout
+    )
     assert scaled["costs"]["serum_insulin"] == 1000
     assert scaled["confidence"] == {"0": 0.7, "1": 0.7}
 
@@ -251,35 +253,35 @@ def _write_bad_files(folder: Path) -> None:
             ["credit.csv", "--positive", "ys", "--objectives", "false-positive-rate"],
             "--positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
         ),
-        pytest.param(["credit.csv", "--penalty", "maybe=1"], "--penalty must name a class, no or yes", id="penalty of none"),
-        pytest.param(["credit.csv", "--penalty", "yes=2"], "--penalty must be at least 0 and at most 1", id="penalty"),
+        pytest.param(["credit.csv", "--set", "penalty=maybe=1"], "--set penalty must name a class, no or yes", id="penalty of none"),
+        pytest.param(["credit.csv", "--set", "penalty=yes=2"], "--set penalty must be at least 0 and at most 1", id="penalty"),
         pytest.param(
-            ["credit.csv", "--penalty", "yes=1", "--penalty", "yes=0"], "got 'yes' twice", id="penalty twice"
+            ["credit.csv", "--set", "penalty=yes=1,yes=0"], "got 'yes' twice", id="penalty twice"
         ),
         pytest.param(["credit.csv", "--preset", "mars"], "preset must be one of", id="preset"),
         pytest.param(["credit.csv", "--preset", "heart"], "--preset prices the columns of another table: there is no column ", id="another table"),
-        pytest.param(["credit.csv", "--scaling", "10T"], "belongs to --preset", id="scaling"),
-        pytest.param(["credit.csv", "--costs-dataset", "x"], "belongs to --costs", id="dataset without costs"),
-        pytest.param(["credit.csv", "--costs", "credit.csv", "--costs-dataset", "x"], "column dataset", id="no datasets"),
+        pytest.param(["credit.csv", "--set", "scaling=10T"], "belongs to --preset", id="scaling"),
+        pytest.param(["credit.csv", "--set", "costs-dataset=x"], "belongs to --costs", id="dataset without costs"),
+        pytest.param(["credit.csv", "--costs", "credit.csv", "--set", "costs-dataset=x"], "column dataset", id="no datasets"),
         pytest.param(
-            ["credit.csv", "--call-cost", "-1", "--objectives", "evaluation_cost"], "--call-cost must be at least 0",
+            ["credit.csv", "--set", "call-cost=-1", "--objectives", "evaluation_cost"], "--set call-cost must be at least 0",
             id="call cost",
         ),
         pytest.param(["credit.csv", "--subclassifier", "tree"], "--subclassifier must be one of ", id="no such kind"),
         pytest.param(
-            ["credit.csv", "--subclassifier", "forest", "--ensemble-size", "0"], "--ensemble-size must be at least 1",
+            ["credit.csv", "--subclassifier", "forest", "--set", "ensemble-size=0"], "--set ensemble-size must be at least 1",
             id="no tree",
         ),
-        pytest.param(["credit.csv", "--recall", "0"], "--recall must be at least 1", id="no seeds"),
-        pytest.param(["credit.csv", "--recall", "1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
+        pytest.param(["credit.csv", "--set", "recall=0"], "--set recall must be at least 1", id="no seeds"),
+        pytest.param(["credit.csv", "--set", "recall=1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
         pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
-        pytest.param(["credit.csv", "--method", "emsco", "--generations", "-1"], "generations must be at least 0", id="generations"),
+        pytest.param(["credit.csv", "--method", "emsco", "--set", "generations=-1"], "generations must be at least 0", id="generations"),
         pytest.param(["credit.csv", "--seed", "-1"], "--seed must be at least 0", id="seed"),
         pytest.param(["credit.csv", "--out", "front.txt"], "must end in .parquet", id="kind of file"),
         pytest.param(["credit.csv", "--out", "no/front.parquet"], "folder does not exist", id="no folder"),
-        pytest.param(["credit.csv", "--model-out", "no/m.joblib"], "folder does not exist", id="no model folder"),
+        pytest.param(["credit.csv", "--out", "no/m.joblib"], "folder does not exist", id="no model folder"),
         pytest.param(
-            ["credit.csv", "--out", "a.joblib", "--model-out", "b.joblib"], "both name a model", id="two models"
+            ["credit.csv", "--out", "a.joblib", "--out", "b.joblib"], "must name one front and one model at most", id="two models"
         ),
         pytest.param(["one_class.csv"], "the target 'approved' of one_class.csv must hold two classes or more, got one class only", id="one class"),
         pytest.param(["rare.csv"], "4 rows of each, got 3 of 'rare'", id="a class missing from a split"),
@@ -293,9 +295,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
 ) -> None:
     _write_bad_files(folder)
     before = sorted(folder.iterdir())
-    outs = (
-        [] if {"--out", "--model-out"} & set(arguments) else ["--out", "f.parquet", "--model-out", "m.joblib"]
-    )
+    outs = [] if {"--out"} & set(arguments) else ["--out", "f.parquet", "--out", "m.joblib"]
     run = shortlist("stage", *arguments, *QUICK, *outs, cwd=folder)
     assert run.returncode == 2, run.stderr
     last = run.stderr.strip().splitlines()[-1]
@@ -308,13 +308,13 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
 @pytest.mark.parametrize(
     "ignored",
     [
-        "--costs-dataset x", "--scaling 10T", "--scaling 10T --preset pima --costs costs.csv",
-        "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--budget 5 --method enumerate",
-        "--budget 5 --recall 2", "--population 9 --method enumerate", "--generations 150 --method enumerate",
-        "--rules paper --method enumerate", "--budget 5 --rules paper", "--population 9", "--population 9 --method windows", "--call-cost 1", "--call-cost-per-feature 0",
-        "--ensemble-size 3", "--share-fits", "--share-fits --subclassifier forest --recall 2",
+        "--set costs-dataset=x", "--set scaling=10T", "--set scaling=10T --preset pima --costs costs.csv",
+        "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--set budget=5 --method enumerate",
+        "--set budget=5 --set recall=2", "--set population=9 --method enumerate", "--set generations=150 --method enumerate",
+        "--set rules=paper --method enumerate", "--set budget=5 --set rules=paper", "--set population=9", "--set population=9 --method windows", "--set call-cost=1", "--set call-cost-per-feature=0",
+        "--set ensemble-size=3", "--set share-fits=yes", "--set share-fits=yes --subclassifier forest --set recall=2",
         "--subclassifier forest --method single",
-        "--penalty yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
+        "--set penalty=yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
     ],
 )  # fmt: skip
 def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) -> None:
@@ -322,7 +322,8 @@ def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) 
     assert "nothing.csv cannot be read" in run.stderr
     run = shortlist("stage", "credit.csv", *QUICK, *ignored.split(), cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
-    assert f"shortlist: {ignored.split(maxsplit=1)[0]} belongs to " in run.stderr
+    first = re.split(r"(?<!--set)[ =]", ignored, maxsplit=1)[0]
+    assert f"shortlist: {first} belongs to " in run.stderr
 
 
 def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None:
@@ -334,7 +335,7 @@ def test_windows_say_how_many_they_were_and_what_is_proved(folder: Path) -> None
 
 def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(folder: Path) -> None:
     common = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
-    files = ["--out", "u.parquet", "--model-out", "u.joblib"]
+    files = ["--out", "u.parquet", "--out", "u.joblib"]
     kept = "The front is in u.parquet. The model is in u.joblib; take a point: shortlist stage use"
     for unmet, code, status in (("--limit=coverage>0.999", 0, "infeasible"), ("--pick=9999", 2, "optimal")):
         run = shortlist(*common, unmet, *files, "--json", cwd=folder)
@@ -395,7 +396,7 @@ def test_another_point_of_a_saved_front_is_shown_and_refused_in_words(folder: Pa
 
 def test_stage_use_and_front_pick_take_the_same_point_of_the_same_front(folder: Path) -> None:
     command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
-    shortlist(*command, "--out", "same.parquet", "--model-out", "same.joblib", cwd=folder)
+    shortlist(*command, "--out", "same.parquet", "--out", "same.joblib", cwd=folder)
     front = Front.load(folder / "same.parquet")
     taken = {}
     for rule in ([], ["--pick", "one-se"], ["--pick", "norm"], ["--pick", "knee"], ["--pick", "1"]):
@@ -415,8 +416,8 @@ def test_a_limit_that_a_saved_front_cannot_meet_is_an_answer(folder: Path) -> No
         *QUICK,
         "--method",
         "emsco",
-        "--generations",
-        "2",
+        "--set",
+        "generations=2",
         "--out",
         "e.joblib",
         cwd=folder,
@@ -473,12 +474,12 @@ def test_no_threads_are_refused(folder: Path) -> None:
 
 
 def test_a_run_whose_elite_fills_the_population_says_so(folder: Path) -> None:
-    command = ["stage", "credit.csv", *QUICK, "--population", "4", "--confidence", "0.5"]
-    literal = shortlist(*command, "--rules", "paper", cwd=folder).stdout
-    facts = json.loads(shortlist(*command, "--rules", "distinct", "--json", cwd=folder).stdout)
+    command = ["stage", "credit.csv", *QUICK, "--set", "population=4", "--confidence", "0.5"]
+    literal = shortlist(*command, "--set", "rules=paper", cwd=folder).stdout
+    facts = json.loads(shortlist(*command, "--set", "rules=distinct", "--json", cwd=folder).stdout)
 
     assert "ended by: elite fills the population." in literal
-    assert "Use --rules distinct, or a larger --population" in literal
+    assert "Use --set rules=distinct, or a larger --set population" in literal
     assert facts["evolution"]["stopped"] in {"generations", "patience"}
     assert facts["evolution"]["n_evaluations"] >= 4
 
@@ -528,7 +529,7 @@ def test_a_limit_out_of_any_reach_is_an_answer_before_anything_is_fitted(
         limit,
         "--out",
         "r.parquet",
-        "--model-out",
+        "--out",
         "r.joblib",
     ]
     run = shortlist(*command, cwd=folder)
@@ -544,16 +545,14 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
     asked = [
         "--answer-accuracy",
         "0.5",
-        "--confidence-level",
-        "0.8",
+        "--set",
+        "confidence-level=0.8",
         "--confidence",
         "0.6",
         "--max-stages",
         "2",
     ]
-    run = shortlist(
-        "stage", "numbers.csv", *QUICK, *asked, "--model-out", "sure.joblib", "--json", cwd=folder
-    )
+    run = shortlist("stage", "numbers.csv", *QUICK, *asked, "--out", "sure.joblib", "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     found = facts["chosen"]["guarantee"]
@@ -575,7 +574,7 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
 
 def test_held_out_figures_come_first_for_whichever_point_is_taken(folder: Path) -> None:
     command = ["stage", "credit.csv", *QUICK, "--costs", "costs.csv"]
-    made = shortlist(*command, "--out", "held.parquet", "--model-out", "held.joblib", cwd=folder)
+    made = shortlist(*command, "--out", "held.parquet", "--out", "held.joblib", cwd=folder)
     assert made.stdout.startswith("Held out: 80 test rows, on which nothing was fitted and nothing chosen.\n")
     assert made.stdout.count("On the rows that chose") == 1
     extras = Front.load(folder / "held.parquet").extras["held_out"]
@@ -607,7 +606,7 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
         "--max-stages",
         "2",
     ]
-    files = ["--out", "none.parquet", "--model-out", "none.joblib"]
+    files = ["--out", "none.parquet", "--out", "none.joblib"]
     run = shortlist(*asked, *files, "--json", cwd=folder)
     facts = json.loads(run.stdout)
     assert (run.returncode, facts["status"], facts["chosen"], facts["model"]) == (0, "infeasible", None, None)
@@ -615,7 +614,7 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
         "99 % right answers with confidence 95 % cannot be promised about any point"
     )
     assert re.search(r"What can be promised is \d\d %, for \d+ of 80 calibration rows\.", facts["reason"])
-    assert facts["reason"].endswith("No model was written; with --anyway one is that answers no row.")
+    assert facts["reason"].endswith("No model was written; with --set anyway=yes one is that answers no row.")
     assert not any(facts["promised"])
     assert not (folder / "none.joblib").exists()
     front = Front.load(folder / "none.parquet")
@@ -628,19 +627,19 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
     for page in ("none.html", "none.svg"):
         assert shortlist("front", "plot", "none.parquet", "--out", page, cwd=folder).returncode == 0
 
-    anyway = shortlist(*asked, *files, "--anyway", "--json", cwd=folder)
+    anyway = shortlist(*asked, *files, "--set", "anyway=yes", "--json", cwd=folder)
     facts = json.loads(anyway.stdout)
     assert (anyway.returncode, facts["model"], facts["reason"]) == (0, "none.joblib", "")
     assert facts["test"]["multi_stage"]["coverage"] == 0
     assert facts["chosen"]["guarantee"]["promised"] is False
     answers = shortlist("predict", "none.joblib", "new.csv", cwd=folder).stdout.splitlines()
     assert set(answers[1:]) == {"REJECT"}
-    limited = ["--limit", "coverage>=1", "--anyway", "--out", "limited.joblib", "--json"]
+    limited = ["--limit", "coverage>=1", "--set", "anyway=yes", "--out", "limited.joblib", "--json"]
     facts = json.loads(shortlist(*asked, *limited, cwd=folder).stdout)
     assert (facts["status"], facts["model"]) == ("infeasible", "limited.joblib")
     assert "No point has coverage >= 1: the best is" in facts["reason"]
     assert "What can be promised is" in facts["reason"]
-    assert "--anyway" not in facts["reason"]
+    assert "anyway" not in facts["reason"]
     assert (folder / "limited.joblib").exists()
     refused = shortlist("stage", "use", "none.joblib", "--out", "again.joblib", cwd=folder)
     assert (refused.returncode, refused.stdout.startswith("Status infeasible: 99 % right")) == (0, True)
@@ -669,7 +668,7 @@ def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder:
     assert json.loads(priced.stdout)["total_cost"] == sum(COSTS.values())
 
     for words, message in (
-        (["--recall", "2"], "--recall belongs to a run without --feature-model"),
+        (["--set", "recall=2"], "--set recall belongs to a run without --feature-model"),
         (["--method", "single"], "--feature-model belongs to methods with a front"),
         (["--drop", "age"], "every feature without children must be a column, or abstract, got 'age'"),
     ):
@@ -683,7 +682,7 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
     (folder / "needs.csv").write_text("\n".join(lines) + "\n")
     run = shortlist(
         "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--max-stages", "2", "--json",
-        "--no-study", cwd=folder,
+        "--study", "none", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -697,13 +696,15 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
     assert "got 'from'. Did you mean 'form'?" in unknown.stderr
 
 
-@pytest.mark.parametrize("shared", [[], ["--share-fits"]], ids=["each set its own", "one for the search"])
+@pytest.mark.parametrize(
+    "shared", [[], ["--set", "share-fits=yes"]], ids=["each set its own", "one for the search"]
+)
 def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: list[str]) -> None:
     common = [
-        "stage", "credit.csv", *QUICK, "--max-stages", "2", "--subclassifier", "pruned", "--ensemble-size", "1",
+        "stage", "credit.csv", *QUICK, "--max-stages", "2", "--subclassifier", "pruned", "--set", "ensemble-size=1",
         "--objectives", "coverage,conclusive_accuracy,evaluation_cost", *shared,
     ]  # fmt: skip
-    run = shortlist(*common, "--model-out", "pruned.joblib", "--json", cwd=folder)
+    run = shortlist(*common, "--out", "pruned.joblib", "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
 
@@ -719,7 +720,7 @@ def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: l
 
 def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
     run = shortlist(
-        "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--ensemble-size", "3", "--max-stages", "2",
+        "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--set", "ensemble-size=3", "--max-stages", "2",
         cwd=folder,
     )  # fmt: skip
     assert "90 classifiers of type RandomForestClassifier fitted." in run.stdout
@@ -738,13 +739,13 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 SEARCHED = {
     "windows": ([], "windows", ["n_windows", "n_rounds"]),
     "emsco": (
-        ["--population", "8", "--generations", "2"], "evolution",
+        ["--set", "population=8", "--set", "generations=2"], "evolution",
         ["n_generations", "n_evaluations", "n_chromosomes", "stopped"],
     ),
 }  # fmt: skip
 MEASURED_ANEW = {
-    "sampled": ["--sample-rows", "40"],
-    "shared": ["--share-fits", "--subclassifier", "forest", "--ensemble-size", "1"],
+    "sampled": ["--set", "sample-rows=40"],
+    "shared": ["--set", "share-fits=yes", "--subclassifier", "forest", "--set", "ensemble-size=1"],
 }
 
 
@@ -816,7 +817,7 @@ def test_objectives_that_are_no_column_of_numbers_are_refused(
 def test_rows_that_wait_are_told_of_once(folder: Path) -> None:
     """The defects: "0 of 60 rows are not answered", and a marker that was called a wrong word."""
     made = shortlist(
-        "stage", "numbers.csv", *QUICK, "--answer-accuracy", "0.5", "--confidence-level", "0.8",
+        "stage", "numbers.csv", *QUICK, "--answer-accuracy", "0.5", "--set", "confidence-level=0.8",
         "--confidence", "0.6", "--max-stages", "1",
         "--out", "waiting.joblib", cwd=folder,
     )  # fmt: skip

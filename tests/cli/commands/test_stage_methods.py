@@ -67,7 +67,7 @@ def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) ->
     sums = [each["aggregate"] for each in facts["methods"]]
     assert sums == sorted(sums, reverse=True)
     assert facts["splits"][:3] == json.loads(first.stdout)["splits"]  # to the second: they were not run again
-    fresh = json.loads(shortlist(*words, "2", "--no-study", cwd=folder).stdout)
+    fresh = json.loads(shortlist(*words, "2", "--study", "none", cwd=folder).stdout)
     assert _without_seconds(facts["splits"]) == _without_seconds(fresh["splits"])
     assert len(pd.read_parquet(folder / "every.parquet")) == 6
     other = shortlist(*words, "2", "--study", "study.db", "--confidence", "0.6", cwd=folder)
@@ -97,8 +97,8 @@ def test_people_get_a_table(folder: Path) -> None:
         pytest.param(["--method", "co-t", "--seeds", "3"], "--seeds belongs to --methods", id="seeds alone"),
         pytest.param(["--methods", "all", "--method", "emsco"], "--method belongs to one method", id="both"),
         pytest.param(
-            ["--methods", "co-t", "--population", "9"],
-            "--population belongs to the method emsco",
+            ["--methods", "co-t", "--set", "population=9"],
+            "--set population belongs to the method emsco",
             id="evolution",
         ),
         pytest.param(["--methods", "all", "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),

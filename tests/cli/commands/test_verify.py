@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.DataFrame(X, columns=list("abcdef")).assign(target=np.where(y == 1, "yes", "no"))
     table.to_csv(folder / "table.csv", index=False)
     run = shortlist(
-        "prune", "table.csv", "--objective", "accuracy", "--no-refit", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
+        "prune", "table.csv", "--objective", "accuracy", "--set", "refit=no", "--classifiers", "20", "--time-limit", "6", "--workers", "1", "--out", "model.joblib",
         cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -136,9 +136,10 @@ def test_without_a_certificate_the_value_is_counted_and_the_exit_code_says_that_
         "20",
         "--workers",
         "1",
-        "--solver",
-        "highs",
-        "--no-refit",
+        "--set",
+        "solver=highs",
+        "--set",
+        "refit=no",
         "--out",
         "highs.joblib",
     ]
@@ -297,7 +298,7 @@ def test_other_rows_of_judges_are_said_to_be_others_whatever_they_answer_there(t
     table.assign(target=truth).to_csv(tmp_path / "answers.csv", index=False)
     few = table.assign(target=truth)[truth == 1].iloc[:2]
     few.assign(j0=None).to_csv(tmp_path / "few.csv", index=False)
-    told = ["--answers", "--objective", "accuracy", "--no-study", "--out", "judges.joblib"]
+    told = ["--answers", "--objective", "accuracy", "--study", "none", "--out", "judges.joblib"]
     assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
 
     same = shortlist("verify", "judges.joblib", "answers.csv", cwd=tmp_path)
@@ -314,7 +315,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, others) for k in range(3)})
     table = table.assign(target=truth)
     table.to_csv(tmp_path / "answers.csv", index=False)
-    told = ["--answers", "--objective", "accuracy", "--no-study", "--out", "judges.joblib"]
+    told = ["--answers", "--objective", "accuracy", "--study", "none", "--out", "judges.joblib"]
     assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
     pruned_on = load_model(tmp_path / "judges.joblib").estimator.validation_.rows
     place = int(pruned_on[-1])

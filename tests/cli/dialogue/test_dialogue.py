@@ -29,8 +29,8 @@ ASKED = [
     "m.uvl",
     "--objectives",
     "min cost, max selected",
-    "--default",
-    "cost=0",
+    "--set",
+    "default=cost=0",
     "--interactive",
 ]
 
@@ -280,8 +280,8 @@ def test_a_model_without_attributes_is_configured_too(monkeypatch: pytest.Monkey
             "--method belongs to the search for a front, and --interactive searches none",
         ),
         (["--out", "f.parquet", "--seed", "3"], "--seed and --out belong to the search for a front"),
-        (["--no-study"], "--no-study belongs to the search"),
-        (["--max-nodes", "3"], "--max-nodes must be at least 16"),
+        (["--study", "none"], "--study belongs to the search"),
+        (["--set", "max-nodes=3"], "--set max-nodes must be at least 16"),
         (["--time-limit", "-1"], "--time-limit must be a number of seconds above 0"),
     ],
 )

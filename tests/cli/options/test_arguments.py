@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import shortlist as library
+from shortlist.cli.options import settings
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
 from shortlist.datasets.registry import public_set
 from shortlist.datasets.store import fetch
@@ -54,7 +55,7 @@ from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
 from shortlist.saved_models import load_model
 from shortlist.tables.learning import read_table, split_target
-from tests.cli.command_lines import called, commands
+from tests.cli.command_lines import commands
 
 COMMANDS = commands()
 
@@ -99,7 +100,7 @@ NOT_TYPED = {
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
-    "wanted", "marker",
+    "wanted", "marker", "decimals", "renames",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
@@ -126,7 +127,7 @@ def arguments(command: str) -> list[str]:
 
 def options_of(command: str) -> dict[str, str]:
     """Return what the command's own parameters are called."""
-    return {one.name: called(one) for one in COMMANDS[command].params if called(one).startswith("--")}
+    return settings.options_of(COMMANDS[command])
 
 
 CASES = [(command, name) for command in PASSED for name in arguments(command)]
@@ -141,7 +142,7 @@ def test_no_message_of_a_command_has_a_name_of_python(command: str, name: str) -
         assert any(told.startswith(f"{option} ") for option in known), told
     if in_options(f"`{name}`", command, options).startswith("--"):
         typed = in_options(f"Use `{name}='x'`, or `{name}=3`.", command, options)
-        assert re.fullmatch(r"Use --[\w-]+ x, or --[\w-]+ 3\.", typed)
+        assert re.fullmatch(r"Use (--[\w-]+ x|--set [\w-]+=x), or (--[\w-]+ 3|--set [\w-]+=3)\.", typed)
 
 
 def test_a_word_that_is_not_marked_is_no_argument() -> None:

@@ -1,4 +1,4 @@
-"""The options --pick, --limit, --out and --model-out, the same in every command."""
+"""The options --pick, --limit and --out, the same in every command."""
 
 from pathlib import Path
 
@@ -44,7 +44,10 @@ def test_a_point_is_picked_by_its_number_or_by_a_rule() -> None:
 
 
 def test_the_ending_of_out_says_what_is_written() -> None:
-    assert output_files(Path("f.csv"), Path("m.joblib")) == (Path("f.csv"), Path("m.joblib"))
-    assert output_files(Path("m.joblib"), None) == (None, Path("m.joblib"))
-    with pytest.raises(BadInputError, match="both name a model file"):
-        output_files(Path("m.joblib"), Path("n.joblib"))
+    assert output_files([Path("m.joblib"), Path("f.csv")]) == (Path("f.csv"), Path("m.joblib"))
+    assert output_files([Path("m.joblib")]) == (None, Path("m.joblib"))
+    assert output_files(None) == (None, None)
+    with pytest.raises(
+        BadInputError, match="--out must name one front and one model at most, got two models"
+    ):
+        output_files([Path("m.joblib"), Path("n.joblib")])

@@ -19,9 +19,11 @@ def test_methods_are_named_once_and_get_their_options() -> None:
 
 
 def test_an_objective_is_a_name_or_weights() -> None:
-    named = SelectionOptions().exact_pruner(None, 3, 2, [])
+    named = SelectionOptions().exact_pruner(None, None, 3, 2, [])
     assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("auto", 3, 2, None)
-    weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, 0, 1, [])
+    weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(
+        None, None, 0, 1, []
+    )
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
     for text, read in (
         ("double-fault:mean=0.1", {"measure": "double-fault", "mean": 0.1}),
@@ -30,7 +32,9 @@ def test_an_objective_is_a_name_or_weights() -> None:
         ("q:average", "q:average"),
     ):
         assert (
-            SelectionOptions(objective="accuracy", diversity=text).exact_pruner(None, 0, 1, []).diversity
+            SelectionOptions(objective="accuracy", diversity=text)
+            .exact_pruner(None, None, 0, 1, [])
+            .diversity
             == read
         )
 
@@ -38,10 +42,10 @@ def test_an_objective_is_a_name_or_weights() -> None:
 def test_members_that_a_rule_chose_vote_by_default() -> None:
     assert MethodOptions(methods="uwa,exact").chosen(ExactPruner())["uwa"].voting == "hard"
     assert MethodOptions(method="uwa").rule_pruner(None, 0, 1).voting == "hard"
-    assert SelectionOptions().exact_pruner(None, 0, 1, []).refit is True
-    assert SelectionOptions(refit=False).exact_pruner(None, 0, 1, []).refit is False
-    folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, 0, 1, [])
-    assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, 0, 1, []).pruning_rows) == (
+    assert SelectionOptions().exact_pruner(None, None, 0, 1, []).refit is True
+    assert SelectionOptions(refit=False).exact_pruner(None, None, 0, 1, []).refit is False
+    folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1, [])
+    assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, None, 0, 1, []).pruning_rows) == (
         "out-of-fold",
         "auto",
     )
@@ -53,7 +57,7 @@ def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:
 
     assert {name: method.voting for name, method in chosen.items()} == {"uwa": "averaged", "exact": "soft"}
     assert options.voting_notes() == [
-        "--voting soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
+        "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
     ]
     assert MethodOptions(methods="uwa,exact").voting_notes() == []
 

@@ -19,18 +19,20 @@ MEANINGS = {
     },
     "FIRST": {"front diff": "a front; elsewhere a feature model"},
     "SECOND": {"front diff": "a front; elsewhere a feature model"},
-    "--out": {"reproduce": "a folder of tables; elsewhere a file"},
+    "--out": {
+        "reproduce": "a folder of tables; elsewhere a file",
+        "prune": "a front, a model or both; elsewhere a file",
+        "stage": "a front, a model or both; elsewhere a file",
+        "export": "a policy, and what answers by it",
+        "model convert": "a model, and its attributes",
+    },
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
     "--keep": {"model slice": "features of a model; elsewhere columns of a table"},
-    "--costs": {"prune": "prices of judges; elsewhere of features"},
+    "--costs": {"prune": "prices of classifiers; elsewhere of features"},
     "--seeds": {
         "stage": "splits of a comparison; elsewhere runs of evolution",
-        "reproduce": "as the scale has it, unless given",
     },
-    "--classifiers": {"reproduce": "several sizes of pools"},
-    "--folds": {"reproduce": "as the scale has it, unless given"},
-    "--time-limit": {"reproduce": "of each program, not of the search"},
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
 
@@ -41,19 +43,16 @@ DEFAULTS = {
         "front plot": "must be given",
         "report": "must be given",
     },
-    "--method": {"prune": "exact; elsewhere auto", "stage": "auto", "configure": "auto"},
+    "--method": {"prune": "exact", "stage": "auto", "configure": "auto", "evolve": "offline"},
     "--methods": {"compare": "compares always", "prune": "only where it is asked for"},
     "--objectives": {"stage": "three of seven; a product line has its own attributes"},
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
-    "--solver": {"prune": "auto, which is more than a solver; elsewhere by the method"},
     "--seed": {"configure": "0 by the method, which refuses a seed that it does not use"},
     "--workers": {
         "configure": "1 by the method, which refuses workers that it does not use",
         "compare": "1, as runs side by side are timed",
         "reproduce": "1, as runs side by side are timed",
     },
-    "--generations": {"stage": "by the preset"},
-    "--population": {"stage": "by the preset"},
     "--pick": {
         "prune": "ideal, which every front has; stages have a rule of their own",
         "front show": "none unless it is asked for",

@@ -24,12 +24,12 @@ def test_the_evolution_of_a_preset_gives_way_to_what_is_given() -> None:
 
 
 def test_goals_are_read_with_the_classes_of_the_table() -> None:
-    goals = GoalOptions(objectives="coverage, stages", pick="3", positive="1", penalty=["0=0.5"])
+    goals = GoalOptions(objectives="coverage, stages", pick="3", positive="1", penalty="0=0.5")
     found = goals.arguments(LABELS)
     assert (found["objectives"], found["pick"]) == (["coverage", "stages"], 3)
     assert (found["positive"], found["penalties"]) == (1, {0: 0.5})
     with pytest.raises(BadInputError, match="each class once"):
-        GoalOptions(penalty=["0=0.5", "0=1"]).arguments(LABELS)
+        GoalOptions(penalty="0=0.5,0=1").arguments(LABELS)
 
 
 def test_recall_needs_the_complete_front() -> None:

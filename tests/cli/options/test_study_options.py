@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.errors import BadFileError, BadInputError
+from shortlist.errors import BadFileError
 from shortlist.runs import open_study
 
 
@@ -25,10 +25,10 @@ def test_a_named_study_is_taken_and_lies_outside_the_cache(context: Any, tmp_pat
     assert not place.cached
 
 
-def test_no_study_keeps_nothing_and_contradicts_a_named_one(context: Any, tmp_path: Path) -> None:
-    assert StudyOptions(no_study=True).place(context, "digest").path is None
-    with pytest.raises(BadInputError, match="--no-study keeps nothing, and --study names a file"):
-        StudyOptions(study=tmp_path / "s.db", no_study=True).place(context, "digest")
+def test_the_study_called_none_keeps_nothing(context: Any) -> None:
+    none = StudyOptions(study=Path("none"))
+    assert none.file is None
+    assert none.place(context, "digest").path is None
 
 
 def test_a_study_of_the_cache_is_another_one_for_other_data(context: Any, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_many_members_and_one_answer_are_worth_a_note(evolved: EvolvedTable) -> 
     many.members_ = np.arange(MANY_MEMBERS)
     (note,) = evolved_notes(dataclasses.replace(evolved, classifier=many))
     assert note.startswith(f"the ensemble has {MANY_MEMBERS} members")
-    assert "--max-members" in note
+    assert "--set max-members=N" in note
     (note,) = evolved_notes(dataclasses.replace(evolved, only_answer="2"))
     assert "2" in note
     assert "every" in note

@@ -73,11 +73,15 @@ def test_one_class_only_is_said_of_the_rows_where_it_is_so() -> None:
     ("arguments", "who", "fitted"),
     [
         (
-            ["prune", "--objective", "specificity", "--min-size", "0", "--classifiers", "2"],
+            ["prune", "--objective", "specificity", "--set", "min-size=0", "--classifiers", "2"],
             "selection",
             "validation",
         ),
-        (["evolve", "--mode", "single", "--generations", "2", "--population", "4"], "ensemble", "train"),
+        (
+            ["evolve", "--method", "single", "--set", "generations=2", "--set", "population=4"],
+            "ensemble",
+            "train",
+        ),
     ],
 )
 def test_prune_and_evolve_say_that_they_answer_one_class_only(
@@ -117,19 +121,19 @@ def test_an_online_ensemble_is_said_to_grow_and_stays_within_its_most_members(tm
     online = [
         "evolve",
         "rows.csv",
-        "--mode",
+        "--method",
         "online",
-        "--generations",
-        "30",
-        "--population",
-        "40",
+        "--set",
+        "generations=30",
+        "--set",
+        "population=40",
         "--workers",
         "1",
         "--json",
     ]
     free = json.loads(shortlist(*online, cwd=tmp_path).stdout)
     assert "may come to thousands of members" in free["notes"][0]
-    bounded = json.loads(shortlist(*online, "--max-members", "5", cwd=tmp_path).stdout)
+    bounded = json.loads(shortlist(*online, "--set", "max-members=5", cwd=tmp_path).stdout)
     assert bounded["notes"] == []
     assert bounded["size"] <= 5 < free["size"]
     assert bounded["max_members"] == bounded["options"]["max-members"] == 5

@@ -274,7 +274,6 @@ def test_what_was_renamed_and_what_is_a_number_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("feature,cost,note\nLoging,1.5,x\n")
     table = read_attributes(path, MODEL, renames={"Loging": "Logging", "Nothing": "Logging"})
-    assert table.renamed == {"Loging"}
     assert numeric_attributes(table, MODEL) == (["cost"], {"note": "its values are texts"})
     fine = AttributeTable("t", {"cost": {0: "0.1234567891", 1: "2"}, "risk": {0: "0.123456789000"}})
     assert (needs_rounding(fine, "cost"), needs_rounding(fine, "risk"), needs_rounding(fine, "x")) == (

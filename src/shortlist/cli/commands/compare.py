@@ -8,7 +8,7 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.pairs import read_names
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.product_searches import ProductSearchOptions
+from shortlist.cli.options.settings import having
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     FeatureModelFile,
@@ -43,6 +43,13 @@ COMPARE_USES = (
 """When each option is used; those of single methods are checked by the library."""
 
 
+def _settings() -> dict[str, type]:
+    from shortlist.products.configuration.search_options import OPTIONS
+
+    return {method: kind for method, kind in OPTIONS.items() if method != "auto"}
+
+
+@having(_settings)
 @grouped
 def compare(
     context: typer.Context,
@@ -59,7 +66,13 @@ def compare(
     seeds: Annotated[
         int, typer.Option(help="Runs of each evolutionary method, with seeds from --seed on.")
     ] = 30,
-    search: ProductSearchOptions,
+    points: Annotated[
+        int | None,
+        typer.Option(
+            help="Reference points of solrep, 0 for the ends of the front only.", show_default="1000"
+        ),
+    ] = None,
+    settings: dict[str, Any],
     time_limit: Annotated[
         float | None, typer.Option(help=f"{SECONDS_HELP}, in each run; default: none.")
     ] = None,
@@ -77,7 +90,7 @@ def compare(
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
     from shortlist.runs.clock import seconds_now
 
-    study = kept.study
+    study = kept.file
     check_files(
         inputs=question.inputs(model),
         outputs={"--out": out, "--report": report, "--study": study},
@@ -97,7 +110,7 @@ def compare(
 
     started = seconds_now()
     chosen = read_names(methods)
-    options = search.arguments()
+    options = settings | {"n_points": points}
     check_methods(chosen, options)  # before files are read
     refuse_unused(context, COMPARE_USES)
     check_shared(context.params)

@@ -7,7 +7,7 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.product_searches import DiagramOptions, ProductSearchOptions
+from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     SEED,
@@ -38,8 +38,7 @@ The work of the others is limited by points or evaluations.
 CONFIGURE_USES = (
     Use(
         (
-            "method", "points", "rule", "solve_limit", "evaluations", "starts", "solver", "tolerance",
-            "max_memory", "study", "no_study", "seed", "workers", "out", "report",
+            "method", "points", "study", "seed", "workers", "out", "report",
         ),
         lambda given: not given["interactive"],
         "the search for a front, and --interactive searches none",
@@ -49,6 +48,13 @@ CONFIGURE_USES = (
 """When each option is used; those of single methods are checked by the library."""
 
 
+def _settings() -> dict[str, type]:
+    from shortlist.products.configuration.search_options import OPTIONS
+
+    return dict(OPTIONS)
+
+
+@having(_settings)
 @grouped
 def configure(
     context: typer.Context,
@@ -69,8 +75,13 @@ def configure(
             "smtibea, ibed or nsga2."
         ),
     ] = "auto",
-    search: ProductSearchOptions,
-    diagram: DiagramOptions,
+    points: Annotated[
+        int | None,
+        typer.Option(
+            help="Reference points of solrep, 0 for the ends of the front only.", show_default="1000"
+        ),
+    ] = None,
+    settings: dict[str, Any],
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -91,12 +102,11 @@ def configure(
     With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
     min cost are answered, and help lists them.
 
-    Only solrep, ibea, satibea, smtibea and ibed go on from a --study, and only solrep has --workers. Ctrl-C
-    stops the search and keeps what was found.
+    An option that the method does not have is refused. Ctrl-C stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    study = kept.study
+    study = kept.file
     check_files(
         inputs=question.inputs(model),
         outputs={"--out": out, "--report": report, "--study": study},
@@ -108,21 +118,31 @@ def configure(
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
+    from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
+    from shortlist.products.configuration.search_options import (
+        EVOLUTIONARY_METHODS,
+        search_options,
+        takes,
+    )
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
     refuse_unused(context, CONFIGURE_USES)
     if interactive:
+        for name in settings.keys() - {"max_nodes"}:
+            raise BadInputError(
+                f"`{name}` belongs to the search for a front, and --interactive searches none. Leave it out."
+            )
         _decide_in_lines(
-            context, model, question, max_nodes=diagram.max_nodes, time_limit=time_limit, json=json
+            context, model, question, max_nodes=settings.get("max_nodes"), time_limit=time_limit, json=json
         )
         return
-    options = search.arguments() | diagram.arguments() | {"workers": workers, "seed": seed}
+    options = settings | {"n_points": points, "workers": workers, "seed": seed}
     if study is not None:
         options["study"] = NO_STUDY  # whether the method takes one is told before files are read
     checked = search_options(method, **options)
+    note_settings(context, checked)
     asked = read_question(model, question)
     print_notes(asked.notes)  # now, while there is time to stop
     if time_limit is None and method not in {"solrep", *EVOLUTIONARY_METHODS}:
@@ -168,7 +188,7 @@ def _decide_in_lines(
     from shortlist.runs.clock import seconds_now
 
     if max_nodes:
-        as_count(max_nodes, "--max-nodes", at_least=16)
+        as_count(max_nodes, "max_nodes", at_least=16)
     as_positive_seconds(time_limit, "--time-limit")
     started = seconds_now()
     asked = read_question(model, question, otherwise="min selected")

@@ -1,11 +1,12 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.evolve_options import EVOLVE_USES, BreedingOptions
+from shortlist.cli.options.evolve_options import MODES, evolution
 from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     Json,
     ModelOut,
@@ -17,7 +18,6 @@ from shortlist.cli.options.shared import (
     own_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from shortlist.report.parts import Parts
 
 
+@having(lambda: MODES)
 @grouped
 def evolve(
     context: typer.Context,
     table: TableFile,
     *,
     rows: TableOptions,
-    breeding: BreedingOptions,
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            help="Method: offline (choose from the last generation), online (grow in every generation), or "
+            "single (a plain genetic algorithm).",
+        ),
+    ] = "offline",
+    settings: dict[str, Any],
     kept: StudyOptions,
     run: OwnRunOptions,
     out: ModelOut = None,
@@ -49,7 +58,7 @@ def evolve(
 
     check_files(
         inputs={"TABLE": table},
-        outputs={"--out": out, "--report": report, "--study": kept.study},
+        outputs={"--out": out, "--report": report, "--study": kept.file},
         endings={"--out": MODEL_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
     from joblib import effective_n_jobs
@@ -62,19 +71,20 @@ def evolve(
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fingerprints import table_fingerprint
 
-    refuse_unused(context, EVOLVE_USES)
+    breeding = evolution(mode, settings)
+    note_settings(context, breeding)
     check_shared(context.params)
     n_threads = own_workers(run.workers, "evolve")
     notes: list[str] = []
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
-    classifier = breeding.classifier(run.seed)
+    classifier = breeding.classifier(mode, run.seed)
     labels = y.to_numpy()
     classifier.check_options(labels)
-    if breeding.mode == "online" and breeding.max_members is None:
+    if classifier.mode == "online" and classifier.max_members is None:
         notes.append(
             "an online ensemble grows in every generation and may come to thousands of members. "
-            "--max-members bounds it."
+            "--set max-members=N bounds it."
         )
     print_notes(notes)  # now, while there is time to stop
     fingerprint = table_fingerprint(X, y)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.pairs import read_names, read_numbers
 from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
 from shortlist.cli.options.unused import Use, refuse_unused
 from shortlist.cli.picked_files import write_picked
@@ -22,17 +22,6 @@ app = typer.Typer(
 )
 
 PICK_USES = (
-    Use(
-        ("weights",),
-        lambda given: given["pick"] in {"ideal", "weights"} or not (given["pick"] or given["best"]),
-        "--pick weights and --pick ideal",
-    ),
-    Use(
-        ("best",),
-        lambda given: given["pick"] in {None, "lexicographic"},
-        "--pick lexicographic",
-        "take that rule",
-    ),
     Use(("model",), lambda given: given["out"] is not None, "--out, which is written from it", "pass --out"),
 )
 """When each option of ``front pick`` is used; those of the other commands always are."""
@@ -112,14 +101,10 @@ def pick(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}: ideal, knee, weights, lexicographic, and of stages one-se or norm; or its "
-            "number. Default: by the other options; ideal, or of stages one-se."
+            help=f"{POINT}: ideal, knee, weights:cost=2,defects=1, lexicographic:cost,defects (the best in "
+            "the first, ties by the next), and of stages one-se or norm; or its number. Default: ideal, or "
+            "of stages one-se."
         ),
-    ] = None,
-    weights: Annotated[str | None, typer.Option(help="Such as cost=2,defects=1.")] = None,
-    best: Annotated[
-        list[str] | None,
-        typer.Option(help="The best in this objective, least or greatest; repeat it for what decides ties."),
     ] = None,
     limit: LimitTexts = None,
     model: Annotated[
@@ -140,20 +125,23 @@ def pick(
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front
 
-    wanted = None if pick is None else point_or_rule(pick)
+    rule, _, how = (pick or "").partition(":")
+    wanted = None if pick is None else point_or_rule(rule)
     refuse_unused(context, PICK_USES)
-    if pick == "weights" and not weights:
-        raise BadInputError("--pick weights needs --weights, such as --weights cost=2,defects=1. Pass it.")
-    factors = read_numbers(weights, "weights") if weights else None
+    if how and wanted not in {"weights", "ideal", "lexicographic"}:
+        raise BadInputError("--pick", "takes objectives with weights, ideal or lexicographic", repr(pick))
+    if wanted == "weights" and not how:
+        raise BadInputError("--pick", "must say the weights, such as weights:cost=2,defects=1", repr(pick))
+    factors = read_numbers(how, "pick") if how and wanted != "lexicographic" else None
     loaded = Front.load(front)
-    order = _order(loaded, best or ())
+    order = _order(loaded, read_names(how) if how and wanted == "lexicographic" else ())
     limits = read_limits(limit or (), loaded.names)
     facts = contract(loaded, "front pick") | run_facts(context)
     if reason := no_point(loaded, limits):
         _tell_none(reason, facts, json=json)
         return
     if wanted is None:
-        wanted = "lexicographic" if order else "weights" if weights else usual_rule(loaded)
+        wanted = usual_rule(loaded)
     picked = taken_point(loaded, wanted, limits, weights=factors, order=order)
     notes = []
     if out is not None:
@@ -298,5 +286,5 @@ def _order(front: "Front", names: "Sequence[str]") -> list[str]:
     for name in names:
         if name not in front.names:
             hint = did_you_mean(name, front.names)
-            raise BadInputError(f"--best names {name!r}, but the front has {all_of(front.names)}.{hint}")
+            raise BadInputError(f"--pick names {name!r}, but the front has {all_of(front.names)}.{hint}")
     return list(names)

@@ -53,14 +53,11 @@ def prune(
     run: RunOptions,
     kept: StudyOptions,
     out: Annotated[
-        Path | None,
+        list[Path] | None,
         output(
-            "the model, ending in .joblib; with --methods every fold, as .parquet; with --objectives also "
-            "the front, as .parquet or .csv."
+            "the model, as .joblib; with --objectives the front, as .parquet or .csv, and a model too if "
+            "it is given twice; with --methods every fold, as .parquet."
         ),
-    ] = None,
-    model_out: Annotated[
-        Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
     report: ReportOut = None,
     json: Json = False,
@@ -68,8 +65,8 @@ def prune(
     """Choose the classifiers that vote, with proof or by a rule.
 
     Keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows that they were
-    not fitted on, and reports on the tenth. Which rows choose, --pruning-rows says: 27 of 100, or all others
-    out of fold. Ctrl-C stops the proof and keeps the best selection found. With
+    not fitted on, and reports on the tenth. The pruning-rows are
+    27 of 100, or all others out of fold. Ctrl-C stops the proof and keeps the best selection found. With
     --methods it does so in every fold of a cross-validation, and ranks the methods. With --objectives it
     finds every committee that no other beats in all of them, and one of these predicts. With --answers the
     table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With
@@ -83,17 +80,15 @@ def prune(
         inputs={
             "TABLE": table,
             "--pool": pool.pool,
-            "--member-costs": wanted.member_costs,
             "--costs": pool.costs,
         },
-        outputs={"--out": out, "--model-out": model_out, "--report": report, "--study": kept.study},
+        outputs={"--out": out, "--report": report, "--study": kept.file},
         endings={
             "--out": RESULTS_FILE
             if how.methods is not None
             else MODEL_FILE
             if front.objectives is None
             else FRONT_FILE + MODEL_FILE,
-            "--model-out": MODEL_FILE,
             "--report": PAGE_FILE,
             "--study": STUDY_FILE,
         },
@@ -108,17 +103,17 @@ def prune(
 
     check_prune_numbers(context.params)
     refuse_unused(context, PRUNE_USES)
-    front_file, model_file = output_files(out, model_out)  # two files of one kind are refused before any work
+    front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
     n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
-    exact = wanted.exact_pruner(given, run.seed, n_threads, notes)
+    exact = wanted.exact_pruner(given, pool.member_costs, run.seed, n_threads, notes)
     exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
     notes += how.voting_notes(given)
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
-    data = about["data"]["sha256"] + digest_of([pool.pool, wanted.member_costs, pool.costs])
+    data = about["data"]["sha256"] + digest_of([pool.pool, pool.costs])
     place = kept.place(context, data)
     if how.methods is not None:
         from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
@@ -129,12 +124,12 @@ def prune(
         with place.opened(context) as opened:
             compare_pruning(
                 name, (X, y.to_numpy(), learning.cases), how.chosen(exact), folds,
-                study=opened, files=Files(out, report), about=about, json=json,
+                study=opened, files=Files(front_file, report), about=about, json=json,
             )  # fmt: skip
         return
     pruner: ExactPruner | RulePruner = exact
     if front.objectives is not None:
-        pruner = front.front_pruner(wanted, given, run.seed, n_threads, [])
+        pruner = front.front_pruner(wanted, given, pool.member_costs, run.seed, n_threads)
     elif how.method != EXACT:
         pruner = how.rule_pruner(given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
@@ -155,7 +150,7 @@ def prune(
     _tell(pruned, facts, written, notes, about if json else None)
 
 
-NOT_WRITTEN = "No model was written, since it would answer no row; --anyway writes it."
+NOT_WRITTEN = "No model was written, since it would answer no row; --set anyway=yes writes it."
 
 
 class PrunedFiles(NamedTuple):

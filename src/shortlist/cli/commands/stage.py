@@ -77,13 +77,11 @@ def stage(
     kept: StudyOptions,
     rows: MostPoints = 20,
     out: Annotated[
-        Path | None,
+        list[Path] | None,
         output(
-            "the front if it ends in .parquet or .csv, the model if in .joblib; of --methods every split."
+            "the front if it ends in .parquet or .csv, the model if in .joblib, both if it is given twice; "
+            "of --methods every split."
         ),
-    ] = None,
-    model_out: Annotated[
-        Path | None, output("the model, ending in .joblib; goes with --out FRONT.parquet.")
     ] = None,
     report: ReportOut = None,
     json: Json = False,
@@ -92,7 +90,7 @@ def stage(
 
     A quarter of the rows measures what was chosen. Of up to 2,000 others all fit classifiers, and each judges
     by those that were fitted without its fold; of more, two thirds fit and one third judges. --out
-    front.parquet writes the front (shortlist front show), --model-out stages.joblib the classifier (shortlist
+    front.parquet writes the front (shortlist front show), --out stages.joblib the classifier (shortlist
     predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its front.
     Ctrl-C stops the search and keeps what was found. With --answer-accuracy a quarter of the rows is kept
     apart before, and calibrates the threshold of every point of the front, of which one is taken that keeps
@@ -106,10 +104,9 @@ def stage(
         check_stage_methods(context.params)
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
-        outputs={"--out": out, "--model-out": model_out, "--study": kept.study, "--report": report},
+        outputs={"--out": out, "--study": kept.file, "--report": report},
         endings={
             "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
-            "--model-out": MODEL_FILE,
             "--study": STUDY_FILE,
             "--report": PAGE_FILE,
         },
@@ -121,7 +118,7 @@ def stage(
 
     check_stage_numbers(context.params)
     refuse_unused(context, STAGE_USES)
-    output_files(out, model_out)  # two files of one kind are refused before any work
+    front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     paper = prices.paper()
     objectives = stage_objective_names(goals.objectives)
     limits = read_limits(goals.limit or (), objectives)
@@ -154,13 +151,21 @@ def stage(
         methods = search.chosen(common | {"confidence": searched["confidence"]}, searched)
         about |= {"notes": notes}
         if alone:
-            model = ModelFile(learning, read.target, model_out or out)
+            model = ModelFile(learning, read.target, model_file)
             fit_opponent(labels, search.method, methods[search.method], kept=model, about=about, json=json)
         else:
             how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
             with kept.place(context, data).opened(context) as study:
                 compare_on_splits(
-                    X, labels, learning.cases, methods, how, study=study, out=out, about=about, json=json
+                    X,
+                    labels,
+                    learning.cases,
+                    methods,
+                    how,
+                    study=study,
+                    out=front_file,
+                    about=about,
+                    json=json,
                 )
         return
     classifier = MultiStageClassifier(
@@ -169,7 +174,8 @@ def stage(
     )  # fmt: skip
     print_notes(notes)  # now, while there is time to stop
     wanted = Outputs(
-        *output_files(out, model_out),
+        front_file,
+        model_file,
         read.target,
         learning.ids,
         learning.cases,
@@ -262,7 +268,7 @@ def _find_front(
     limits: Any = classifier.limits
     reason = no_point(classifier.front_, limits) if staged is None else ""
     if unwritten and wanted.model is not None:
-        reason += " No model was written; with --anyway one is that answers no row."
+        reason += " No model was written; with --set anyway=yes one is that answers no row."
     print_notes(later := stage_notes(classifier, staged))
     if json:
         facts = front_part(classifier, seconds) if staged is None else stage_facts(staged, seconds, found)
@@ -351,7 +357,7 @@ def _recall(staged: "StagedTable", options: "EmscoOptions", n_seeds: int, budget
     truth = staged.classifier.result_
     if truth.proof.kind is not ProofKind.COMPLETE:
         raise BadInputError(
-            f"--recall needs the complete front, but the enumeration was stopped: {truth.proof.limit}. "
+            f"--set recall needs the complete front, but the enumeration was stopped: {truth.proof.limit}. "
             "Allow more time."
         )
     return recall(

@@ -15,34 +15,24 @@ from contextvars import ContextVar
 from shortlist.errors import ShortlistError
 
 OPTIONS = {
-    "call_cost_per_feature": "--call-cost-per-feature",
     "checkpoint": "--study",
-    "crossover_rate": "--crossover",
-    "defaults": "--default",
+    "defaults": "--set default",
     "emsco_options": "the options of emsco",
-    "enumeration_budget": "--budget",
-    "exact_time_limit_s": "--exact-time-limit",
+    "enumeration_budget": "--set budget",
     "feature_costs": "--costs",
+    "member_costs": "--costs",
+    "n_folds": "--set folds",
+    "n_repeats": "--set repeats",
+    "penalties": "--set penalty",
+    "fixed": "--decisions",
     "limits": "--limit",
-    "max_bytes": "--max-memory",
-    "may_abstain": "--no-abstentions",
-    "member_costs": "--member-costs",
     "n_classifiers": "--classifiers",
-    "n_elites": "--elites",
-    "n_evaluations": "--evaluations",
-    "n_folds": "--folds",
-    "n_generations": "--generations",
     "n_jobs": "--workers",
     "n_points": "--points",
-    "n_repeats": "--repeats",
     "n_seeds": "--seeds",
-    "n_starts": "--starts",
-    "penalties": "--penalty",
-    "population_size": "--population",
     "purchase_rules": "--feature-model",
     "random_state": "--seed",
     "reject_label": "the label REJECT",
-    "solve_limit_s": "--solve-limit",
     "time_limit_s": "--time-limit",
 }
 """Arguments that have another name here, the same in every command that passes them on."""
@@ -51,18 +41,16 @@ OWN: dict[str, dict[str, str]] = {
     "compare": {"method": "--methods"},
     "prune": {"rule": "--method"},
     "stage": {
-        "dataset": "--costs-dataset",
+        "dataset": "--set costs-dataset",
         "first_prices": "--costs",
         "groups": "--costs",
         "needs": "--costs",
-        "seeds": "--recall",
-        "n_seeds": "--recall",
+        "seeds": "--set recall",
+        "n_seeds": "--set recall",
     },
     "datasets fetch": {"folder": "--data"},
     "reproduce": {"folder": "--data"},
-    "front pick": {"order": "--best", "rule": "--pick"},
-    "model convert": {"kind": "--to"},
-    "model slice": {"kind": "--to"},
+    "front pick": {"order": "--pick", "rule": "--pick", "weights": "--pick"},
     "front show": {"rule": "--pick"},
 }
 """Arguments that are called otherwise in one command."""
@@ -88,12 +76,12 @@ def in_options(said: str | BaseException, command: str = "", options: Mapping[st
     --------
     >>> from shortlist.errors import BadInputError
     >>> in_options(BadInputError("n_folds", "must be at least 2", 1))
-    '--folds must be at least 2, got 1.'
+    '--set folds must be at least 2, got 1.'
     >>> options = {"method": "--method", "max_stages": "--max-stages"}
     >>> in_options("Use `method='windows'`, or a lower `max_stages`.", "stage", options)
     'Use --method windows, or a lower --max-stages.'
     >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.")
-    "Pass --default 'Cost (EUR)=0'."
+    "Pass --set 'default=Cost (EUR)=0'."
     """
     own = dict(options or {})
     shared = {
@@ -114,10 +102,12 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
         return option
     if not option.startswith("--"):
         return f"{option}={value}"
-    if pair := re.fullmatch(PAIR, value):
-        return f"{option} {shlex.quote(f'{pair[1][1:-1]}={pair[2]}')}"
-    plain = value.strip("'\"")
-    return option if plain in {"True", "None"} else f"{option} {shlex.quote(plain)}"
+    pair = re.fullmatch(PAIR, value)
+    plain = f"{pair[1][1:-1]}={pair[2]}" if pair else value.strip("'\"")
+    flag, _, setting = option.partition(" ")
+    if setting:
+        plain = f"{setting}={ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
+    return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
 
 
 _translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")

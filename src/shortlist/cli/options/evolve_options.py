@@ -1,109 +1,95 @@
-"""What `shortlist evolve` breeds, and how."""
+"""What `shortlist evolve` breeds, and how: the options of each method are the fields of its dataclass."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from shortlist.cli.options.unused import Use
+from shortlist._validation import as_choice, as_options
+from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
-EVOLVE_USES = (
-    Use(
-        ("gamma", "criterion", "max_members", "selection"),
-        lambda given: given["mode"] != "single",
-        "--mode offline and --mode online",
-        "choose one of these",
-    ),
-    Use(
-        ("exact_every",),
-        lambda given: given["selection"] == "exact" and given["mode"] == "online",
-        "--selection exact with --mode online",
-    ),
-    Use(("exact_time_limit",), lambda given: given["selection"] == "exact", "--selection exact"),
-    Use(("elites",), lambda given: given["survivors"] != "best", "--survivors children"),
-    Use(
-        ("tournament", "crossover", "survivors", "elites", "patience", "gamma"),
-        lambda given: given["generations"] != 1,
-        "evolution of more than one generation",
-        "raise --generations",
-    ),
-)
-"""When each option of evolve is used."""
-
 
 @dataclass(frozen=True)
-class BreedingOptions:
-    """What evolves, and which ensemble is chosen from it."""
+class SingleEvolution:
+    """A plain genetic algorithm; None leaves an option as the estimator has it."""
 
-    mode: Annotated[
-        str,
-        typer.Option(
-            help="offline (choose from the last generation), online (grow in every generation), "
-            "or single (a plain genetic algorithm)."
-        ),
-    ] = "offline"
-    space: Annotated[str, typer.Option(help="What evolves: linear, networks, rules or genetic-programs.")] = (
-        "linear"
-    )
-    generations: Annotated[int, typer.Option(help="Generations at most; the first is random.")] = 200
-    population: Annotated[int, typer.Option(help="Individuals of a generation.")] = 500
-    gamma: Annotated[float, typer.Option(help="Exponent of the rows' hardness; 0 makes them equal.")] = 1.0
-    tournament: Annotated[int, typer.Option(help="Individuals that compete for being a parent.")] = 2
-    crossover: Annotated[float, typer.Option(help="Share of the children with two parents.")] = 0.9
-    survivors: Annotated[
-        str, typer.Option(help="children (replace all but the elites), or best (of parents and children).")
-    ] = "children"
-    elites: Annotated[int, typer.Option(help="Of --survivors children: fittest parents that stay.")] = 1
-    patience: Annotated[
-        int | None,
-        typer.Option(help="Stop after this many generations in which the ensemble's error did not fall."),
+    space: Annotated[str, "What evolves: linear, networks, rules or genetic-programs."] = "linear"
+    n_generations: Annotated[int, "Most generations, of which the first is random."] = 200
+    population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
+    tournament: Annotated[int | None, "Individuals that compete for being a parent; default 2."] = None
+    crossover_rate: Annotated[
+        float | None, "Share of the children with two parents; default 0.9.", "crossover"
     ] = None
-    criterion: Annotated[
-        str, typer.Option(help="histogram (Figure 1 of the paper), or minimum (the least margin alone).")
-    ] = "histogram"
-    max_members: Annotated[
-        int | None,
-        typer.Option(
-            help="Most members; online shares the room out over the generations. Default: no limit."
-        ),
-    ] = None
+    survivors: Annotated[str | None, "children (the default) replace all but the elites; or best."] = None
+    n_elites: Annotated[int | None, "Fittest parents that stay with survivors=children; default 1."] = None
+    patience: Annotated[int | None, "Stop after so many generations without a lower error."] = None
 
-    selection: Annotated[
-        str,
-        typer.Option(
-            help="How members are chosen: margins (greedy, as in the paper), or exact (by exact pruning, "
-            "with a bound)."
-        ),
-    ] = "margins"
-    exact_every: Annotated[
-        int, typer.Option(help="Of --selection exact with --mode online: generations between exact steps.")
-    ] = 10
-    exact_time_limit: Annotated[
-        float, typer.Option(help="Of --selection exact: seconds for each exact step.")
-    ] = 10.0
+    def __post_init__(self) -> None:
+        _refuse(self, ("n_elites",), self.survivors != "best", "`survivors='children'`")
+        _refuse(
+            self,
+            ("tournament", "crossover_rate", "survivors", "n_elites", "patience", "gamma"),
+            self.n_generations != 1,
+            "evolution of more than one generation",
+        )
 
-    def classifier(self, seed: int) -> "EvolutionaryEnsembleClassifier":
+    def classifier(self, mode: str, seed: int) -> "EvolutionaryEnsembleClassifier":
         """Return the unfitted classifier."""
         from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
-        return EvolutionaryEnsembleClassifier(
-            self.mode,
-            space=self.space,
-            population_size=self.population,
-            n_generations=self.generations,
-            gamma=self.gamma,
-            tournament=self.tournament,
-            crossover_rate=self.crossover,
-            survivors=self.survivors,
-            n_elites=self.elites,
-            patience=self.patience,
-            criterion=self.criterion,
-            max_members=self.max_members,
-            selection=self.selection,
-            exact_every=self.exact_every,
-            exact_time_limit_s=self.exact_time_limit,
-            random_state=seed,
-        )
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        given = {name: value for name, value in given.items() if value is not None}
+        return EvolutionaryEnsembleClassifier(mode, random_state=seed, **given)
+
+
+@dataclass(frozen=True)
+class OfflineEvolution(SingleEvolution):
+    """The ensemble is chosen from the last generation."""
+
+    gamma: Annotated[float | None, "Exponent of the rows' hardness, 0 for equal rows; default 1."] = None
+    criterion: Annotated[str, "What the selection compares: histogram or minimum."] = "histogram"
+    max_members: Annotated[int | None, "Most members of the ensemble; default no limit."] = None
+    selection: Annotated[str, "How members are chosen: margins, or exact, with a bound."] = "margins"
+    exact_time_limit_s: Annotated[float | None, "Seconds for each step of selection=exact; default 10."] = (
+        None
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        exact = self.selection == "exact"
+        _refuse(self, ("exact_time_limit_s", "exact_every"), exact, "`selection='exact'`")
+
+
+@dataclass(frozen=True)
+class OnlineEvolution(OfflineEvolution):
+    """The ensemble grows in every generation, and says which rows are hard."""
+
+    exact_every: Annotated[int | None, "Generations between steps of selection=exact; default 10."] = None
+
+
+MODES: dict[str, type[SingleEvolution]] = {
+    "offline": OfflineEvolution,
+    "online": OnlineEvolution,
+    "single": SingleEvolution,
+}
+"""The options of each method."""
+
+
+def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
+    """Return the options of a method.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such method, or it has no such option.
+    """
+    as_choice(mode, "mode", list(MODES))
+    return as_options(MODES[mode], given, f"`mode={mode!r}`")
+
+
+def _refuse(options: SingleEvolution, names: tuple[str, ...], used: bool, belongs_to: str) -> None:
+    """Refuse what was given although nothing uses it."""
+    for name in () if used else names:
+        if getattr(options, name, None) is not None:
+            raise BadInputError(f"`{name}` belongs to {belongs_to}. Leave it out.")

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, get_type_hints
 
+from shortlist.cli.options.settings import GIVEN, SETTINGS, Settings, read_settings, setting_fields
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has every field of its dataclass parameters as an option of its own.
 
     Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
-    shows the options in the order of the fields, with their annotations and defaults.
+    shows the options in the order of the fields, with their annotations and defaults. Fields that are
+    settings (:mod:`shortlist.cli.options.settings`) are typed as ``--set NAME=VALUE``. A
+    command whose methods have settings too takes these, as read, by a parameter called ``settings``.
 
     Examples
     --------
@@ -36,29 +40,58 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             flat += _parameters(parameter.annotation)
         else:
             flat.append(parameter)
+    titled = {_title(kind): kind for kind in kinds.values() if setting_fields(kind)}
+    own = any(one.name == SETTINGS for one in flat)
+    if titled and not own:
+        place = len(flat) - (flat[-1].name == "json")
+        flat.insert(place, inspect.Parameter(SETTINGS, inspect.Parameter.KEYWORD_ONLY))
+    flat = [one.replace(default=None, annotation=Settings) if one.name == SETTINGS else one for one in flat]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
+        usual = {name: _default(one) for kind in titled.values() for name, one in _settings(kind).items()}
+        if titled or own:
+            found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]
+            grouped = usual | {name: value for name, value in found.items() if name in usual}
+            given |= grouped
+            given["context"].params |= grouped
+            given["context"].meta[GIVEN] = set(found)
+            if own:
+                given[SETTINGS] = {name: value for name, value in found.items() if name not in usual}
         made = {
             name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
             for name, kind in kinds.items()
         }
         command(**given, **made)
 
+    run.settings = lambda: titled  # type: ignore[attr-defined]  # a function takes any
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # a function takes any
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
 
 
 def _parameters(kind: Any) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass as parameters of a function."""
+    """Return the fields of a dataclass that are options as parameters of a function."""
     hints = get_type_hints(kind, include_extras=True)
+    settings = setting_fields(kind)
     return [
         inspect.Parameter(
             one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name]
         )
         for one in fields(kind)
+        if one.name not in settings
     ]
+
+
+def _settings(kind: Any) -> "dict[str, Field[Any]]":
+    """Return the fields of a dataclass that are settings."""
+    return {one.name: one for one in fields(kind) if one.name in setting_fields(kind)}
+
+
+def _title(kind: Any) -> str:
+    """Return what a dataclass holds, as its first line says."""
+    first = str(kind.__doc__).partition("\n")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
 
 
 def _default(one: "Field[Any]") -> Any:

@@ -152,19 +152,34 @@ def read_limits(texts: Sequence[str], names: Sequence[str]) -> "tuple[Limit, ...
     return tuple(read_limit_among(text, names) for text in texts)
 
 
-def output_files(out: Path | None, model_out: Path | None) -> tuple[Path | None, Path | None]:
-    """Return the files for the front and for the model."""
+def output_files(out: Sequence[Path] | None) -> tuple[Path | None, Path | None]:
+    """Return the files for the front and for the model, by the endings; see :func:`parted_files`."""
     from shortlist.cli.files import FRONT_FILE
+
+    return parted_files(out, FRONT_FILE, ("front", "model"))
+
+
+def parted_files(
+    out: Sequence[Path] | None, endings: Sequence[str], kinds: tuple[str, str]
+) -> tuple[Path | None, Path | None]:
+    """Return the file of `out` that has one of the endings, and the other one.
+
+    Raises
+    ------
+    BadInputError
+        If two are of one kind.
+    """
     from shortlist.errors import BadInputError
 
-    front_file = model_file = None
-    if out is not None:
-        front_file, model_file = (out, None) if out.suffix.casefold() in FRONT_FILE else (None, out)
-    if model_out is not None:
-        if model_file is not None:
-            raise BadInputError("--out and --model-out both name a model file. Let --out end in .parquet.")
-        model_file = model_out
-    return front_file, model_file
+    parted: dict[bool, list[Path]] = {True: [], False: []}
+    for path in out or ():
+        parted[path.suffix.casefold() in endings].append(path)
+    for paths, kind in zip(parted.values(), kinds, strict=True):
+        if len(paths) > 1:
+            raise BadInputError(
+                "--out", f"must name one {kinds[0]} and one {kinds[1]} at most", f"two {kind}s"
+            )
+    return next(iter(parted[True]), None), next(iter(parted[False]), None)
 
 
 def _plain(name: str) -> str:

@@ -1,5 +1,6 @@
 """A question about a product line, as the options of a command ask it."""
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,10 @@ points.
 
 
 ROUNDED = 2
-"""Decimals of attributes that have too many to be exact, where --decimals does not say how many."""
+"""Decimals of attributes that have too many to be exact."""
+
+DRAWN = r"random(:\d+)?"
+"""What stands for attributes drawn at random."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,45 +94,50 @@ class QuestionOptions:
         ),
     ] = None
     attributes: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            help="Table with a column feature, or .augment; - for stdin; may be repeated. Default: "
-            "MODEL.augment."
+            help="Table with a column feature, or .augment; - for stdin; random or random:SEED draws cost, "
+            "defects and not_used_before; may be repeated. Default: MODEL.augment."
         ),
     ] = None
-    random_attributes: Annotated[
-        int | None, typer.Option(help="Seed: draw cost, defects and not_used_before at random.")
-    ] = None
-    rename: Annotated[
-        list[str] | None, typer.Option(help="OLD=NEW: a name in the attributes, and in the model.")
-    ] = None
-    default: Annotated[
-        list[str] | None, typer.Option(help="ATTRIBUTE=VALUE for features without a value.")
-    ] = None
+    default: Annotated[str, "Value of an attribute where a feature has none, such as cost=0,defects=1."] = ""
     ignore_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--ignore-unknown", help="Pass over rows of --attributes whose feature the model does not have."
-        ),
+        bool, "Whether rows of features that the model does not have are passed over."
     ] = False
-    decimals: Annotated[int | None, typer.Option(help="Round attributes to so many decimals.")] = None
     limit: LimitTexts = None
     select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
     deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None
-    fixed: Annotated[
-        list[Path] | None, typer.Option(help="File with a partial configuration; may be repeated.")
-    ] = None
     decisions: Annotated[
         list[Path] | None,
         typer.Option(
-            help="File of decisions in stages, .json or .csv; may be repeated, in the order of the stages."
+            help="File with a partial configuration, or with decisions in stages; may be repeated, in the "
+            "order of the stages."
         ),
     ] = None
 
+    @property
+    def files(self) -> list[Path]:
+        """The files of attributes."""
+        return [Path(each) for each in self.attributes or () if not re.fullmatch(DRAWN, each)]
+
+    @property
+    def draws(self) -> int | None:
+        """The seed of attributes drawn at random, None where none are."""
+        from shortlist._validation import as_seed
+        from shortlist.errors import BadInputError
+
+        drawn = [each for each in self.attributes or () if re.fullmatch(DRAWN, each)]
+        if len(drawn) > 1:
+            raise BadInputError(f"--attributes must draw attributes once, got {' and '.join(drawn)}.")
+        return (
+            as_seed(int(drawn[0].partition(":")[2] or 0), "the seed of --attributes random")
+            if drawn
+            else None
+        )
+
     def inputs(self, model: Path) -> dict[str, Named]:
         """Return the files of a question, by what the user calls them."""
-        files: dict[str, Named] = {"MODEL": model, "--attributes": self.attributes, "--fixed": self.fixed}
-        files["--decisions"] = self.decisions
+        files: dict[str, Named] = {"MODEL": model, "--attributes": self.files, "--decisions": self.decisions}
         if not model.is_file():  # it is told before anything heavy is loaded
             return files
         from shortlist.products.attributes.attribute_files import attributes_beside
@@ -141,38 +150,39 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
 
     `otherwise` is what matters where there are no attributes to choose from; empty: the user has to say it.
     """
-    from shortlist._validation import as_count
     from shortlist.cli.options.points import read_limits
     from shortlist.errors import BadInputError
-    from shortlist.exact import MOST_DECIMALS
-    from shortlist.products.attributes.attribute import BUILT_IN, chosen_attributes, needs_rounding
-    from shortlist.products.attributes.attribute_files import attributes_beside
+    from shortlist.products.attributes.attribute import (
+        BUILT_IN,
+        chosen_attributes,
+        model_attributes,
+        needs_rounding,
+    )
+    from shortlist.products.attributes.attribute_files import attributes_beside, read_attributes
     from shortlist.products.configuration.product_objectives import objective_names
     from shortlist.products.configuration.requirements import from_literals, make_requirements
-    from shortlist.products.decisions.decision_files import staged_decisions
+    from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
     from shortlist.products.formats import read_model
 
     line = read_model(model)
-    wanted = make_requirements(
-        line, select=given.select or (), deselect=given.deselect or (), fixed=given.fixed or ()
-    )
-    stages = staged_decisions(line, given.decisions or ())
+    staged = [path for path in given.decisions or () if has_decisions(path)]
+    fixed = [path for path in given.decisions or () if path not in staged]
+    wanted = make_requirements(line, select=given.select or (), deselect=given.deselect or (), fixed=fixed)
+    stages = staged_decisions(line, staged)
     wanted = from_literals(line, [*wanted.literals, *(decision.literal for decision in stages)])
-    objectives, random_attributes, decimals = given.objectives, given.random_attributes, given.decimals
-    if decimals is not None:
-        as_count(decimals, "--decimals", at_least=0, at_most=MOST_DECIMALS)
-    files = list(given.attributes or ())
-    found_beside = attributes_beside(model) if not files and random_attributes is None else None
+    objectives, seed, files = given.objectives, given.draws, given.files
+    found_beside = attributes_beside(model) if not given.attributes else None
     if found_beside:
         files = [found_beside]
     notes = list(line.notes)
-    if given.ignore_unknown and not given.attributes:
+    if given.ignore_unknown and not given.files:
         raise BadInputError(
-            "--ignore-unknown passes over rows of --attributes, and there is no such file. Leave it out."
+            "--set ignore-unknown passes over rows of --attributes, and there is no such file. Leave it out."
         )
-    renames = dict(read_pairs(given.rename or (), "rename"))
-    tables = _tables(model, line, files, renames, notes, ignore_unknown=given.ignore_unknown)
-    drawn = _drawn(line, random_attributes, tables)
+    tables = [
+        read_attributes(path, line, ignore_unknown=given.ignore_unknown, notes=notes) for path in files
+    ] + [model_attributes(line, str(model))]
+    drawn = _drawn(line, seed, tables)
     asked, left_out = (
         (objectives, {})
         if objectives is not None
@@ -182,30 +192,28 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     columns = [name for table in tables for name in table.columns]
     limits = read_limits(given.limit or (), list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
     names = goals + [bound.name for bound in limits]
-    _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, random_attributes)
+    _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, seed)
     others = [name for name in names if name not in drawn]
-    rounds = decimals is None and any(needs_rounding(table, n) for table in tables for n in others)
+    rounds = any(needs_rounding(table, name) for table in tables for name in others)
     found = chosen_attributes(
         others,
         tables,
         line,
-        defaults=_defaults(given.default or (), names, drawn),
-        decimals=ROUNDED if rounds else decimals,
+        defaults=_defaults(given.default.split(",") if given.default else (), names, drawn),
+        decimals=ROUNDED if rounds else None,
         notes=notes,
     )
-    sources = {name: f"drawn at random, seed {random_attributes}" for name in drawn if name in names}
-    _refuse_unused_draws(random_attributes, sources)
+    sources = {name: f"drawn at random, seed {seed}" for name in drawn if name in names}
+    _refuse_unused_draws(seed, sources)
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
-    _refuse_unused_files(tables[: len(given.attributes or ())], sources, names)
-    if decimals is not None and not found:
-        raise BadInputError("--decimals rounds attributes, and none from a file is asked for. Leave it out.")
+    _refuse_unused_files(tables[: len(given.files)], sources, names)
     if str(found_beside) in sources.values():
         notes.append(f"Attributes from {found_beside}, which lies beside the model.")
     if objectives is None:
         notes += _default_notes(asked, left_out)
     if rounds:
-        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact; --decimals says otherwise.")
+        notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact.")
     texts = tuple(map(str, limits))
     return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages)
 
@@ -230,7 +238,7 @@ def _refuse_unknown(
     for name in names:
         if name.casefold() not in map(str.casefold, known):
             sources = [table.source for table in tables] + (
-                ["--random-attributes"] if seed is not None else []
+                ["--attributes random"] if seed is not None else []
             )
             has = "has" if len(sources) == 1 else "have"
             hint = suggestion(name, known, f"Known are {all_of(dict.fromkeys(known))}.")
@@ -238,29 +246,30 @@ def _refuse_unknown(
 
 
 def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str]) -> dict[str, str]:
-    """Read ``--default``; each must be a number for something that is asked for and that may have gaps."""
+    """Read ``--set default``; each is a number for something that is asked for and may have gaps."""
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
     from shortlist.exact import as_decimal
     from shortlist.products.attributes.attribute import BUILT_IN
 
     spelled = {name.casefold(): name for name in names}
-    defaults = {spelled.get(name.casefold(), name): value for name, value in read_pairs(texts, "default")}
+    defaults = {spelled.get(name.casefold(), name): value for name, value in read_pairs(texts, "set default")}
     for name, value in defaults.items():
         if as_decimal(value) is None:
             raise BadInputError(
-                f"--default of {name!r} must be a number below 10^19, written like 12.50, got {value!r}."
+                f"--set default of {name!r} must be a number below 10^19, written like 12.50, got {value!r}."
             )
         if name in drawn:
             raise BadInputError(
-                f"--default names {name!r}, which --random-attributes draws for every feature. Leave it out."
+                f"--set default names {name!r}, which --attributes random draws for every feature. "
+                "Leave it out."
             )
         if name in BUILT_IN:
-            raise BadInputError(f"--default names {name!r}, which counts features. Leave it out.")
+            raise BadInputError(f"--set default names {name!r}, which counts features. Leave it out.")
         if name not in names:
             raise BadInputError(
-                f"--default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, got "
-                f"{name!r}.{did_you_mean(name, names)}"
+                f"--set default must name an attribute that is asked for, {any_of(dict.fromkeys(names))}, "
+                f"got {name!r}.{did_you_mean(name, names)}"
             )
     return defaults
 
@@ -271,33 +280,9 @@ def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
 
     if seed is not None and not sources:
         raise BadInputError(
-            "--random-attributes draws cost, defects and not_used_before, but of these nothing is asked for "
+            "--attributes random draws cost, defects and not_used_before, but of these nothing is asked for "
             "that is not given by a file. Leave it out."
         )
-
-
-def _tables(
-    model: Path,
-    line: "FeatureModel",
-    files: Sequence[Path],
-    renames: dict[str, str],
-    notes: list[str],
-    *,
-    ignore_unknown: bool,
-) -> "list[AttributeTable]":
-    """Return what files and model say of features; a rename that no file needs is an error."""
-    from shortlist.errors import BadInputError
-    from shortlist.products.attributes.attribute import model_attributes
-    from shortlist.products.attributes.attribute_files import read_attributes
-
-    tables = [
-        read_attributes(path, line, renames=renames, ignore_unknown=ignore_unknown, notes=notes)
-        for path in files
-    ]
-    for name in renames:
-        if not any(name in table.renamed for table in tables):
-            raise BadInputError(f"--rename names {name!r}, which no file with attributes has. Drop it.")
-    return [*tables, model_attributes(line, str(model))]
 
 
 def _refuse_unused_files(
@@ -323,10 +308,9 @@ def _drawn(
         return {}
     import numpy as np
 
-    from shortlist._validation import as_seed
     from shortlist.products.attributes.attribute_draws import random_attributes
 
-    rng = np.random.default_rng(as_seed(seed, "--random-attributes"))
+    rng = np.random.default_rng(seed)
     given = {name.casefold() for table in tables for name in table.columns}
     drawn = random_attributes(line, rng=rng)
     return {name: values for name, values in drawn.items() if name.casefold() not in given}
@@ -357,7 +341,7 @@ def _default_objectives(
     if not found:
         raise BadInputError(
             f"--objectives must say what matters, as {model} comes without attributes. "
-            "Pass --attributes FILE or --random-attributes SEED, or --objectives."
+            "Pass --attributes FILE, --attributes random, or --objectives."
         )
     usual = [found.pop(name) for name in USUAL_ORDER if name in found]
     return ", ".join(f"min {name}" for name in ("deselected", *usual, *found.values())), left_out

@@ -13,7 +13,6 @@ from shortlist.cli.options.shared import (
     POINT,
     POOL,
     SECONDS_HELP,
-    SOLVER,
     WHAT_MATTERS,
     Positive,
     Trust,
@@ -53,23 +52,15 @@ class MethodOptions:
     ] = None
     voting: Annotated[
         str,
-        typer.Option(
-            help="How members answer: hard, by votes; averaged, chosen by votes, by the mean of their "
-            "probabilities; soft, of the methods exact and greedy-means, chosen by that mean too; auto: soft "
-            "for greedy-means and for the objectives auto, log-loss and brier, else hard."
-        ),
+        "How members answer: auto; hard, by votes; averaged, by the mean probability; or soft, selected by "
+        "it too (exact and greedy-means only).",
     ] = "auto"
     probabilities: Annotated[
         str,
-        typer.Option(
-            help="What predict gives as scores, and a promise goes by: mean, of the members' probabilities; "
-            "shares, of their votes, with one vote more for each class; calibrated-mean or "
-            "calibrated-shares, fitted on the rows that prune; cross-validated, the best of the four there; "
-            "auto: calibrated, but where the objective counts decisions by the mean."
-        ),
+        "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated.",
     ] = "auto"
-    folds: Annotated[int, typer.Option(help="Of --methods: folds.")] = 10
-    repeats: Annotated[int, typer.Option(help="Of --methods: repeats, each with other folds.")] = 1
+    folds: Annotated[int, "Number of cross-validation folds of --methods."] = 10
+    repeats: Annotated[int, "Repeats of the cross-validation of --methods, each with other folds."] = 1
 
     def leaves_greedy_out(self, pool: "Pool | None") -> bool:
         """Whether all methods are asked for, of a pool that gives no probabilities for one of them."""
@@ -85,7 +76,9 @@ class MethodOptions:
             ]
         if self.methods is None or self.voting != "soft":
             return []
-        return ["--voting soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."]
+        return [
+            "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
+        ]
 
     def rules_voting(self) -> str:
         """Return how members answer that a rule chose, by their votes."""
@@ -136,11 +129,14 @@ class PoolOptions:
     ] = False
     costs: Annotated[
         Path | None,
-        typer.Option(help="Of --answers: CSV with columns name,cost: what asking each judge costs."),
+        typer.Option(help="CSV with columns name,cost: what each classifier of --pool, or judge, costs."),
     ] = None
-    no_abstentions: Annotated[
-        bool, typer.Option("--no-abstentions", help="Of --answers: refuse empty cells.")
-    ] = False
+    may_abstain: Annotated[bool, "Whether empty cells of --answers are abstentions.", "abstentions"] = True
+
+    @property
+    def member_costs(self) -> Path | None:
+        """The prices of classifiers; those of judges go with their answers."""
+        return None if self.answers else self.costs
 
     def given(
         self, X: "pd.DataFrame", y: "pd.Series[Any]", dropped: Sequence[str], notes: list[str]
@@ -154,7 +150,7 @@ class PoolOptions:
         if self.answers:
             _refuse_long_log(X, y)
             costs = None if self.costs is None else self._judge_costs(X, dropped, notes)
-            return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=not self.no_abstentions)
+            return Pool.from_answers(X, y.to_numpy(), costs=costs, may_abstain=self.may_abstain)
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
 
     def _judge_costs(self, X: "pd.DataFrame", dropped: Sequence[str], notes: list[str]) -> dict[str, float]:
@@ -186,49 +182,29 @@ class SelectionOptions:
     positive: Positive = None
     diversity: Annotated[
         str,
-        typer.Option(
-            help="none, average, each (F1, F2, F3 of the paper), or limits such as each=0.2,mean=0.4. Other "
-            "measures: disagreement-average, double-fault-each, q-average, or double-fault:mean=0.1."
-        ),
+        "Limits on diversity: none, average, each, or such as each=0.2,mean=0.4 or double-fault:mean=0.1.",
     ] = "none"
-    min_size: Annotated[int, typer.Option(help="Least number of members.")] = 1
+    min_size: Annotated[int, "Fewest members."] = 1
     max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
     max_copies: Annotated[
-        int,
-        typer.Option(
-            help="How often a classifier may be taken, which weighs it in the mean; for soft voting, without "
-            "--max-cost. It counts so often for the sizes."
-        ),
+        int, "Largest weight of a classifier in the mean; each copy counts towards the sizes."
     ] = 1
-    member_costs: Annotated[
-        Path | None, typer.Option(help="CSV with columns name,cost: one row per classifier.")
-    ] = None
     max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
     pruning_rows: Annotated[
-        str,
-        typer.Option(
-            help="Which rows choose among classifiers fitted here: held-out, three of ten that fit nothing; "
-            "out-of-fold, all, each answered by classifiers fitted on the other four folds, in five times "
-            "the time; auto: out-of-fold with soft votes on at most 2,000 rows."
-        ),
+        str, "Which rows select members: auto, held-out (three of ten) or out-of-fold (all)."
     ] = "auto"
     refit: Annotated[
         bool | None,
-        typer.Option(
-            help="Fit the chosen members again on all rows but those of the test.",
-            show_default="--refit for the method exact; --no-refit with --methods",
-        ),
+        "Whether the selected members are fitted again on all training rows; default yes for exact.",
     ] = None
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
-    solver: Annotated[
-        str,
-        typer.Option(
-            help=f"{SOLVER}: auto, or highs, cpsat, scip: that one alone, on the paper's program, or a "
-            "slope's for every size."
-        ),
-    ] = "auto"
+    solver: Annotated[str, "What proves: auto, or highs, cpsat or scip alone on the integer program."] = (
+        "auto"
+    )
 
-    def exact_pruner(self, pool: "Pool | None", seed: int, jobs: int, notes: list[str]) -> "ExactPruner":
+    def exact_pruner(
+        self, pool: "Pool | None", prices: Path | None, seed: int, jobs: int, notes: list[str]
+    ) -> "ExactPruner":
         """Return the unfitted pruner that proves; what the cost file has beyond the pool is noted."""
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
@@ -240,7 +216,7 @@ class SelectionOptions:
             min_size=self.min_size,
             max_size=self.max_size,
             max_copies=self.max_copies,
-            member_costs=self.costs_of(pool, notes),
+            member_costs=self.costs_of(pool, prices, notes),
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
@@ -250,16 +226,16 @@ class SelectionOptions:
             random_state=seed,
         )
 
-    def costs_of(self, pool: "Pool | None", notes: list[str]) -> list[float] | None:
+    def costs_of(self, pool: "Pool | None", prices: Path | None, notes: list[str]) -> list[float] | None:
         """Return the prices of the cost file, if there is one; what it has beyond the pool is noted."""
         from shortlist._words import all_of
 
-        if self.member_costs is None or pool is None:
+        if prices is None or pool is None:
             return None
-        costs, unknown = read_member_costs(self.member_costs, pool.names)
+        costs, unknown = read_member_costs(prices, pool.names)
         if unknown:
             names = all_of(unknown, most=8)
-            notes.append(f"{self.member_costs} also prices {names}, not in the pool: passed over.")
+            notes.append(f"{prices} also prices {names}, not in the pool: passed over.")
         return costs
 
 
@@ -285,7 +261,7 @@ class FrontOptions:
     ] = "ideal"
 
     def front_pruner(
-        self, wanted: SelectionOptions, pool: "Pool | None", seed: int, jobs: int, notes: list[str]
+        self, wanted: SelectionOptions, pool: "Pool | None", prices: Path | None, seed: int, jobs: int
     ) -> "FrontPruner":
         """Return the unfitted pruner that looks for the front."""
         from shortlist.cli.options.points import read_pick
@@ -298,7 +274,7 @@ class FrontOptions:
             pick=read_pick(self.pick, COMMITTEE_PICKS),
             min_size=wanted.min_size,
             max_size=wanted.max_size,
-            member_costs=wanted.costs_of(pool, notes),
+            member_costs=wanted.costs_of(pool, prices, []),
             time_limit_s=wanted.time_limit,
             n_jobs=jobs,
             random_state=seed,
@@ -318,7 +294,7 @@ def _fits(given: Mapping[str, Any]) -> bool:
 
 PRUNE_USES = (
     Use(
-        ("pick", "model_out"),
+        ("pick",),
         lambda given: given["objectives"] is not None,
         "--objectives",
         "add --objectives 'max accuracy, min size'",
@@ -361,7 +337,6 @@ PRUNE_USES = (
             "min_size",
             "max_size",
             "max_copies",
-            "member_costs",
             "max_cost",
             "time_limit",
             "solver",
@@ -377,16 +352,16 @@ PRUNE_USES = (
         "add --pool FILE",
     ),
     Use(
-        ("member_costs",),
-        lambda given: not given["answers"],
-        "a pool of classifiers",
-        "give the same file as --costs",
+        ("costs",),
+        lambda given: given["answers"] or given["pool"] is not None,
+        "--pool or --answers",
+        "add --pool FILE or --answers",
     ),
     Use(
-        ("member_costs",),
-        lambda given: given["pool"] is not None,
-        "--pool, and the prices of judges to --costs",
-        "add --pool FILE, or --answers with --costs FILE",
+        ("costs",),
+        lambda given: given["answers"] or bool(_methods(given) & {EXACT, ALL}),
+        "the method exact",
+        "name exact as the method",
     ),
     Use(
         ("max_cost",),
@@ -400,11 +375,11 @@ PRUNE_USES = (
         "--pool or --costs",
         "add --pool FILE, or --answers with --costs FILE",
     ),
-    Use(("costs", "no_abstentions"), lambda given: given["answers"], "--answers", "add --answers"),
+    Use(("may_abstain",), lambda given: given["answers"], "--answers", "add --answers"),
     Use(("pool",), lambda given: not given["answers"], "a run without --answers"),
     Use(
-        ("member_costs",),
-        lambda given: given["max_cost"] is not None or given["objectives"] is not None,
+        ("costs",),
+        lambda given: given["answers"] or given["max_cost"] is not None or given["objectives"] is not None,
         "--max-cost",
         "add --max-cost NUMBER",
     ),
@@ -436,25 +411,25 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
 
     check_shared(given)
     as_count(given["classifiers"], "--classifiers")
-    as_choice(given["voting"], "--voting", ["auto", "hard", "averaged", "soft"])
-    as_choice(given["probabilities"], "--probabilities", PROBABILITY_SOURCES)
+    as_choice(given["voting"], "--set voting", ["auto", "hard", "averaged", "soft"])
+    as_choice(given["probabilities"], "--set probabilities", PROBABILITY_SOURCES)
     if given["voting"] == "soft" and given["methods"] is None and given["method"] not in {EXACT, GREEDY}:
         raise BadInputError(
-            f"--voting soft is of the methods exact and {GREEDY}, got {given['method']}. Pass --voting "
-            "averaged."
+            f"--set voting=soft is of the methods exact and {GREEDY}, got {given['method']}. Pass --set "
+            "voting=averaged."
         )
     if given["methods"] is None and given["method"] == GREEDY and given["voting"] not in {"auto", "soft"}:
         raise BadInputError(
-            f"--voting must be auto or soft with the method {GREEDY}, got {given['voting']}. Its members "
+            f"--set voting must be auto or soft with the method {GREEDY}, got {given['voting']}. Its members "
             "answer by the mean that chose them."
         )
-    as_choice(given["pruning_rows"], "--pruning-rows", ["auto", "out-of-fold", "held-out"])
-    as_count(given["folds"], "--folds", at_least=2)
-    as_count(given["repeats"], "--repeats")
-    as_count(given["min_size"], "--min-size", at_least=0)
+    as_choice(given["pruning_rows"], "--set pruning-rows", ["auto", "out-of-fold", "held-out"])
+    as_count(given["folds"], "--set folds", at_least=2)
+    as_count(given["repeats"], "--set repeats")
+    as_count(given["min_size"], "--set min-size", at_least=0)
     if given["max_size"] is not None:
         as_count(given["max_size"], "--max-size")
-    as_count(given["max_copies"], "--max-copies")
+    as_count(given["max_copies"], "--set max-copies")
     known = list(pruning_methods())
     if given["methods"] is None:
         as_choice(given["method"], "--method", known)
@@ -475,7 +450,7 @@ def _numbers_or_name(text: str, option: str) -> Any:
 def _read_diversity(text: str) -> Any:
     """Read ``MEASURE:each=1,mean=2``, the same without a measure, or a name."""
     measure, colon, limits = text.rpartition(":")
-    read = _numbers_or_name(limits, "diversity")
+    read = _numbers_or_name(limits, "set diversity")
     return (
         {"measure": measure.strip(), **read}
         if colon and isinstance(read, dict)

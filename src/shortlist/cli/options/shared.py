@@ -185,9 +185,9 @@ class PromiseOptions:
         ),
     ] = None
     confidence_level: Annotated[
-        float, typer.Option(help="Of --answer-accuracy: how often the promise holds at least.")
+        float, "Probability with which the promise of --answer-accuracy holds at least."
     ] = 0.95
-    anyway: Anyway = False
+    anyway: Annotated[bool, "Whether a model is written of which nothing is promised."] = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
         """Return an unfitted classifier, where it was asked for as one that keeps a promise."""

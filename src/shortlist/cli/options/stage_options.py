@@ -44,7 +44,7 @@ class PriceOptions:
         ),
     ] = None
     costs_dataset: Annotated[
-        str | None, typer.Option(help="Use only the rows of --costs whose column dataset says so.")
+        str | None, "Use only the rows of --costs whose column dataset has this value."
     ] = None
     preset: Annotated[
         str | None,
@@ -54,8 +54,7 @@ class PriceOptions:
         ),
     ] = None
     scaling: Annotated[
-        str | None,
-        typer.Option(help="Cost of class T in a preset: 10T, 10^T or 100T; default: the preset's."),
+        str | None, "Cost of class T in a preset: 10T, 10^T or 100T; default the preset's."
     ] = None
 
     def paper(self) -> "Preset | None":
@@ -86,19 +85,14 @@ class GoalOptions:
     limit: LimitTexts = None
     positive: Positive = None
     penalty: Annotated[
-        list[str] | None,
-        typer.Option(help="CLASS=NUMBER in [0, 1]: what an error about such a row takes from the accuracy."),
+        str | None, "What an error about a row of a class takes from the accuracy, such as ill=0.5,well=0.1."
     ] = None
     call_cost: Annotated[
-        float,
-        typer.Option(
-            help="Cost of one call of a stage's classifier, for evaluation_cost; of a pruned or evolved one "
-            "that of each member that it asks."
-        ),
+        float, "Cost of one call of a classifier, or of each member that it asks, for evaluation_cost."
     ] = 1.0
-    call_cost_per_feature: Annotated[
-        float, typer.Option(help="What such a call, or member, costs more per feature that it reads.")
-    ] = 0.0
+    call_cost_per_feature: Annotated[float, "What such a call costs more for each feature that it reads."] = (
+        0.0
+    )
 
     def arguments(self, labels: Any) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
@@ -106,7 +100,7 @@ class GoalOptions:
             "objectives": stage_objective_names(self.objectives),
             "pick": point_or_rule(self.pick),
             "positive": None if self.positive is None else as_label(self.positive, labels),
-            "penalties": read_penalties(self.penalty or (), labels),
+            "penalties": read_penalties((self.penalty or "").split(",") if self.penalty else (), labels),
             "call_cost": self.call_cost,
             "call_cost_per_feature": self.call_cost_per_feature,
         }
@@ -125,19 +119,11 @@ class StageClassifierOptions:
     ] = LOGISTIC
     ensemble_size: Annotated[
         int | None,
-        typer.Option(
-            help="Members of a pruned or evolved ensemble at most, trees of a forest, or rounds of boosting. "
-            "Default: 5, 25, 50 and 50."
-        ),
+        "Most members of an ensemble, trees of a forest or rounds of boosting; default 5, 25, 50 and 50.",
     ] = None
-    share_fits: Annotated[
-        bool,
-        typer.Option(
-            "--share-fits",
-            help="Search with one such classifier for all sets of features, fitted on rows with gaps; those "
-            "of the front are then fitted and measured for themselves.",
-        ),
-    ] = False
+    share_fits: Annotated[bool, "Whether one classifier serves all sets of features during the search."] = (
+        False
+    )
 
     def arguments(self) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
@@ -158,7 +144,7 @@ class StageSearchOptions:
         ),
     ] = None
     max_stages: Annotated[int | None, typer.Option(help="Most stages; default: 4, or fewer features.")] = None
-    removal: Annotated[bool, typer.Option("--removal", help="Allow features that are in no stage.")] = False
+    removal: Annotated[bool, "Whether features may be in no stage."] = False
     feature_model: Annotated[
         Path | None,
         typer.Option(
@@ -168,17 +154,14 @@ class StageSearchOptions:
     ] = None
     accuracy_risk: Annotated[
         float | None,
-        typer.Option(
-            help="Raise each classifier's threshold until the exact binomial tail at this risk, shared among "
-            "the stages, supports it on the rows it was fitted on: careful, but no guarantee for new rows."
-        ),
+        "Risk, shared among the stages, at which an exact binomial tail supports each threshold.",
     ] = None
     method: Annotated[
         str,
         typer.Option(
             help="Method: enumerate (complete front, proved), windows (wide tables, exact within windows of "
-            "features), emsco (evolution), auto by --budget; or an opponent: greedy-miser, cstc, astc, co-t, "
-            "cact-lasso, single, lightgbm, l1-path."
+            "features), emsco (evolution), auto by its budget; or an opponent: greedy-miser, cstc, astc, "
+            "co-t, cact-lasso, single, lightgbm, l1-path."
         ),
     ] = "auto"
     methods: Annotated[
@@ -186,30 +169,16 @@ class StageSearchOptions:
         typer.Option(help="Methods to compare: all, or names such as emsco,cstc,single; on several splits."),
     ] = None
     seeds: Annotated[int, typer.Option(help="Of --methods: splits, one per seed, from --seed on.")] = 10
-    budget: Annotated[int, typer.Option(help="Most stage assignments that auto enumerates.")] = 300_000_000
-    population: Annotated[int | None, typer.Option(help="Individuals of a generation, of emsco.")] = None
-    generations: Annotated[int | None, typer.Option(help="Generations at most, of emsco.")] = None
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            help="How emsco breeds: distinct (one elite for each trade-off, no child twice) or paper (as "
-            "printed, exactly), which makes emsco the method. Default: distinct."
-        ),
-    ] = None
+    budget: Annotated[int, "Most stage assignments that auto enumerates."] = 300_000_000
+    population: Annotated[int | None, "Individuals of a generation of emsco."] = None
+    generations: Annotated[int | None, "Most generations of emsco."] = None
+    rules: Annotated[str | None, "How emsco breeds: distinct (the default), or paper, as printed."] = None
     recall: Annotated[
         int | None,
-        typer.Option(
-            help="Enumerate, run emsco once per seed, so many, and report how much of the front it finds."
-        ),
+        "Enumerate, and report which share of the front emsco finds with so many seeds.",
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
-    sample_rows: Annotated[
-        int | None,
-        typer.Option(
-            help="Search with at most so many of the rows that fit and that judge, for large tables; "
-            "what is found is fitted and measured on all. Default: all."
-        ),
-    ] = None
+    sample_rows: Annotated[int | None, "Search with at most so many rows; default all."] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
         """Return the preset's parameters of the evolution, with those that were given."""
@@ -292,11 +261,11 @@ STAGE_USES = (
         "add --methods all",
     ),
     Use(
-        ("study", "no_study"),
+        ("study",),
         lambda given: not is_opponent(given),
         "methods with a front: auto, enumerate, windows, emsco, or --methods",
     ),
-    Use(("method", "model_out"), lambda given: given["methods"] is None, "one method", "leave out --methods"),
+    Use(("method",), lambda given: given["methods"] is None, "one method", "leave out --methods"),
     Use(
         (
             "objectives",
@@ -336,7 +305,7 @@ STAGE_USES = (
         "methods with a front: auto, enumerate, windows, emsco, one of them alone",
     ),
     Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
-    Use(("sample_rows", "share_fits"), lambda given: given["recall"] is None, "a run without --recall"),
+    Use(("sample_rows", "share_fits"), lambda given: given["recall"] is None, "a run without --set recall"),
     Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
     Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
     Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),
@@ -353,7 +322,7 @@ STAGE_USES = (
             and given["recall"] is None
             and given["methods"] is None
         ),
-        "--method auto without --recall or --rules",
+        "--method auto without recall or rules",
     ),
     Use(
         ("population", "generations", "rules"),
@@ -393,15 +362,15 @@ def check_stage_numbers(given: Mapping[str, Any]) -> None:
     from shortlist.purchases.stage_classifiers import STAGE_KINDS
 
     check_shared(given)
-    as_count(given["budget"], "--budget", at_least=0)
+    as_count(given["budget"], "--set budget", at_least=0)
     as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))
     if given["ensemble_size"] is not None:
-        as_count(given["ensemble_size"], "--ensemble-size")
+        as_count(given["ensemble_size"], "--set ensemble-size")
     if given["max_stages"] is not None:
         as_count(given["max_stages"], "--max-stages")
     as_count(given["seeds"], "--seeds")
     if given["recall"] is not None:
-        as_count(given["recall"], "--recall")
+        as_count(given["recall"], "--set recall")
     point_or_rule(given["pick"])
     objectives = stage_objective_names(given["objectives"])
     check_objectives(objectives, () if given["costs"] is None else objectives)
@@ -448,7 +417,7 @@ def stage_method(method: str, recall: int | None, rules: str | None = None) -> s
     if recall is None:
         return "emsco" if method == "auto" and rules is not None else method
     if method in {"emsco", "windows"}:
-        raise BadInputError(f"--recall compares with the complete front. Leave out --method {method}.")
+        raise BadInputError(f"--set recall compares with the complete front. Leave out --method {method}.")
     return "enumerate"
 
 
@@ -525,9 +494,11 @@ def read_penalties(texts: Sequence[str], labels: Any) -> dict[Any, float] | None
     from shortlist.errors import BadInputError
 
     numbers: dict[Any, float] = {}
-    for name, value in read_pairs(texts, "penalty"):
+    for name, value in read_pairs(texts, "set penalty"):
         label = as_label(name, labels)
         if label in numbers:
-            raise BadInputError(f"--penalty must name each class once, got {name!r} twice. Leave one out.")
-        numbers[label] = read_numbers(f"{name}={value}", "penalty")[name]
+            raise BadInputError(
+                f"--set penalty must name each class once, got {name!r} twice. Leave one out."
+            )
+        numbers[label] = read_numbers(f"{name}={value}", "set penalty")[name]
     return numbers or None

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from shortlist.cli.studies import StudyPlace
 
 
+NONE = Path("none")
+"""What stands for no study at all."""
+
+
 @dataclass(frozen=True)
 class StudyOptions:
     """The study of a command."""
@@ -17,14 +21,15 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File of finished parts, ending in .db, from which a stopped or killed run goes on; "
-            "default: one in the cache, until the answer is there."
+            help="File of finished parts, ending in .db, from which a stopped or killed run goes on, or none "
+            "to begin anew and keep nothing; default: one in the cache, until the answer is there."
         ),
     ] = None
-    no_study: Annotated[
-        bool,
-        typer.Option("--no-study", help="Keep nothing, and begin anew whatever an earlier run has kept."),
-    ] = False
+
+    @property
+    def file(self) -> Path | None:
+        """The file that the user named."""
+        return None if self.study == NONE else self.study
 
     def place(self, context: typer.Context, data: str) -> "StudyPlace":
         """Return where the study is.
@@ -37,10 +42,7 @@ class StudyOptions:
             A digest of what the command reads.
         """
         from shortlist.cli.studies import StudyPlace, place_in_cache
-        from shortlist.errors import BadInputError
 
-        if self.study is not None and self.no_study:
-            raise BadInputError("--no-study keeps nothing, and --study names a file. Leave one of them out.")
-        if self.study is not None:
-            return StudyPlace(self.study)
-        return StudyPlace() if self.no_study else place_in_cache(context, data)
+        if self.file is not None:
+            return StudyPlace(self.file)
+        return StudyPlace() if self.study == NONE else place_in_cache(context, data)

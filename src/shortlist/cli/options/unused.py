@@ -63,11 +63,17 @@ def refuse_unused(context: typer.Context, uses: Sequence[Use]) -> None:
 
 def is_given(context: typer.Context, option: str) -> bool:
     """Whether the user gave a parameter, be it with the value that is the default."""
+    from shortlist.cli.options.settings import GIVEN
+
+    if option in context.meta.get(GIVEN, ()):
+        return True
     source = context.get_parameter_source(option)
     return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
 
 
 def typed_name(context: typer.Context, option: str) -> str:
     """Return what a parameter is called on the command line, such as ``--max-size``."""
-    typed = next(each.opts for each in context.command.params if each.name == option)
-    return max(typed, key=len)
+    from shortlist.cli.options.settings import options_of
+
+    typed = [each.opts for each in context.command.params if each.name == option]
+    return max(typed[0], key=len) if typed else options_of(context.command).get(option, option)

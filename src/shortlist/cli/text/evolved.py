@@ -25,8 +25,8 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
     size = len(evolved.classifier.members_)
     if size >= MANY_MEMBERS:
         notes.append(
-            f"the ensemble has {size:,} members, and each is asked about every row. --max-members keeps "
-            "fewer."
+            f"the ensemble has {size:,} members, and each is asked about every row. --set max-members=N "
+            "keeps fewer."
         )
     return notes
 

@@ -58,13 +58,15 @@ def json_records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
 def run_facts(context: "typer.Context") -> dict[str, Any]:
     """Return what a command's JSON says of the run: version, seed and every option as it was used."""
     from shortlist import __version__
+    from shortlist.cli.options.settings import read_settings, settings_of
     from shortlist.cli.options.unused import typed_name
 
+    given = read_settings(context.params.get("settings"), settings_of(context.command))
     hidden = {one.name for one in context.command.params if getattr(one, "hidden", False)}
     options = {
-        typed_name(context, name).lstrip("-"): _typed_value(value)
-        for name, value in context.params.items()
-        if name != "json" and name not in hidden
+        typed_name(context, name).removeprefix("--set ").lstrip("-"): _typed_value(value)
+        for name, value in (given | context.params).items()
+        if name not in {"json", "settings"} and name not in hidden
     }
     return {"version": __version__, "seed": context.params.get("seed"), "options": options}
 

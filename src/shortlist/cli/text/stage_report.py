@@ -160,8 +160,8 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
         print(f"{looked} of features looked through, {rounds} finished.")
     if front.extras.get("stopped") == ELITE_FILLS:
         print(
-            "As many elites as there are places: nothing new can be bred. Use --rules distinct, or a larger "
-            "--population."
+            "As many elites as there are places: nothing new can be bred. Use --set rules=distinct, or a "
+            "larger --set population."
         )
     print("On the rows that chose, which flatter it:")
     if hasattr(classifier, "point_"):

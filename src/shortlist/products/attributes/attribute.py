@@ -56,15 +56,12 @@ class AttributeTable:
         Line of each feature in the file, where known.
     units : mapping of str to str
         Units by attribute, where known.
-    renamed : frozenset of str
-        Names that the file has and that the user's renames replaced.
     """
 
     source: str
     columns: Mapping[str, Mapping[int, Value]]
     lines: Mapping[int, int] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
-    renamed: frozenset[str] = frozenset()
 
 
 def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:

@@ -92,14 +92,12 @@ def _table(
     attributes = [name for name in header if name not in {"feature", "id", ""}]
     columns: dict[str, dict[int, Value]] = {name: {} for name in attributes}
     lines: dict[int, int] = {}
-    renamed: set[str] = set()
     unknown: list[str] = []
     names, where = feature_names(model), {name: i for i, name in enumerate(header)}
     for line, row in _full_rows(source, rows[1:], len(header)):
         identifier = row[where["id"]] if "id" in where else ""
         name = row[where["feature"]]
         name = name if name in names.exact else unguarded(name)
-        renamed |= {name} & set(renames)
         feature = _feature(names, renames.get(name, name), identifier)
         if feature is None:
             if passed_over is None:
@@ -118,7 +116,7 @@ def _table(
                 columns[name][feature] = unguarded(row[where[name]])
     if unknown and passed_over is not None:
         passed_over.append(_passed_over(source, unknown, others=len(lines)))
-    return AttributeTable(source.path, _with_reuse(columns), lines, renamed=frozenset(renamed))
+    return AttributeTable(source.path, _with_reuse(columns), lines)
 
 
 def _passed_over(source: Source, unknown: list[str], *, others: int) -> str:
@@ -172,7 +170,7 @@ def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
 def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) -> BadFileError:
     """Return the error of a row whose feature the model does not have."""
     return source.error(
-        f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, rename it, or pass "
+        f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, or pass "
         "`ignore_unknown=True` to pass over such rows.",
         line=line,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
-from shortlist._words import all_of, any_of
+from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.comparison import (
     FrontTables,
@@ -31,7 +31,10 @@ from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.configuration.search_options import (
     EVOLUTIONARY_METHODS,
     METHODS,
+    OPTIONS,
+    KeptEvolutionOptions,
     SearchOptions,
+    SolRepOptions,
     search_options,
     takes,
 )
@@ -165,8 +168,8 @@ def compare_products(
         study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
         question and the options; methods and seeds may be added later. A run that is stopped is left out.
     **options
-        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` but
-        :data:`OWN_OPTIONS`, each for the methods that use it. `n_evaluations` is 100,000 by default.
+        Those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`, each for
+        the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.
 
     Returns
     -------
@@ -202,7 +205,7 @@ def compare_products(
     by_key = {f"{method} {seed}": (method, seed) for method, seed in wanted}
     for key, (method, seed) in by_key.items():
         own = dataclasses.replace(by_method[method], seed=seed)
-        if takes(method, "study"):
+        if isinstance(own, SolRepOptions | KeptEvolutionOptions):
             own = dataclasses.replace(own, study=study.part(key))
         task = _Task(method, seed, own, time_limit_s)
         units.append(Unit(key, _run, (question, task, tell), kind=method, whole=True))
@@ -217,6 +220,8 @@ def compare_products(
 def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
     """Return the options of each method, defaults in place of None.
 
+    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it.
+
     Raises
     ------
     BadInputError
@@ -225,20 +230,26 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:
         as_choice(method, "method", COMPARED_METHODS)
-    wanted = {name: value for name, value in options.items() if value is not None}
-    for name in wanted:
-        having = [method for method in COMPARED_METHODS if takes(method, name)]
-        if not having or name in OWN_OPTIONS:
-            raise BadInputError(f"options of a comparison must be those of its methods, got {name!r}.")
-        if not any(takes(method, name) for method in chosen):
-            raise BadInputError(
-                name, f"belongs to {any_of(having)}", f"the methods {all_of(chosen)}", "Leave it out."
-            )
-    wanted.setdefault("n_evaluations", N_EVALUATIONS)
-    return {
-        method: search_options(method, **{n: value for n, value in wanted.items() if takes(method, n)})
+    own: dict[str, dict[str, Any]] = {
+        method: {"n_evaluations": N_EVALUATIONS} if takes(method, "n_evaluations") else {}
         for method in chosen
     }
+    for name, value in sorted(options.items(), key=lambda each: "." in each[0]):
+        if value is None:
+            continue
+        owner, _, option = name.rpartition(".")
+        if owner and owner not in own:
+            raise BadInputError(
+                f"{name} is an option of a method that is not compared: {all_of(chosen)} are."
+            )
+        having = [owner] if owner else [method for method in chosen if takes(method, option)]
+        if option in OWN_OPTIONS or not having:
+            raise BadInputError(
+                f"`{option}` is an option of none of the methods {all_of(chosen)}. Leave it out."
+            )
+        for method in having:
+            own[method][option] = value
+    return {method: search_options(method, **own[method]) for method in chosen}
 
 
 def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
@@ -312,9 +323,11 @@ def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> 
 
 def _described(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what decides the runs of every method, defaults included."""
+    usual = {
+        one.name: getattr(kind(), one.name) for kind in OPTIONS.values() for one in dataclasses.fields(kind)
+    }
     wanted = {name: value for name, value in given.items() if value is not None}
-    wanted.setdefault("n_evaluations", N_EVALUATIONS)
-    whole = dataclasses.asdict(SearchOptions(**wanted))
+    whole = usual | {"n_evaluations": N_EVALUATIONS} | wanted
     return {name: value for name, value in whole.items() if name not in OWN_OPTIONS}
 
 

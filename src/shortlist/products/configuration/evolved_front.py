@@ -6,7 +6,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import Question, padded_costs
-from shortlist.products.configuration.search_options import POPULATION, SearchOptions, takes
+from shortlist.products.configuration.search_options import POPULATION, EvolutionOptions, KeptEvolutionOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
@@ -22,7 +22,7 @@ def front_by_evolution(
     question: Question,
     *,
     method: str,
-    options: SearchOptions,
+    options: EvolutionOptions,
     budget: Budget,
 ) -> Front:
     """Return what evolution finds; limits on objectives are not applied.
@@ -45,7 +45,7 @@ def front_by_evolution(
     seeds = None
     if options.n_starts:
         seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
-    kept = {"study": options.study} if takes(method, "study") else {}
+    kept = {"study": options.study} if isinstance(options, KeptEvolutionOptions) else {}
     return _evolutionary_method(method)(
         clauses,
         costs,

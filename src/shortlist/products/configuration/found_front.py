@@ -17,7 +17,13 @@ from shortlist.products.configuration.front_search import (
     front_by_diagram,
     front_by_program,
 )
-from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, SearchOptions
+from shortlist.products.configuration.search_options import (
+    AutoOptions,
+    DiagramOptions,
+    EvolutionOptions,
+    ProgramOptions,
+    SearchOptions,
+)
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
@@ -43,9 +49,9 @@ def find_front(question: Question, method: str, options: SearchOptions, budget: 
     :func:`shortlist.products.configuration.product_front.configure` for the rest.
     """
     diagram = None
-    if method == "auto":
+    if isinstance(options, AutoOptions):
         front, diagram, why = _by_auto(question, options, budget)
-    elif method == "diagram":
+    elif isinstance(options, DiagramOptions):
         front, diagram, why = _by_diagram_alone(question, options, budget)
     else:
         front, why = _by_method(question, method, options, budget), f"asked for {method}"
@@ -57,7 +63,7 @@ Searched: TypeAlias = tuple[Front, Diagram | None, str]
 """A checked front, the diagram it came from, if any, and why it came from there."""
 
 
-def _by_auto(question: Question, options: SearchOptions, budget: Budget) -> Searched:
+def _by_auto(question: Question, options: AutoOptions, budget: Budget) -> Searched:
     """Take the diagram, and integer programs where it does not end within its share of the time."""
     diagram, why = _diagram(question, options, budget.share(DIAGRAM_SHARE))
     if diagram is None:
@@ -70,7 +76,7 @@ def _by_auto(question: Question, options: SearchOptions, budget: Budget) -> Sear
     return _better(question, front, exact), diagram, why
 
 
-def _by_diagram_alone(question: Question, options: SearchOptions, budget: Budget) -> Searched:
+def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budget) -> Searched:
     """Take the diagram, and nothing else where there is none in time."""
     diagram, why = _diagram(question, options, budget)
     if diagram is not None:
@@ -82,17 +88,22 @@ def _by_diagram_alone(question: Question, options: SearchOptions, budget: Budget
 
 def _by_method(question: Question, name: str, options: SearchOptions, budget: Budget) -> Front:
     """Return what integer programs or evolution find."""
-    search = front_by_evolution if name in EVOLUTIONARY_METHODS else front_by_program
-    return checked_front(question, search(question, method=name, options=options, budget=budget), name)
+    if isinstance(options, EvolutionOptions):
+        front = front_by_evolution(question, method=name, options=options, budget=budget)
+    elif isinstance(options, ProgramOptions):
+        front = front_by_program(question, method=name, options=options, budget=budget)
+    else:
+        raise TypeError(f"{name} needs its own options, got {options!r}")
+    return checked_front(question, front, name)
 
 
-def _diagram(question: Question, options: SearchOptions, budget: Budget) -> tuple[Diagram | None, str]:
+def _diagram(question: Question, options: DiagramOptions, budget: Budget) -> tuple[Diagram | None, str]:
     """Return the diagram if it can be made, and why or why not."""
     rng = np.random.default_rng(budget.seed)
     return diagram_of(question, max_nodes=options.max_nodes, rng=rng, budget=budget)
 
 
-def _by_diagram(question: Question, diagram: Diagram, options: SearchOptions, budget: Budget) -> Front:
+def _by_diagram(question: Question, diagram: Diagram, options: DiagramOptions, budget: Budget) -> Front:
     """Return the front of a diagram."""
     tolerance = options.tolerance
     names = [goal.objective.name for goal in question.objectives]

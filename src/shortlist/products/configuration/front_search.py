@@ -15,7 +15,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import SearchOptions
+from shortlist.products.configuration.search_options import ProgramOptions, SolRepOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
@@ -141,7 +141,7 @@ def front_by_program(
     question: Question,
     *,
     method: str,
-    options: SearchOptions,
+    options: ProgramOptions,
     budget: Budget,
 ) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
@@ -232,9 +232,9 @@ def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[
     return costs, offsets
 
 
-def _integer_method(name: str, question: Question, options: SearchOptions) -> Callable[..., Front]:
+def _integer_method(name: str, question: Question, options: ProgramOptions) -> Callable[..., Front]:
     """Return the method called `name`; ``auto`` is the search of zones."""
-    if name == "solrep":
+    if isinstance(options, SolRepOptions):
         from shortlist.methods.solrep.solrep import SolRepSettings, solrep
 
         return partial(

@@ -39,7 +39,7 @@ from shortlist.products.configuration.product_objectives import (
     parse_objectives,
 )
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import SearchOptions, search_options
+from shortlist.products.configuration.search_options import DiagramOptions, SearchOptions, search_options
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.front import Front
@@ -148,7 +148,7 @@ def configure(
     report, cancellation
         Receive progress, and stop the run with what there is.
     **options
-        Those of :class:`~shortlist.products.configuration.search_options.SearchOptions` that the method uses.
+        The fields of the method's class in :mod:`~shortlist.products.configuration.search_options`.
 
     Returns
     -------
@@ -270,6 +270,8 @@ def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
 
 def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
     """Raise if a tolerance names no objective or is no number."""
+    if not isinstance(options, DiagramOptions):
+        return
     names = [goal.objective.name for goal in goals]
     for name, value in options.tolerance.items():
         if name not in names:

@@ -3,10 +3,9 @@
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
-from shortlist._words import any_of, did_you_mean
+from shortlist._validation import as_choice, as_count, as_options, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.runs import NO_STUDY, Study
 from shortlist.runs.workers import Where, as_where
@@ -29,67 +28,155 @@ SOLREP_RULES = ("hit-and-run", "adaptive")
 POPULATION = 100
 """Members of a population, as in the study of :cite:t:`Xue2018`."""
 
-_PROGRAMS = ("solver", "seed")
-_DIAGRAM = ("tolerance", "max_nodes", "max_bytes", "seed")
-_TAKEN: Mapping[str, tuple[str, ...]] = {
-    "auto": (*_DIAGRAM, *_PROGRAMS),
-    "diagram": _DIAGRAM,
-    **dict.fromkeys(EXACT_METHODS, _PROGRAMS),
-    "solrep": (*_PROGRAMS, "n_points", "rule", "objective", "solve_limit_s", "study", "workers"),
-    **dict.fromkeys(EVOLUTIONARY_METHODS, ("n_evaluations", "n_starts", "seed", "study")),
-    "nsga2": ("n_evaluations", "n_starts", "seed"),
-}
-
 _EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
 """Methods and solvers that need a package of their own; the extra that brings it has the same name."""
 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Options of one method or another, made by :func:`search_options`.
+    """What every method has.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all randomness.
+    """
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        as_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class ProgramOptions(SearchOptions):
+    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
+
+    Parameters
+    ----------
+    solver : str
+        Backend of integer programs.
+    """
+
+    solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_choice(self.solver, "solver", SOLVER_NAMES)
+        _check_installed(self.solver)
+
+
+@dataclass(frozen=True)
+class DiagramOptions(SearchOptions):
+    """Options of ``diagram``.
 
     Parameters
     ----------
     tolerance : mapping of str to float
-        By objective, in its unit: what a missing point may be better by, with the diagram.
+        By objective, in its unit: what a missing point may be better by.
     max_nodes, max_bytes : int
         Budget of the diagram in nodes, and of its sets of vectors.
-    solver : str
-        Backend of integer programs.
-    seed : int
-        Seed of all randomness.
+    """
+
+    tolerance: Annotated[
+        Mapping[str, float], "By how much a missing point may be better, such as cost=5,defects=1."
+    ] = field(default_factory=dict)
+    max_nodes: Annotated[int, "Most nodes of the diagram."] = 500_000
+    max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_count(self.max_nodes, "max_nodes", at_least=16)
+        as_count(self.max_bytes, "max_bytes")
+
+
+@dataclass(frozen=True)
+class AutoOptions(DiagramOptions, ProgramOptions):
+    """Options of ``auto``, which takes the diagram or integer programs."""
+
+
+@dataclass(frozen=True)
+class SolRepOptions(ProgramOptions):
+    """Options of ``solrep``.
+
+    Parameters
+    ----------
     n_points : int
-        Reference points of ``solrep``; 0 for the ends of the front only.
+        Reference points; 0 for the ends of the front only.
     rule : {"hit-and-run", "adaptive"}
         Where they lie.
     objective : str or None
-        The objective that the programs of ``solrep`` minimise; None: that of the widest range.
+        The objective that the programs minimise; None: that of the widest range.
     solve_limit_s : float or None
-        Limit of each program of ``solrep``; None: each is proved.
+        Limit of each program; None: each is proved.
     study : Study
-        Where ``solrep`` records finished programs, and ``ibea``, ``satibea``, ``smtibea`` and ``ibed`` keep
-        the state of the last generation, to go on from there.
+        Where finished programs are recorded.
     workers : int or str
-        What solves programs of ``solrep``; see :func:`shortlist.runs.workers.open_workers`.
+        What solves programs; see :func:`shortlist.runs.workers.open_workers`.
+    """
+
+    n_points: int = 1000
+    rule: Annotated[str, "Where the reference points lie: hit-and-run or adaptive."] = "hit-and-run"
+    objective: Annotated[str | None, "Objective that each program minimises; default the widest."] = None
+    solve_limit_s: Annotated[float | None, "Time limit of each program, in seconds; default none."] = None
+    study: Study = NO_STUDY
+    workers: Where = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_choice(self.rule, "rule", SOLREP_RULES)
+        as_count(self.n_points, "n_points", at_least=0)
+        as_positive_seconds(self.solve_limit_s, "solve_limit_s")
+        as_where(self.workers, "workers")
+        if self.rule == "adaptive" and self.workers != 1:
+            raise BadInputError(
+                "workers", "must be 1 with rule 'adaptive'", self.workers, "Its points depend on each other."
+            )
+
+
+@dataclass(frozen=True)
+class EvolutionOptions(SearchOptions):
+    """Options of ``nsga2``.
+
+    Parameters
+    ----------
     n_evaluations : int
         Configurations that evolution evaluates.
     n_starts : int
         Products found by satisfiability that evolution starts with.
     """
 
-    tolerance: Mapping[str, float] = field(default_factory=dict)
-    max_nodes: int = 500_000
-    max_bytes: int = 2_000_000_000
-    solver: str = "highs"
-    seed: int = 0
-    n_points: int = 1000
-    rule: str = "hit-and-run"
-    objective: str | None = None
-    solve_limit_s: float | None = None
+    n_evaluations: Annotated[int, "Configurations to try in a run; 100000 in a comparison."] = 25_000
+    n_starts: Annotated[int, "Products found by satisfiability to start with."] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_count(self.n_evaluations, "n_evaluations", at_least=POPULATION)
+        as_count(self.n_starts, "n_starts", at_least=0, at_most=POPULATION)
+
+
+@dataclass(frozen=True)
+class KeptEvolutionOptions(EvolutionOptions):
+    """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``.
+
+    Parameters
+    ----------
+    study : Study
+        Where the state of the last generation is kept, to go on from there.
+    """
+
     study: Study = NO_STUDY
-    workers: Where = 1
-    n_evaluations: int = 25_000
-    n_starts: int = 0
+
+
+OPTIONS: Mapping[str, type[SearchOptions]] = {
+    "auto": AutoOptions,
+    "diagram": DiagramOptions,
+    **dict.fromkeys(EXACT_METHODS, ProgramOptions),
+    "solrep": SolRepOptions,
+    **dict.fromkeys(EVOLUTIONARY_METHODS, KeptEvolutionOptions),
+    "nsga2": EvolutionOptions,
+}
+"""The options of each method."""
 
 
 def takes(method: str, option: str) -> bool:
@@ -100,7 +187,7 @@ def takes(method: str, option: str) -> bool:
     >>> takes("solrep", "n_points"), takes("ibea", "n_points")
     (True, False)
     """
-    return option in _TAKEN[method]
+    return option in {each.name for each in fields(OPTIONS[method])}
 
 
 def search_options(method: str, **given: Any) -> SearchOptions:
@@ -109,43 +196,18 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     Raises
     ------
     BadInputError
-        If the method is unknown, an option was given that it does not use, or a value is out of range.
+        If the method is unknown, has no such option, or a value is out of range.
     MissingDependencyError
         If the method or the solver needs a package that is not installed.
 
     Examples
     --------
-    >>> search_options("solrep", n_points=50, solver=None).solver
-    'highs'
+    >>> search_options("exact", seed=3, solver=None)
+    ProgramOptions(seed=3, solver='highs')
     """
     as_choice(method, "method", METHODS)
-    wanted = {name: value for name, value in given.items() if value is not None}
-    known = [each.name for each in fields(SearchOptions)]
-    for name in wanted:
-        if name not in known:
-            raise BadInputError(
-                "options", f"must be among {any_of(known)}", repr(name), did_you_mean(name, known)
-            )
-        if not takes(method, name):
-            having = any_of([f"`method={other!r}`" for other in METHODS if takes(other, name)])
-            raise BadInputError(name, f"belongs to {having}", f"`method={method!r}`", "Leave it out.")
-    options = SearchOptions(**wanted)
-    as_choice(options.solver, "solver", SOLVER_NAMES)
-    as_choice(options.rule, "rule", SOLREP_RULES)
-    as_seed(options.seed)
-    as_count(options.n_points, "n_points", at_least=0)
-    as_count(options.n_evaluations, "n_evaluations", at_least=POPULATION)
-    as_count(options.n_starts, "n_starts", at_least=0, at_most=POPULATION)
-    as_count(options.max_nodes, "max_nodes", at_least=16)
-    as_count(options.max_bytes, "max_bytes")
-    as_positive_seconds(options.solve_limit_s, "solve_limit_s")
-    as_where(options.workers, "workers")
-    if options.rule == "adaptive" and options.workers != 1:
-        raise BadInputError(
-            "workers", "must be 1 with rule 'adaptive'", options.workers, "Its points depend on each other."
-        )
-    for name in (method, options.solver):
-        _check_installed(name)
+    options = as_options(OPTIONS[method], given, f"`method={method!r}`")
+    _check_installed(method)
     return options
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist._words import any_of
-from shortlist.errors import BadInputError, ContradictionError
+from shortlist.errors import BadFileError, BadInputError, ContradictionError
 from shortlist.files import write_text
 from shortlist.products.decisions.deciding import decide_all, start
 from shortlist.products.decisions.decision import Decision, side_word
@@ -79,6 +79,19 @@ def read_decisions(path: str | Path, model: FeatureModel) -> tuple[Decision, ...
     read = _json_entries if source.text.lstrip().startswith(("{", "[")) else _table_entries
     usual = Path(path).stem
     return tuple(_decision(source, names, entry, usual) for entry in read(source))
+
+
+def has_decisions(path: str | Path) -> bool:
+    """Whether a file holds decisions, and not a plain configuration, by its content.
+
+    That is JSON, or a table with a column ``decision``.
+    """
+    try:
+        text = read_source(path).text.lstrip()
+    except BadFileError:
+        return False
+    heading = text.partition("\n")[0].replace(";", ",").replace("\t", ",").split(",")
+    return text.startswith(("{", "[")) or "decision" in [cell.strip(' "').casefold() for cell in heading]
 
 
 def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:

@@ -46,14 +46,14 @@ def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: P
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
-    words = ["m.uvl", "--out", "m.cnf", "--attributes-out", f"a.{ending}", "--json"]
+    words = ["m.uvl", "--out", "m.cnf", "--out", f"a.{ending}", "--json"]
     facts = json.loads(shortlist("model", "convert", *words, cwd=folder).stdout)
     assert (facts["status"], facts["proved"], facts["format"]) == ("optimal", True, "dimacs")
     assert "2 attributes left out: cost and note" in facts["changes"]
     columns = read_attributes(folder / f"a.{ending}", read_model(folder / "m.cnf")).columns
     assert columns["cost"] == {1: "2.5", 5: "3"}
     assert columns["note"] == {5: "=1+1"}
-    questions = ["--objectives", "min cost, max selected", "--default", "cost=0", "--out"]
+    questions = ["--objectives", "min cost, max selected", "--set", "default=cost=0", "--out"]
     tables = []
     for given in (["m.uvl"], ["m.cnf", "--attributes", f"a.{ending}"]):
         assert (
@@ -62,14 +62,3 @@ def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
         tables.append(read_table_file(folder / f"{len(given)}.{ending}").iloc[:, :3])
     assert tables[0].equals(tables[1])
     assert list(tables[0].columns) == ["point", "objective: min cost", "objective: max selected"]
-
-
-def test_a_format_is_named_where_the_ending_means_another(folder: Path) -> None:
-    assert (
-        "as sxfm."
-        in shortlist("model", "convert", "m.uvl", "--out", "m.xml", "--to", "sxfm", cwd=folder).stdout
-    )
-    assert (folder / "m.xml").read_text().startswith("<feature_model ")
-    refused = shortlist("model", "convert", "m.uvl", "--out", "n.xml", "--to", "svg", cwd=folder)
-    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
-    assert "--to must be one of dimacs, featureide, sxfm or uvl, got 'svg'" in refused.stderr

@@ -59,8 +59,8 @@ def test_diverse_products_come_from_a_front_where_there_is_one(folder: Path) -> 
         "m.uvl",
         "--objectives",
         "max selected, min cost",
-        "--default",
-        "cost=0",
+        "--set",
+        "default=cost=0",
         "--out",
         "f.parquet",
     ]

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
     (folder / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
-    words = ["m.uvl", "--out", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep-file", "names.txt"]
+    words = ["m.uvl", "--out", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep", "names.txt"]
     refused = shortlist("model", "slice", *words, cwd=folder)
     assert refused.returncode == 2
     assert "--keep names no feature: 'fast'" in refused.stderr or "'Wi-Fi'" in refused.stderr
@@ -50,7 +50,7 @@ def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
 
 
 def test_json_says_how_it_was_found(folder: Path) -> None:
-    words = ["m.uvl", "--out", "s.xml", "--to", "sxfm", "--keep", "GPS,Small", "--json"]
+    words = ["m.uvl", "--out", "s.sxfm", "--keep", "GPS,Small", "--json"]
     facts = json.loads(shortlist("model", "slice", *words, cwd=folder).stdout)
     assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
     assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
@@ -62,7 +62,6 @@ def test_json_says_how_it_was_found(folder: Path) -> None:
     [
         ([], "--keep must name a feature at least, got none. Add --keep NAME."),
         (["--keep", "GSP"], "--keep names no feature: 'GSP'. Did you mean 'GPS'?"),
-        (["--keep", "GPS", "--to", "x"], "--to must be one of"),
         (["--keep", "GPS", "--time-limit", "0"], "--time-limit must be"),
     ],
 )

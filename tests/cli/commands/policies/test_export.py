@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("model", ["exact.joblib", "stages.joblib"])
 def test_a_policy_and_its_reader_answer_as_predict_does(folder: Path, model: str) -> None:
     run = shortlist(
-        "export", model, "table.csv", "--out", "policy.json", "--reader", "reader.py", "--json", cwd=folder
+        "export", model, "table.csv", "--out", "policy.json", "--out", "reader.py", "--json", cwd=folder
     )
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -51,11 +51,9 @@ def test_onnx_answers_as_predict_does(folder: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert (json.loads(run.stdout)["method"], json.loads(run.stdout)["n_rows"]) == ("onnx", 60)
     assert (folder / "model.onnx").stat().st_size > 0
-    wrong = shortlist(
-        "export", "exact.joblib", "table.csv", "--out", "m.onnx", "--reader", "r.py", cwd=folder
-    )
+    wrong = shortlist("export", "exact.joblib", "table.csv", "--out", "m.onnx", "--out", "r.py", cwd=folder)
     assert wrong.returncode == 2
-    assert "--reader belongs to a policy" in wrong.stderr
+    assert "answers by a policy" in wrong.stderr
 
 
 def test_the_advice_names_a_table_that_the_reader_answers_and_quotes_it(folder: Path) -> None:
@@ -63,7 +61,7 @@ def test_the_advice_names_a_table_that_the_reader_answers_and_quotes_it(folder: 
     table.to_csv(folder / "my rows.csv.gz", index=False)
     table.to_parquet(folder / "rows.parquet")
     for given, advised in (("my rows.csv.gz", "'my rows.csv.gz'"), ("rows.parquet", "NEW.csv")):
-        words = ["export", "exact.joblib", given, "--out", "policy.json", "--reader", "reader.py"]
+        words = ["export", "exact.joblib", given, "--out", "policy.json", "--out", "reader.py"]
         run = shortlist(*words, cwd=folder)
         assert run.returncode == 0, run.stderr
         assert f"use it with: python reader.py policy.json {advised}\n" in run.stdout
@@ -80,7 +78,7 @@ def test_a_committee_of_judges_is_exported_by_the_columns_of_its_members(folder:
     prune = ["prune", "answers.csv", "--answers", "--max-size", "3", "--out", "judges.joblib"]
     assert shortlist(*prune, cwd=folder).returncode == 0
     run = shortlist(
-        "export", "judges.joblib", "answers.csv", "--out", "judges.json", "--reader", "ask.py", cwd=folder
+        "export", "judges.joblib", "answers.csv", "--out", "judges.json", "--out", "ask.py", cwd=folder
     )
     assert run.returncode == 0, run.stderr
     policy = json.loads((folder / "judges.json").read_text())
@@ -120,7 +118,7 @@ def test_a_protocol_needs_no_table_and_everything_else_does(folder: Path) -> Non
             ["exact.joblib", "table.csv", "--out", "no.html"],
             "a protocol is made of a model of stages, got one of",
         ),
-        (["stages.joblib", "--out", "p.md", "--reader", "reader.py"], "--reader belongs to a policy"),
+        (["stages.joblib", "--out", "p.md", "--out", "reader.py"], "answers by a policy"),
     ]:
         run = shortlist("export", *arguments, cwd=folder)
         assert (run.returncode, run.stdout) == (2, "")

@@ -85,8 +85,8 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
     assert resumed.returncode == 0, resumed.stderr
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
-    shared = shortlist(*line, "--no-study", "--workers", "2", cwd=tmp_path)
-    fresh = shortlist(*line, "--no-study", cwd=tmp_path)
+    shared = shortlist(*line, "--study", "none", "--workers", "2", cwd=tmp_path)
+    fresh = shortlist(*line, "--study", "none", cwd=tmp_path)
     facts = timeless(json.loads(fresh.stdout))
     assert (facts["status"], facts["units"], facts["units_wanted"]) == ("complete", 6, 6)
     assert timeless(json.loads(resumed.stdout)) == facts
@@ -113,9 +113,12 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
         (["evolution", "--out", "sets/bupa_liver_disorders.csv"], "--out must be a folder that can be made"),
         (["evolution", "--study", "s.txt"], "--study must end in .db"),
         (["evolution", "--scale", "big"], "--scale must be small, medium or paper, got 'big'"),
-        (["evolution", "--tables", "errors,5"], "--tables must be among errors or ranks in evolution"),
-        (["evolution", "--classifiers", "40"], "--classifiers has no use in evolution"),
-        (["evolution", "--classifiers", "forty"], "--classifiers must be whole numbers with commas"),
+        (
+            ["evolution", "--set", "tables=errors,5"],
+            "--set tables must be among errors or ranks in evolution",
+        ),
+        (["evolution", "--set", "classifiers=40"], "--set classifiers has no use in evolution"),
+        (["evolution", "--set", "classifiers=forty"], "--set classifiers must be whole numbers with commas"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[str], said: str) -> None:

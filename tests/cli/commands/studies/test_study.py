@@ -28,23 +28,36 @@ RUNS = [
     "4",
     "--seeds",
     "3",
-    "--evaluations",
-    "300",
+    "--set",
+    "evaluations=300",
 ]
 PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy+auto", "--workers", "1"]
 WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
-EVOLVED = ["stage", "example:iris", "--method", "emsco", "--population", "20", "--generations", "12"]
-RECALL = [*WALK, "--recall", "3", "--population", "10", "--generations", "5"]
+EVOLVED = ["stage", "example:iris", "--method", "emsco", "--set", "population=20", "--set", "generations=12"]
+RECALL = [*WALK, "--set", "recall=3", "--set", "population=10", "--set", "generations=5"]
 KILLED = {
     "configure solrep": (SOLREP, [1, 5]),
-    "configure solrep adaptive": ([*SOLREP, "--rule", "adaptive"], [4]),
+    "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
     "compare": (RUNS, [3, 12]),
     "prune --methods": (FOLDS, [1]),
-    "configure satibea": ([*CONFIGURE, "--method", "satibea", "--evaluations", "900"], [1, 6]),
-    "configure ibed": ([*CONFIGURE, "--method", "ibed", "--evaluations", "900"], [3]),
-    "evolve": ([*EVOLVE[:2], "--generations", "8", "--population", "10", "--space", "networks"], [1, 5]),
+    "configure satibea": ([*CONFIGURE, "--method", "satibea", "--set", "evaluations=900"], [1, 6]),
+    "configure ibed": ([*CONFIGURE, "--method", "ibed", "--set", "evaluations=900"], [3]),
+    "evolve": (
+        [*EVOLVE[:2], "--set", "generations=8", "--set", "population=10", "--set", "space=networks"],
+        [1, 5],
+    ),
     "evolve online": (
-        [*EVOLVE[:2], "--generations", "8", "--population", "10", "--mode", "online", "--patience", "6"],
+        [
+            *EVOLVE[:2],
+            "--set",
+            "generations=8",
+            "--set",
+            "population=10",
+            "--method",
+            "online",
+            "--set",
+            "patience=6",
+        ],
         [4],
     ),
     "prune": (PROOF, [3, 9]),
@@ -71,7 +84,7 @@ def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
     assert resumed.returncode == 0, resumed.stderr
     with open_study(study) as opened:
         assert kept.items() <= opened.results().items()
-    fresh = shortlist(*words, "--no-study", cwd=made)
+    fresh = shortlist(*words, "--study", "none", cwd=made)
     assert timeless(json.loads(resumed.stdout)) == timeless(json.loads(fresh.stdout))
 
 
@@ -97,7 +110,7 @@ def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
     assert "goes on from an earlier run of this command" in again.stderr
     assert again.returncode == 0, again.stderr
     assert studies_in_cache() == []
-    assert shortlist(*words, "--no-study", cwd=made).returncode == 0
+    assert shortlist(*words, "--study", "none", cwd=made).returncode == 0
     assert studies_in_cache() == []
 
 
@@ -169,9 +182,3 @@ def test_what_cannot_be_resumed_is_one_sentence(
     assert (other.returncode, study.exists()) == (2, True)
     assert "is no study of the cache" in other.stderr
     assert shortlist("study", "list", cwd=tmp_path).stdout == "There is no study.\n"
-
-
-def test_a_study_and_none_exclude_each_other(made: Path) -> None:
-    run = shortlist(*SOLREP, "--study", "s.db", "--no-study", cwd=made)
-    assert (run.returncode, (made / "s.db").exists()) == (2, False)
-    assert "--no-study keeps nothing" in run.stderr

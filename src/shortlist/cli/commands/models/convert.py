@@ -13,12 +13,13 @@ def convert(
     context: typer.Context,
     model: FeatureModelFile,
     *,
-    out: Annotated[Path, output("the model, in the format of its ending.")],
-    to: Annotated[
-        str | None,
-        typer.Option(help="Format: uvl, featureide, sxfm or dimacs; default by the ending."),
-    ] = None,
-    attributes_out: Annotated[Path | None, output("the attributes, as .csv or .xlsx.")] = None,
+    out: Annotated[
+        list[Path],
+        output(
+            "the model, in the format of its ending, and the attributes too, as .csv or .xlsx, if it is "
+            "given twice."
+        ),
+    ],
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
@@ -31,12 +32,14 @@ def convert(
 
     check_files(
         inputs={"MODEL": model},
-        outputs={"--attributes-out": attributes_out, "--out": out},
-        endings={"--attributes-out": SPREADSHEET_FILE, "--out": FEATURE_MODEL_FILE},
+        outputs={"--out": out},
+        endings={"--out": FEATURE_MODEL_FILE + SPREADSHEET_FILE},
     )
+    from shortlist.cli.options.points import parted_files
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.written import print_written, written_facts
     from shortlist.cli.work import last_resort, long_work
+    from shortlist.errors import BadInputError
     from shortlist.files import write_text
     from shortlist.products.attributes.attribute_export import save_attributes
     from shortlist.products.conversion.conversion import convert_model
@@ -45,7 +48,10 @@ def convert(
     from shortlist.runs.clock import seconds_now
 
     check_shared(context.params)
-    kind = format_of(out, to)
+    attributes_file, model_file = parted_files(out, SPREADSHEET_FILE, ("table", "model"))
+    if model_file is None:
+        raise BadInputError("--out", "must name a file for the model", str(attributes_file))
+    kind = format_of(model_file)
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)
@@ -53,10 +59,10 @@ def convert(
     with long_work() as (cancellation, tell), last_resort(limit_s):
         budget = Budget(limit_s, cancellation=cancellation, report=tell)
         made = convert_model(line, kind, budget=budget)
-        saved = save(out, lambda path: write_text(path, made.text))
+        saved = save(model_file, lambda path: write_text(path, made.text))
         table = None
-        if attributes_out is not None:
-            table = save(attributes_out, lambda path: save_attributes(path, line))
+        if attributes_file is not None:
+            table = save(attributes_file, lambda path: save_attributes(path, line))
     facts: dict[str, Any] = {
         "command": "model convert",
         **written_facts(made, line, saved),

@@ -20,9 +20,16 @@ class KeptOptions:
 
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Feature to keep, or several with commas between them; may be repeated."),
+        typer.Option(
+            help="Feature to keep, several with commas between them, or a file with a name a line; may be "
+            "repeated."
+        ),
     ] = None
-    keep_file: Annotated[Path | None, typer.Option(help="File with features to keep, a name a line.")] = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Files with names."""
+        return [Path(text) for text in self.keep or () if Path(text).is_file()]
 
     def features(self, line: "FeatureModel") -> list[int]:
         """Return the features, counted from 0."""
@@ -34,13 +41,14 @@ class KeptOptions:
         found: list[int] = []
         for text in self.keep or ():
             whole = names.find(text)
+            if whole is None and Path(text) in self.files:
+                lines = [row.strip() for row in read_source(text).text.split("\n")]
+                found += names.find_all([row for row in lines if row], text)
+                continue
             parts = (
                 [text] if whole is not None else [part.strip() for part in text.split(",") if part.strip()]
             )
             found += names.find_all(parts, "--keep")
-        if self.keep_file is not None:
-            lines = [row.strip() for row in read_source(self.keep_file).text.split("\n")]
-            found += names.find_all([row for row in lines if row], f"{self.keep_file}")
         if not found:
             raise BadInputError("--keep must name a feature at least, got none. Add --keep NAME.")
         return found
@@ -53,10 +61,6 @@ def slice_(
     *,
     out: Annotated[Path, output("the model, in the format of its ending.")],
     kept: KeptOptions,
-    to: Annotated[
-        str | None,
-        typer.Option(help="Format: uvl, featureide, sxfm or dimacs; default by the ending."),
-    ] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
@@ -68,7 +72,7 @@ def slice_(
     from shortlist.cli.files import FEATURE_MODEL_FILE, check_files
 
     check_files(
-        inputs={"MODEL": model, "--keep-file": kept.keep_file},
+        inputs={"MODEL": model, "--keep": kept.files},
         outputs={"--out": out},
         endings={"--out": FEATURE_MODEL_FILE},
     )
@@ -84,7 +88,7 @@ def slice_(
     from shortlist.runs.clock import seconds_now
 
     check_shared(context.params)
-    kind = format_of(out, to)
+    kind = format_of(out)
     started = seconds_now()
     line = read_model(model)
     print_notes(line.notes)

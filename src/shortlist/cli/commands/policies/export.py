@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.shared import Json, SavedModelFile, Trust, output
+from shortlist.cli.options.shared import Json, SavedModelFile, Trust
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -25,18 +25,15 @@ def export_policy(
         ),
     ] = None,
     *,
-    out: Annotated[
-        Path,
+    files_out: Annotated[
+        list[Path],
         typer.Option(
             "--out",
             "-o",
-            help="File to write: the policy, ending in .json, ONNX, ending in .onnx, or a protocol of stages "
-            "to print, ending in .html, .md or .svg.",
+            help="File to write: the policy, as .json, and what answers by it in plain Python, as .py, if it "
+            "is given twice; or ONNX, as .onnx; or a protocol of stages to print, as .html, .md or .svg.",
         ),
     ],
-    reader: Annotated[
-        Path | None, output("what answers by the policy, ending in .py: Python without anything installed.")
-    ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -50,8 +47,8 @@ def export_policy(
 
     check_files(
         inputs={"MODEL": model, "TABLE": table},
-        outputs={"--reader": reader, "--out": out},
-        endings={"--out": POLICY_FILE + PROTOCOL_FILE, "--reader": CODE_FILE},
+        outputs={"--out": files_out},
+        endings={"--out": POLICY_FILE + PROTOCOL_FILE + CODE_FILE},
     )
     from shortlist.cli.text.progress import working
     from shortlist.errors import BadInputError
@@ -67,10 +64,13 @@ def export_policy(
     from shortlist.saved_models import load_model
     from shortlist.tables.learning import read_table, select_columns
 
+    out, reader = _named(files_out)
     ending = out.suffix.casefold()
     as_onnx, as_protocol = ending == ".onnx", ending in PROTOCOL_FILE
     if reader is not None and (as_onnx or as_protocol):
-        raise BadInputError("--reader belongs to a policy. Leave it out, or let --out end in .json.")
+        raise BadInputError(
+            f"--out {reader} answers by a policy. Leave it out, or name a .json file beside it."
+        )
     if table is None and not as_protocol:
         raise BadInputError(f"TABLE must be named to check {out} on, got none. Name a file with rows.")
     start = seconds_now()
@@ -157,3 +157,17 @@ def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
         print_json(facts)
     else:
         print(f"Protocol in {facts['out']}. {facts['checked']}")
+
+
+def _named(files: list[Path]) -> tuple[Path, Path | None]:
+    """Return the file of the policy, and that of what answers by it."""
+    from shortlist.cli.files import CODE_FILE
+    from shortlist.cli.options.points import parted_files
+    from shortlist.errors import BadInputError
+
+    reader, policy = parted_files(files, CODE_FILE, ("reader", "policy"))
+    if policy is None:
+        raise BadInputError(
+            "--out", "must name a file for the policy", str(reader), "Name a .json beside it."
+        )
+    return policy, reader

@@ -32,20 +32,12 @@ class ExtentOptions:
             "(everything as printed, which takes hours to months)."
         ),
     ] = "small"
-    tables: Annotated[
-        str | None, typer.Option(help="Tables and figures to make, such as '5,6,figure-7'; all by default.")
-    ] = None
-    sets: Annotated[
-        str | None, typer.Option(help="Data sets or systems to measure, such as 'e-shop,ecos'.")
-    ] = None
-    classifiers: Annotated[
-        str | None, typer.Option(help="Numbers of classifiers in a pool, such as '40,100'.")
-    ] = None
-    folds: Annotated[int | None, typer.Option(help="How many folds of each set are run.")] = None
-    seeds: Annotated[int | None, typer.Option(help="How many runs with different seeds.")] = None
-    time_limit: Annotated[
-        float | None, typer.Option(help="Time limit of each exact method or program, in seconds.")
-    ] = None
+    tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; default all."] = ""
+    sets: Annotated[str, "Data sets or systems to measure, such as e-shop,ecos."] = ""
+    classifiers: Annotated[str, "Numbers of classifiers in a pool, such as 40,100."] = ""
+    folds: Annotated[int | None, "How many folds of each set are run."] = None
+    seeds: Annotated[int | None, "How many runs with different seeds."] = None
+    time_limit: Annotated[float | None, "Time limit of each exact method or program, in seconds."] = None
 
     def read(self) -> "Extent":
         """Return the extent that the options name."""
@@ -55,7 +47,7 @@ class ExtentOptions:
         sizes = _listed(self.classifiers)
         if not all(size.isdecimal() for size in sizes):
             raise BadInputError(
-                f"--classifiers must be whole numbers with commas between them, got {self.classifiers!r}."
+                f"--set classifiers must be whole numbers with commas between them, got {self.classifiers!r}."
             )
         return Extent(
             self.scale, _listed(self.tables), _listed(self.sets), tuple(map(int, sizes)),
@@ -63,8 +55,8 @@ class ExtentOptions:
         )  # fmt: skip
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 @grouped
@@ -90,7 +82,7 @@ def reproduce(
     folder = check_folder(data, "--data")
     check_files(
         inputs={},
-        outputs={"--study": kept.study, "--report": report},
+        outputs={"--study": kept.file, "--report": report},
         endings={"--study": STUDY_FILE, "--report": PAGE_FILE},
     )
     check_shared(context.params)

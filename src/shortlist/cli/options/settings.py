@@ -1,0 +1,171 @@
+"""``--set NAME=VALUE``: the options of a method are the fields of its dataclass, in Python too.
+
+A field is a setting where its annotation has a sentence for the help, and perhaps the name to type. Without
+one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behind it: ``solve_limit_s`` is
+``solve-limit``.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+import typer.core
+
+from shortlist._words import any_of, did_you_mean
+from shortlist.cli.options.pairs import read_numbers, read_pairs
+from shortlist.errors import BadInputError
+
+SETTINGS = "settings"
+"""The parameter of a command that takes what ``--set`` says of its methods."""
+
+GIVEN = "settings that were given"
+"""Where a context keeps the names of the fields that ``--set`` has filled."""
+
+Run = TypeVar("Run", bound=Callable[..., None])
+
+Settings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Option of a method, out of those listed below; may be repeated."
+    ),
+]
+
+
+def typed(field: str) -> str:
+    """Return what is typed for a field.
+
+    Examples
+    --------
+    >>> typed("n_points"), typed("solve_limit_s")
+    ('points', 'solve-limit')
+    """
+    return field.removeprefix("n_").removesuffix("_s").replace("_", "-")
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A field that is typed as NAME=VALUE: its type, its sentence for the help, and the name."""
+
+    hint: Any
+    told: str
+    name: str
+
+
+def setting_fields(kind: type) -> dict[str, Setting]:
+    """Return the settings of a dataclass, by the names of the fields."""
+    return {
+        field: Setting(hint.__origin__, *hint.__metadata__, *[typed(field)][len(hint.__metadata__) - 1 :])
+        for field, hint in get_type_hints(kind, include_extras=True).items()
+        if get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], str)
+    }
+
+
+def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:
+    """Read every ``--set`` of a command, by the names of the fields; the last one of a name counts.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        As typed.
+    kinds : mapping of str to type
+        The dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
+
+    Raises
+    ------
+    BadInputError
+        If no method has such an option, or the value is of another type.
+    """
+    found: dict[str, Any] = {}
+    for name, text in read_pairs(texts or (), "set"):
+        method, dot, own = name.rpartition(".")
+        if method and method not in kinds:
+            raise BadInputError("--set", f"must name a method, {any_of(kinds)}", repr(method))
+        fields = {
+            field: setting
+            for each, kind in kinds.items()
+            if each == method or not method
+            for field, setting in setting_fields(kind).items()
+        }
+        known = {setting.name: field for field, setting in fields.items()}
+        field = known.get(own.replace("_", "-")) or (own if own in fields else "")
+        if not field:
+            raise BadInputError(
+                "--set", f"must name one of {any_of(sorted(known))}", repr(own), did_you_mean(own, known)
+            )
+        found[method + dot + field] = _value(text, fields[field].hint, name)
+    return found
+
+
+def _value(text: str, hint: Any, name: str) -> Any:
+    """Return a value of the type of its field."""
+    kinds = [each for each in get_args(hint) or (hint,) if each is not type(None)]
+    if get_origin(hint) is not None and issubclass(get_origin(hint) or object, Mapping):
+        return read_numbers(text, f"set {name}")
+    if bool in kinds and text in ("yes", "no"):
+        return text == "yes"
+    for kind, words in ((int, "a whole number"), (float, "a number")):
+        if kind in kinds and float not in kinds[kinds.index(kind) + 1 :]:
+            try:
+                return kind(text)
+            except ValueError:
+                if str not in kinds:
+                    raise BadInputError(f"--set {name}", f"must be {words}", repr(text)) from None
+    if bool in kinds:
+        raise BadInputError(f"--set {name}", "must be yes or no", repr(text))
+    return text
+
+
+def options_of(command: Any) -> dict[str, str]:
+    """Return what the parameters and settings of a command are called, by their names in Python."""
+    kinds = settings_of(command)
+    settings = {
+        field: f"--set {one.name}" for kind in kinds.values() for field, one in setting_fields(kind).items()
+    }
+    return settings | {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
+
+
+def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], Run]:
+    """Return what marks a command as one whose methods have these dataclasses."""
+
+    def mark(command: Run) -> Run:
+        own = getattr(command, "settings", dict)
+        command.settings = lambda: {**settings(), **own()}  # type: ignore[attr-defined]  # takes any
+        return command
+
+    return mark
+
+
+def settings_of(command: Any) -> Mapping[str, type]:
+    """Return the dataclass of each method of a command; they are loaded when they are asked for."""
+    load = getattr(command.callback, "settings", None)
+    return load() if load is not None else {}
+
+
+def note_settings(context: typer.Context, options: object) -> None:
+    """Let the facts of a run have the options of its method, also those that were not typed."""
+    context.params |= {field: getattr(options, field) for field in setting_fields(type(options))}
+
+
+class WithSettings(typer.core.TyperCommand):
+    """A command whose help lists the options of each method."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of the methods; those with the same ones together."""
+        together: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        for method, kind in settings_of(self).items():
+            usual = {one.name: one.default for one in dataclasses.fields(kind)}
+            rows = tuple(
+                (setting.name, f"{setting.told}{_usual(usual[field])}")
+                for field, setting in setting_fields(kind).items()
+            )
+            together.setdefault(rows, []).append(method)
+        for rows, methods in together.items():
+            with formatter.section(f"--set of {', '.join(methods)}"):
+                formatter.write_dl(rows)
+        super().format_epilog(ctx, formatter)
+
+
+def _usual(default: Any) -> str:
+    """Return the default as the help shows it."""
+    return "" if default is None or default is dataclasses.MISSING else f"  [default: {default}]"

@@ -1,0 +1,87 @@
+"""Options of methods, typed as NAME=VALUE."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import pytest
+
+from shortlist.cli.options.settings import read_settings, setting_fields, settings_of
+from shortlist.errors import BadInputError
+from tests.cli.command_lines import commands
+
+COMMANDS = commands()
+
+
+@dataclass(frozen=True)
+class Walk:
+    n_steps: Annotated[int, "How many steps."] = 3
+    pace_limit_s: Annotated[float | None, "Seconds for a step."] = None
+    brisk: Annotated[bool, "Whether it is brisk."] = False
+    stop: Annotated[int | str, "Where it ends: a number or a name."] = "home"
+    slack: Annotated[Mapping[str, float], "By place."] = field(default_factory=dict)
+    colour: Annotated[str, "Of the shoes.", "shoes"] = "red"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Ride:
+    n_steps: Annotated[int, "How many steps."] = 3
+
+
+KINDS: dict[str, type] = {"walk": Walk, "ride": Ride}
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (None, {}),
+        (["steps=5"], {"n_steps": 5}),
+        (["steps=5", "steps=6"], {"n_steps": 6}),
+        (["n_steps=5", "pace-limit=1.5"], {"n_steps": 5, "pace_limit_s": 1.5}),
+        (["walk.steps=5", "ride.steps=6"], {"walk.n_steps": 5, "ride.n_steps": 6}),
+        (["shoes=blue"], {"colour": "blue"}),
+        (["brisk=yes", "stop=7"], {"brisk": True, "stop": 7}),
+        (["stop=corner", "slack=here=1,there=2"], {"stop": "corner", "slack": {"here": 1.0, "there": 2.0}}),
+    ],
+)
+def test_values_have_the_types_of_the_fields(texts: list[str] | None, found: dict[str, Any]) -> None:
+    assert read_settings(texts, KINDS) == found
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        (["steps"], "--set must read NAME=VALUE, got 'steps'"),
+        (["steps=few"], "--set steps must be a whole number, got 'few'"),
+        (["brisk=1"], "--set brisk must be yes or no, got '1'"),
+        (["pace-limit=long"], "--set pace-limit must be a number, got 'long'"),
+        (["step=2"], "--set must name one of .*, got 'step'. Did you mean 'steps'"),
+        (["seed=2"], "--set must name one of .*, got 'seed'"),
+        (["ride.brisk=yes"], "--set must name one of steps, got 'brisk'"),
+        (["swim.steps=2"], "--set must name a method, walk or ride, got 'swim'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(texts: list[str], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        read_settings(texts, KINDS)
+
+
+WITH_SETTINGS = [words for words, command in COMMANDS.items() if settings_of(command)]
+
+
+@pytest.mark.parametrize("words", WITH_SETTINGS)
+def test_the_help_lists_every_setting_of_every_method(words: str) -> None:
+    command = COMMANDS[words]
+    shown = command.get_help(command.context_class(command, info_name=words))
+    for method, kind in settings_of(command).items():
+        assert method in shown
+        for setting in setting_fields(kind).values():
+            assert f"  {setting.name} " in shown
+            assert setting.told.endswith(".")
+
+
+def test_commands_with_settings_say_where_they_are() -> None:
+    assert {
+        words for words, one in COMMANDS.items() if any(each.name == "settings" for each in one.params)
+    } == set(WITH_SETTINGS)
