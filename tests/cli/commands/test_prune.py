@@ -542,10 +542,10 @@ def test_a_model_that_would_answer_nobody_is_written_only_on_request(folder: Pat
     nothing = shortlist(*asked, cwd=folder)
     assert "Nothing can be promised with confidence 95 % about 99 % right answers" in nothing.stdout
     assert "What can be promised is " in nothing.stdout
-    assert "No model was written, since it would answer no row; --set anyway=yes writes it." in nothing.stderr
+    assert "No model was written, since it would answer no row; --anyway writes it." in nothing.stderr
     assert not (folder / "nobody.joblib").exists()
 
-    anyway = shortlist(*asked, "--set", "anyway=yes", "--json", cwd=folder)
+    anyway = shortlist(*asked, "--anyway", "--json", cwd=folder)
     assert json.loads(anyway.stdout)["model"] == "nobody.joblib"
     assert (folder / "nobody.joblib").exists()
 

@@ -187,7 +187,7 @@ class PromiseOptions:
     confidence_level: Annotated[
         float, "Probability with which the promise of --answer-accuracy holds at least."
     ] = 0.95
-    anyway: Annotated[bool, "Whether a model is written of which nothing is promised."] = False
+    anyway: Anyway = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
         """Return an unfitted classifier, where it was asked for as one that keeps a promise."""
