@@ -38,6 +38,8 @@ KINDS: dict[str, type] = {"walk": Walk, "ride": Ride}
         (None, {}),
         (["steps=5"], {"n_steps": 5}),
         (["steps=5", "steps=6"], {"n_steps": 6}),
+        (["slack=park=1", "slack=road=2"], {"slack": {"park": 1.0, "road": 2.0}}),
+        (["shoes=left=red", "shoes=right=blue"], {"colour": "left=red,right=blue"}),
         (["n_steps=5", "pace-limit=1.5"], {"n_steps": 5, "pace_limit_s": 1.5}),
         (["walk.steps=5", "ride.steps=6"], {"walk.n_steps": 5, "ride.n_steps": 6}),
         (["shoes=blue"], {"colour": "blue"}),

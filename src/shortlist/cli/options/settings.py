@@ -62,7 +62,9 @@ def setting_fields(kind: type) -> dict[str, Setting]:
 
 
 def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:
-    """Read every ``--set`` of a command, by the names of the fields; the last one of a name counts.
+    """Read every ``--set`` of a command, by the names of the fields.
+
+    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``.
 
     Parameters
     ----------
@@ -93,7 +95,12 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
             raise BadInputError(
                 "--set", f"must name one of {any_of(sorted(known))}", repr(own), did_you_mean(own, known)
             )
-        found[method + dot + field] = _value(text, fields[field].hint, name)
+        key, value = method + dot + field, _value(text, fields[field].hint, name)
+        if isinstance(value, dict):
+            value = found.get(key, {}) | value
+        elif isinstance(value, str) and "=" in value and key in found:
+            value = f"{found[key]},{value}"
+        found[key] = value
     return found
 
 
