@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _line(words: str, table: str) -> list[str]:
     model = "pruned.joblib" if words == "export" else "m.joblib"
-    given = {"model": model, "table": table} | ({"out": "policy.json"} if words == "export" else {})
+    given = {"model": model, "table": table} | ({"files_out": "policy.json"} if words == "export" else {})
     return [*line(words, COMMANDS[words], given), *SMALL.get(words, [])]
 
 

@@ -74,7 +74,7 @@ def test_a_spreadsheet_is_read_as_it_is_and_advice_works_as_typed(folder: Path) 
     assert "or pass --set ignore-unknown=yes to pass over such rows." in unknown.stderr
     gaps = shortlist(*asked, "--set", "ignore-unknown=yes", cwd=folder)
     assert gaps.returncode == 2
-    advice = "pass --set default 'cost (eur)=0'"
+    advice = "pass --set 'default=cost (eur)=0'"
     assert f"lacks it: GPS. Add them, or {advice} if that is their value." in gaps.stderr
     as_headed = shortlist(
         *asked, "--set", "ignore-unknown=yes", "--set", "default=Cost (EUR)=0", "--json", cwd=folder
