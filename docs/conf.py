@@ -1,11 +1,7 @@
 """How Sphinx makes the site out of these pages and the docstrings: ``make docs``."""
 
-import re
 import sys
 from pathlib import Path
-
-from docutils import nodes
-from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -60,17 +56,3 @@ html_theme_options = {
 }
 
 nitpick_ignore = [("py:class", "collections.abc.Callable")]
-
-COMMAND = re.compile(r"^(\$ )?(shortlist|python|pip|make|dask|apt-get) ", re.MULTILINE)
-"""How a line begins that is typed into a terminal."""
-
-
-def setup(app: Sphinx) -> None:
-    """Mark blocks with commands, whose long lines the style breaks."""
-    app.connect("doctree-read", _mark_commands)
-
-
-def _mark_commands(_app: Sphinx, doctree: nodes.document) -> None:
-    for block in doctree.findall(nodes.literal_block):
-        if COMMAND.search(block.astext()):
-            block["classes"].append("commands")
