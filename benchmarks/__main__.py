@@ -38,6 +38,7 @@ from benchmarks.studies import (
     stage_scale,
     start,
     study_store,
+    time_limits,
     voting,
     wide_stages,
     workers,
@@ -84,6 +85,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "stage-picks": stage_picks.stage_picks,
     "stage-scale": stage_scale.stage_scale,
     "start": start.starts,
+    "time-limits": time_limits.kept,
     "voting": voting.voting,
     "wide-stages": wide_stages.wide_stages,
     "workers": workers.workers,
@@ -98,6 +100,7 @@ WITHOUT_DATA = (
     "start",
     "study-million",
     "study-overhead",
+    "time-limits",
 )
 """Studies that need no real data."""
 SEEDED = (
