@@ -16,7 +16,7 @@ from benchmarks.data.uci import read_uci, validation_votes
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.pruning.pruning import prune_exactly, prune_for
 from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows

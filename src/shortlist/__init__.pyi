@@ -1,5 +1,7 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
+from shortlist.ensembles.committees.selections import ClassSelection as ClassSelection
+from shortlist.ensembles.committees.selections import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -12,8 +14,6 @@ from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as Ordered
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool
-from shortlist.ensembles.proofs.incumbent import ClassSelection as ClassSelection
-from shortlist.ensembles.proofs.incumbent import EnsembleSelection as EnsembleSelection
 from shortlist.errors import AcquisitionError as AcquisitionError
 from shortlist.errors import BadFileError as BadFileError
 from shortlist.errors import BadInputError as BadInputError

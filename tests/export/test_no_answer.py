@@ -14,7 +14,7 @@ import pytest
 
 from shortlist import ExactPruner, MultiStageClassifier, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
-from shortlist.ensembles.estimators.unanswered import unanswered_rows
+from shortlist.ensembles.committees.unanswered import unanswered_rows
 from shortlist.export import reader
 from shortlist.export.policies import check_policy, policy_of, write_policy
 from shortlist.guarantees.cells import NOT_ASKED

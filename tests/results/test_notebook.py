@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
 from shortlist.results.front import Front

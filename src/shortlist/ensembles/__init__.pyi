@@ -1,12 +1,14 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
+from shortlist.ensembles.committees.chosen import RecordedRows as RecordedRows
+from shortlist.ensembles.committees.selections import ClassSelection as ClassSelection
+from shortlist.ensembles.committees.selections import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
 from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as GreedyMeansPruner
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows as RecordedRows
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
@@ -33,8 +35,6 @@ from shortlist.ensembles.pools.pool import as_pool as as_pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool
 from shortlist.ensembles.pools.refit import CrossFittedPool  # noqa: F401
-from shortlist.ensembles.proofs.incumbent import ClassSelection as ClassSelection
-from shortlist.ensembles.proofs.incumbent import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.pruning.objective_choice import (
     Choice,  # noqa: F401
     Setting,  # noqa: F401

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.ensembles.exits.asked_members import asking_order, prices_of_members
+from shortlist.ensembles.committees.asked_members import asking_order, prices_of_members
 
 
 def judge_numbers(committee: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import all_of
+from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
 from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.estimators.probability_sources import MEAN, SHARES
 from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import asks_judges, columns_asked

@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import UNASKED
 from shortlist.guarantees.families import Trial, most_that_holds
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
 from shortlist.pickles import saved_from
-from shortlist.tables.fit_inputs import checked_fit, integer_seed, take_rows
+from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
 from shortlist.tables.table_classifier import TableClassifier
 
@@ -172,6 +171,11 @@ class SelectiveClassifier(TableClassifier):
         codes, answered = self._decided(X)
         return labels_of(np.where(answered, codes, -1), self.classes_, self.reject_label_)
 
+    @property
+    def committee_(self) -> Any:
+        """The committee of a pruner with what is promised of it, which answers in place of both."""
+        return replace(self.classifier_.committee_, promise=self.guarantee_, reject_label=self.reject_label_)
+
     @available_if(_asks_one_after_the_other)
     def predict_early(self, X: Any) -> Any:
         """Return what :meth:`predict` answers, asking one member of a committee after the other.
@@ -186,9 +190,8 @@ class SelectiveClassifier(TableClassifier):
             As the classifier's, but with ``reject_label_`` for rows that are not answered.
         """
         check_is_fitted(self, "guarantee_")
-        found = self.classifier_.predict_early(X, least=self.guarantee_.threshold)
-        codes = places_of(found.labels, self.classes_)
-        return replace(found, labels=labels_of(codes, self.classes_, self.reject_label_))
+        check_is_fitted(self, "guarantee_")
+        return self.committee_.predict_early(X)
 
     def _demand(self) -> Demand:
         return as_demand(self.answer_accuracy, self.confidence_level)
@@ -222,14 +225,12 @@ class SelectiveClassifier(TableClassifier):
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
         """Return the place of the class of every row, and whether it is answered."""
         check_is_fitted(self, "guarantee_")
+        if hasattr(self.classifier_, "committee_"):
+            committee = self.committee_
+            codes = committee.decided(X if committee.judged_columns else checked_rows(self.classifier_, X))
+            return codes, codes >= 0
         codes, scores = _scored(self.classifier_, X)  # which checks the rows
-        answered = np.asarray((scores >= self.guarantee_.threshold) & (codes >= 0))
-        states = self.classifier_.heard(X).states if hasattr(self.classifier_, "heard") else None
-        waiting = np.flatnonzero([] if states is None else (states >= UNASKED).any(axis=1))
-        if len(waiting):  # answered only if those who were not asked yet cannot change that
-            early = self.predict_early(take_rows(X, waiting))
-            codes[waiting], answered[waiting] = places_of(early.labels, self.classes_), early.answered
-        return codes, answered
+        return codes, np.asarray((scores >= self.guarantee_.threshold) & (codes >= 0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -239,9 +240,9 @@ class SelectiveClassifier(TableClassifier):
 
 def _scored_as_chosen(fitted: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the same on the rows that chose a committee, by its members before they were fitted on these."""
-    if not hasattr(fitted, "predict_as_chosen"):
+    if not hasattr(fitted, "chosen_"):
         return _scored(fitted, X)
-    return _of_answers(fitted.classes_, *fitted.predict_as_chosen(X))
+    return _of_answers(fitted.classes_, *fitted.chosen_.predict_as_chosen(X))
 
 
 def _scored(classifier: Any, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.asked_members import taken_places
+from shortlist.ensembles.committees.chosen import RecordedRows
+from shortlist.ensembles.committees.evidence import best_of
+from shortlist.ensembles.committees.savings import exit_report, stopping_rule
 from shortlist.ensembles.estimators.base import mean_rule
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows
-from shortlist.ensembles.exits.asked_members import taken_places
-from shortlist.ensembles.exits.exit_report import exit_report, stopping_rule
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 from shortlist.ensembles.pools.copies import AGAIN, counted_names
-from shortlist.ensembles.pruning.evidence import best_of, selections_meant
+from shortlist.ensembles.pruning.evidence import selections_meant
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
     class_tally,
@@ -33,8 +34,8 @@ from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.committees.asking import EarlyAnswers
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
-    from shortlist.ensembles.exits.early_exit import EarlyAnswers
     from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
     from shortlist.guarantees.selective_classifier import SelectiveClassifier

@@ -13,11 +13,11 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.committees.selections import EnsembleSelection
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_total
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.proofs.incumbent import EnsembleSelection
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist

@@ -13,7 +13,7 @@ from shortlist import SelectiveClassifier
 from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
-from shortlist.ensembles.exits.exit_report import exit_report
+from shortlist.ensembles.committees.savings import exit_report
 from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.exits.ballots import Tallying, by_mean, by_threshold, by_votes
+from shortlist.ensembles.committees.ballots import Tallying, by_mean, by_threshold, by_votes
 from shortlist.ensembles.votes.soft_votes import WHOLE, decided_by_mean
 
 

@@ -20,10 +20,10 @@ from shortlist.ensembles import (
     Pool,
     make_pool,
 )
-from shortlist.ensembles.exits.answer_scores import AnswerScores
-from shortlist.ensembles.exits.ballots import by_mean, by_threshold, by_votes
-from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
-from shortlist.ensembles.exits.exit_report import exit_report, least_calls
+from shortlist.ensembles.committees.answer_scores import AnswerScores
+from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.ballots import by_mean, by_threshold, by_votes
+from shortlist.ensembles.committees.savings import exit_report, least_calls
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.soft_votes import whole_shares
 from shortlist.guarantees.cells import ANSWERED, SILENT

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles.exits.ballots import by_votes
-from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
-from shortlist.ensembles.exits.orders import cheapest_order
+from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.ballots import by_votes
+from shortlist.ensembles.committees.orders import cheapest_order
 
 
 def calls_of(added: NDArray[np.int64], order: list[int], copies: list[int] | None = None) -> list[int]:

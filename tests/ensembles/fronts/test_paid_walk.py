@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.exits.orders import FEW_MEMBERS
+from shortlist.ensembles.committees.orders import FEW_MEMBERS
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem, committee_problem
 from shortlist.ensembles.fronts.front_claims import looked_at

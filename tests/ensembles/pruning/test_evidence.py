@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist.ensembles import ExactPruner, make_pool
-from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, selections_meant
+from shortlist.ensembles.committees.evidence import Evidence
+from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.parts import Facts
 

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
+from shortlist.ensembles.committees.selections import EnsembleSelection
 from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
-from shortlist.ensembles.proofs.incumbent import EnsembleSelection, without_idle_members
+from shortlist.ensembles.proofs.incumbent import without_idle_members
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows

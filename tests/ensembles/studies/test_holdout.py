@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from shortlist.ensembles.committees.asked_members import taken_places
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
@@ -13,7 +14,6 @@ from shortlist import BadInputError
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-from shortlist.ensembles.exits.asked_members import taken_places
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies import holdout
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table

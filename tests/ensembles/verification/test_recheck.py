@@ -9,9 +9,10 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
+from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.pair_measures import MEASURES
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pruning.evidence import Evidence, evidence_of, selections_meant
+from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.verification.recheck import verify
 
 N = 120

@@ -221,8 +221,8 @@ def _early(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     """Return the answers of members that are asked one after the other, and how many each row asked."""
     import pandas as pd
 
-    from shortlist.ensembles.estimators.unanswered import unanswered_rows
-    from shortlist.ensembles.exits.asked_members import prices_of_members
+    from shortlist.ensembles.committees.asked_members import prices_of_members
+    from shortlist.ensembles.committees.unanswered import unanswered_rows
 
     estimator = saved.estimator
     found = estimator.predict_early(rows)
@@ -274,7 +274,7 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     """
     import pandas as pd
 
-    from shortlist.ensembles.estimators.unanswered import unanswered_rows
+    from shortlist.ensembles.committees.unanswered import unanswered_rows
 
     estimator = saved.estimator
     voter = getattr(estimator, "classifier_", estimator)

@@ -405,7 +405,7 @@ PRUNE_USES = (
 def check_prune_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
     from shortlist._validation import as_choice, as_count
-    from shortlist.ensembles.estimators.probability_sources import PROBABILITY_SOURCES
+    from shortlist.ensembles.committees.probability_sources import PROBABILITY_SOURCES
     from shortlist.ensembles.studies.method_comparison import pruning_methods
     from shortlist.errors import BadInputError
 

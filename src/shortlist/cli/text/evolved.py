@@ -7,7 +7,7 @@ from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, 
 from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.pruning.evidence import Evidence
+    from shortlist.ensembles.committees.evidence import Evidence
     from shortlist.ensembles.studies.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"

@@ -75,8 +75,8 @@ def _choice_facts(choice: "Choice") -> dict[str, Any]:
 
 def _rule_facts(pruned: "PrunedTable", method: str) -> dict[str, Any]:
     """Return what a rule found; it proves nothing."""
+    from shortlist.ensembles.committees.evidence import evidence_of_rule
     from shortlist.ensembles.pools.judges import votes_may_be_missing
-    from shortlist.ensembles.pruning.evidence import evidence_of_rule
 
     pruner: Any = pruned.pruner
     # of two classes too the one with most votes wins where votes may be missing
@@ -146,7 +146,7 @@ def _exit_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
 
     Where nothing is promised nobody is asked.
     """
-    from shortlist.ensembles.exits.exit_report import exit_report, stopping_rule
+    from shortlist.ensembles.committees.savings import exit_report, stopping_rule
 
     least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
     saves = exit_report(pruned.pruner, least=least) if pruned.test and least != math.inf else None

@@ -15,9 +15,10 @@ from shortlist.ensembles.averaging.mean_search import (
     search_means,
 )
 from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree, Tangents
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.proofs.incumbent import Incumbent, PrunedSelection
+from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.proofs.kept_best import KeptBest
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.proof import Status

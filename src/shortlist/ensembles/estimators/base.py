@@ -1,9 +1,8 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
-import copy
-import functools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,34 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
-from shortlist.ensembles.estimators.probability_sources import (
+from shortlist.ensembles.committees.asking import EarlyAnswers
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, fit_probabilities, member_answers
+from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.probability_sources import (
+    AUTO,
     CALIBRATED_MEAN,
     CALIBRATED_SHARES,
     MEAN,
     MEANS,
     PROBABILITY_SOURCES,
-    SHARES,
-    FittedSource,
-    fitted_source,
 )
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
-from shortlist.ensembles.exits.early_exit import EarlyAnswers, answer_early
-from shortlist.ensembles.pools.class_probabilities import (
-    check_probabilities,
-    class_probabilities,
-    gives_probabilities,
-)
-from shortlist.ensembles.pools.encoder import TableEncoder
-from shortlist.ensembles.pools.judges import asks_judges, hear, who_may_abstain
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool, matched_columns
+from shortlist.ensembles.pools.class_probabilities import check_probabilities
+from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
 from shortlist.ensembles.pools.refit import CrossFittedPool, cross_fit, out_of_fold, whole_pool
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.calibration import Calibration, times_factors
-from shortlist.ensembles.votes.soft_votes import decided_by_mean, whole_shares
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
-from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
+from shortlist.guarantees.reject_labels import reject_label_for
 from shortlist.runs import Cancellation, Report
 from shortlist.tables.fit_inputs import checked_rows, take_rows
 from shortlist.tables.splits import IN_NO_FOLD
@@ -72,50 +62,11 @@ class EnsembleClassifier(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how far the members vote for each class, ``(n_samples, n_classes)``."""
 
-    def unknown_words(self, X: Any) -> Mask:
-        """Mark the cells of checked rows with a word that was not fitted on, ``(n_rows, n_features)``."""
-        pool = getattr(self, "pool_", None)
-        encoder = getattr(self, "encoder_", None) if pool is None else pool.preprocessor
-        if not isinstance(encoder, TableEncoder):
-            return np.zeros((len(X), 1), dtype=bool)
-        return encoder.unknown_words(X if pool is None else matched_columns(pool, X))
-
     @property
     def reject_label_(self) -> Any:
         """What :meth:`predict` gives a row on which nobody has answered: -1, or ``"REJECT"`` for words."""
         check_is_fitted(self, "classes_")
         return reject_label_for(None, self.classes_)
-
-    def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones.
-
-        A row without a single value has none, nor has one with a word that was not fitted on: they get
-        ``reject_label_``.
-        """
-        codes = self.predict_proba(X).argmax(axis=1)
-        cannot = empty_rows(X) | self.unknown_words(checked_rows(self, X)).any(axis=1)
-        return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
-
-
-class Heard(NamedTuple):
-    """What rows say before a committee is asked about them.
-
-    Attributes
-    ----------
-    committee : PoolPruner
-        The same, whose judges may leave out what they were not asked.
-    rows : DataFrame or array
-        The rows; cells that are no answer are empty.
-    states : ndarray of int8, shape (n_rows, n_members), or None
-        Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it; None for classifiers.
-    cannot : ndarray of bool, shape (n_rows,)
-        Rows of features without a single value, or with a word that was not fitted on.
-    """
-
-    committee: "PoolPruner"
-    rows: Any
-    states: NDArray[np.int8] | None
-    cannot: Mask
 
 
 class PruningRows(NamedTuple):
@@ -154,12 +105,14 @@ class PoolPruner(EnsembleClassifier):
 
     voting: str
     voting_: str = HARD
-    pool_: Pool
+    committee_: Committee
+    selection_: Mask
     gains_: NDArray[np.int64]
+    validation_: RecordedRows
     probabilities: str = AUTO
-    probabilities_: str = ""
-    calibration_: Calibration | None = None
     probability_losses_: Mapping[str, float] = MappingProxyType({})
+    chosen_pool_: Pool
+    cross_fitted_: CrossFittedPool | None = None
 
     def __init__(
         self,
@@ -217,195 +170,125 @@ class PoolPruner(EnsembleClassifier):
         return self.voting_ != HARD
 
     @property
-    def gives_means(self) -> bool:
-        """Whether probabilities come from means of the members' own, and not from shares of their votes."""
-        return self.probabilities_ in MEANS
+    def pool_(self) -> Pool:
+        """The members only, which answer."""
+        return self._answering().members
+
+    @property
+    def threshold_(self) -> int | None:
+        """Above how many votes the positive class wins; None where no threshold decides."""
+        return self._answering().ballot.threshold
+
+    @property
+    def probabilities_(self) -> str:
+        """Where ``predict_proba`` comes from."""
+        return self._answering().probabilities
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What turns scores into probabilities."""
+        return self._answering().calibration
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``.
+        """Return the class of every row, ``(n_samples,)``, as the committee answers them.
 
-        By votes the class with the largest score, the first of equals. By the mean of probabilities the
-        class of the largest mean, in parts of 2^15 - 1 and times what being right on it gains, the first of
-        equals.
-
-        A row gets ``reject_label_`` where no member has answered, or too few for a threshold; where a judge
-        who matters was not asked yet, or said a word that is no class; and where it has not a single value.
-        :func:`~shortlist.ensembles.estimators.unanswered.unanswered_rows` tells these apart.
+        A row without an answer gets ``reject_label_``;
+        :func:`~shortlist.ensembles.committees.unanswered.unanswered_rows` says why.
         """
-        return labels_of(self._decided(X), self.classes_, self.reject_label_)
-
-    def _decided(self, X: Any) -> NDArray[np.int64]:
-        """Return the place of the class of every row, -1 where there is none."""
-        committee, rows, states, cannot = self.heard(X)
-        if committee.averages:
-            shares = whole_shares(committee._asked(rows))  # noqa: SLF001  # a copy of this one
-            codes, open_ = decided_by_mean(shares, committee.decision_gains), cannot
-        else:
-            scores = committee._vote_scores(rows)  # noqa: SLF001  # likewise
-            codes = scores.argmax(axis=1)
-            by_threshold = getattr(committee, "threshold_", None) is not None
-            open_ = cannot | (by_threshold & (scores[:, 0] == 0.5))  # which no number of votes is
-        found = np.where(open_, -1, codes.astype(np.int64))
-        if states is None:
-            return found
-        found[~(states == ANSWERED).any(axis=1)] = -1
-        waiting = np.flatnonzero((states >= UNASKED).any(axis=1))
-        if len(waiting):  # whoever is missing does not matter to a row that is settled
-            early = answer_early(self, take_rows(X, waiting))
-            found[waiting] = places_of(early.labels, self.classes_)
-        return found
+        return self._answering().predict(self._checked(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return how probable every class is, ``(n_samples, n_classes)``; the columns follow ``classes_``.
 
-        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated on the
-        rows that pruned as ``probabilities_`` says. Only members are called. Where `probabilities` takes the
-        other than what decides, the most probable class need not be the one that :meth:`predict` answers.
+        See :meth:`shortlist.ensembles.committees.committee.Committee.predict_proba`.
         """
-        scores = self.scores_by(X, MEAN if self.gives_means else SHARES)
-        return scores if self.calibration_ is None else self.calibration_.of(scores)
+        return self._answering().predict_proba(self._checked(X))
 
-    def calibrate(
-        self, X: Any, truth: NDArray[np.integer], *, source: str = "", seed: int = 0
-    ) -> FittedSource:
-        """Return where probabilities come from, and what calibrates them, fitted on the rows that pruned.
+    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
+        """Return the classes that :meth:`predict` gives, asking one member after the other.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_recorded, n_features)
-            The rows of ``validation_``, in that order. The members answer as they were chosen.
-        truth : ndarray of int, shape (n_recorded,)
-            Places of their classes among ``classes_``.
-        source : str, optional
-            What `probabilities` may be; by default what it is.
-        seed : int
-            Of the folds where cross-validation chooses.
-
-        Returns
-        -------
-        FittedSource
-            Which of the four it is, the calibration or None, and the losses in folds, if these chose.
-
-        Raises
-        ------
-        BadInputError
-            If means are asked for and a member gives no probabilities.
+        See :meth:`shortlist.ensembles.committees.committee.Committee.predict_early`.
         """
-        wanted = source or self.probabilities
-        if wanted == AUTO:
-            wanted = self._usual_probabilities
-        return fitted_source(
-            wanted,
-            functools.partial(self._scores_as_chosen, X),
-            truth,
-            averages=gives_probabilities(self.pool_),
-            seed=seed,
-        )
+        return self._answering().predict_early(self._checked(X), least=least)
 
     @property
-    def _usual_probabilities(self) -> str:
-        """Where probabilities come from unless the user says so."""
-        if not self.averages:
-            return CALIBRATED_SHARES
-        return MEAN if self.decisions_are_proved else CALIBRATED_MEAN
+    def chosen_(self) -> Chosen:
+        """The committee with all that is known of how it was chosen, which is what a saved model holds."""
+        committee = self._answering()
+        return Chosen(
+            committee=committee,
+            as_chosen=self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_,
+            copies=np.asarray(getattr(self, "copies_", self.selection_), dtype=np.int64),
+            record=self.validation_,
+            method=type(self).__name__,
+            gains=self.gains_,
+            refitted=committee.members is not self.chosen_pool_,
+            voting=self.voting_,
+            losses=dict(self.probability_losses_),
+            **self._how_chosen(),
+        )
+
+    @abstractmethod
+    def _how_chosen(self) -> dict[str, Any]:
+        """Return the fields of :class:`Chosen` that differ from pruner to pruner."""
+
+    def _answering(self) -> Committee:
+        """Return the committee that answers."""
+        check_is_fitted(self, "committee_")
+        return self.committee_
+
+    def _checked(self, X: Any) -> Any:
+        """Check rows of features; of judges the columns of the members are enough."""
+        return X if self.committee_.judged_columns else checked_rows(self, X)
 
     @property
     def decisions_are_proved(self) -> bool:
         """Whether values are of decisions by the mean as it is, so that nothing may shift these."""
         return False
 
-    @property
-    def _members_as_chosen(self) -> Pool | CrossFittedPool:
-        """Return the members that answered the rows that pruned."""
-        return self.pool_
+    def _ballot(self) -> Ballot:
+        """Return how the members decide, before any calibration."""
+        return Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
 
-    def _scores_as_chosen(self, X: Any, source: str) -> NDArray[np.float64]:
-        """Return scores of the classes on rows that pruned, by the members as they were chosen."""
+    def _positive_place(self) -> int | None:
+        """Return the place of the class that votes on record are for; None where they are classes."""
+        return None
 
-        def ask(members: Pool, rows: Any) -> NDArray[np.float64]:
-            twin = copy.copy(self)
-            twin.pool_ = members
-            return twin.scores_by(rows, source)
+    def _form_committee(
+        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+    ) -> None:
+        """Set the committee of the members that were chosen, and where its probabilities come from."""
+        self.chosen_pool_ = taken(rows.pool)
+        self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
+        committee = Committee(
+            self.chosen_pool_,
+            weights,
+            self._ballot(),
+            prices=self._prices(self.chosen_pool_, weights),
+            record=member_answers(self.validation_, self.selection_, self._positive_place()),
+        )
+        if len(self.chosen_pool_):
+            usual = CALIBRATED_SHARES
+            if self.averages:
+                usual = MEAN if self.decisions_are_proved else CALIBRATED_MEAN
+            found = fit_probabilities(
+                committee, self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_, rows.X,
+                np.searchsorted(self.classes_, rows.y),
+                source=usual if self.probabilities == AUTO else self.probabilities, seed=seed,
+            )  # fmt: skip
+            self.probability_losses_ = found.losses
+            committee = replace(committee, probabilities=found.source, calibration=found.calibration)
+            shifts = self.averages and not self.decisions_are_proved and found.source == CALIBRATED_MEAN
+            if shifts and found.calibration is not None:
+                gains = times_factors(self.gains_, found.calibration.factors)
+                committee = replace(committee, ballot=Mean(gains))
+        self.committee_ = committee
 
-        return np.asarray(out_of_fold(self._members_as_chosen, X, ask))
-
-    @property
-    def decision_gains(self) -> NDArray[np.int64]:
-        """What means are multiplied by before the largest decides, ``(n_classes,)``.
-
-        What being right on each class gains, times the factors of a calibrated mean, where these may decide.
-        """
-        is_free = self.averages and not self.decisions_are_proved
-        if not is_free or self.probabilities_ != CALIBRATED_MEAN or self.calibration_ is None:
-            return self.gains_
-        return times_factors(self.gains_, self.calibration_.factors)
-
-    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities, on the rows that pruned; nobody's are not calibrated."""
-        found = FittedSource(SHARES, None, {})
-        if len(self.pool_):
-            found = self.calibrate(rows.X, np.searchsorted(self.classes_, rows.y), seed=seed)
-        self.probabilities_, self.calibration_, self.probability_losses_ = found
-
-    def scores_by(self, X: Any, source: str) -> NDArray[np.float64]:
-        """Return what probabilities are made of, ``(n_samples, n_classes)``: ``"mean"`` or ``"shares"``."""
-        committee, rows, states, _ = self.heard(X)
-        if source == MEAN:
-            return np.asarray(committee._asked(rows).mean(axis=1))  # noqa: SLF001  # a copy of this one
-        n_votes: int | NDArray[np.int64] = len(self.pool_)
-        if states is not None and getattr(self, "threshold_", None) is None:
-            n_votes = np.count_nonzero(states == ANSWERED, axis=1)
-        return smoothed_shares(committee._vote_scores(rows), n_votes)  # noqa: SLF001  # likewise
-
-    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
-        """Return the classes that :meth:`predict` gives, asking one member after the other.
-
-        A row asks no further as soon as no answer that is missing could change its class. The order is the
-        one that costs least on the rows that pruned, by the prices of the members or their number: the best
-        of all orders up to 12 members, a good one beyond.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        least : float, optional
-            Answer those rows alone to whose class :meth:`predict_proba` gives at least this. A row then asks
-            no further when neither its class nor whether it is answered could change, or when it cannot be
-            answered any more. The order is the same.
-
-        Returns
-        -------
-        EarlyAnswers
-            The classes, how many members each row asked, what that cost, and the order.
-
-        Notes
-        -----
-        Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
-        the rows.
-        """
-        check_is_fitted(self, "selection_")
-        return answer_early(self, X, least=least)
-
-    @abstractmethod
-    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return what the members' votes say for each class, ``(n_samples, n_classes)``."""
-
-    def _asked(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable each member finds each class, ``(n_samples, n_members, n_classes)``."""
-        return class_probabilities(self.pool_, X)
-
-    def heard(self, X: Any) -> Heard:
-        """Return rows as the members can be asked about them, and which of them cannot be answered.
-
-        Of judges the columns of the members are enough; one whose column is absent was not asked yet.
-        """
-        check_is_fitted(self, "selection_")
-        if not asks_judges(self):
-            rows = checked_rows(self, X)
-            return Heard(self, rows, None, empty_rows(rows) | self.unknown_words(rows).any(axis=1))
-        rows, states = hear(self.pool_.classifiers, X)
-        committee = copy.copy(self)
-        committee.pool_ = who_may_abstain(self.pool_)
-        return Heard(committee, rows, states, np.zeros(len(rows), dtype=bool))
+    def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return what asking each member costs, each once."""
+        if members.costs is None:
+            return None
+        return np.asarray(members.costs, dtype=np.float64)[np.cumsum(weights) - weights]
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None
@@ -464,20 +347,3 @@ def check_pool_classes(pool: Pool, classes: Labels, *, may_lack: bool) -> None:
             f"the pool tells {all_of(pool.classes)} apart, but the target holds {all_of(classes)}. "
             "Use a pool fitted on these classes."
         )
-
-
-def mean_rule(gains: NDArray[np.int64], classes: Labels) -> str:
-    """Say how a committee that averages decides, for people.
-
-    Examples
-    --------
-    >>> mean_rule(np.array([1, 1]), np.array(["no", "yes"]))
-    'the class with the largest mean probability wins'
-    >>> mean_rule(np.array([1, 3]), np.array(["no", "yes"]))
-    'yes wins where its mean probability is above 0.25'
-    """
-    if len(set(gains.tolist())) == 1:
-        return "the class with the largest mean probability wins"
-    if len(classes) > 2:
-        return "the class with the largest mean probability, times its factor, wins"
-    return f"{classes[1]} wins where its mean probability is above {gains[0] / gains.sum():.3g}"

@@ -7,14 +7,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
 from shortlist.ensembles.estimators.base import EnsembleClassifier
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.evolution.evolution import Evolved, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.vote_probabilities import vote_shares
+from shortlist.guarantees.cells import empty_rows
+from shortlist.guarantees.reject_labels import labels_of
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
@@ -200,6 +202,20 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         generations = settings.n_generations if settings.mode == "online" else 1
         bred = settings.population_size * generations
         return bred if settings.max_members is None else min(bred, settings.max_members)
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones.
+
+        A row without a single value has none, nor has one with a word that was not fitted on: they get
+        ``reject_label_``.
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        cannot = empty_rows(X) | self.unknown_words(checked_rows(self, X)).any(axis=1)
+        return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
+
+    def unknown_words(self, rows: Any) -> Mask:
+        """Mark the cells of checked rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+        return self.encoder_.unknown_words(rows)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""

@@ -1,9 +1,8 @@
 """Scikit-learn estimators for pruned ensembles; thin shells around functions."""
 
-import copy
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist._validation import as_choice, as_count, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
+from shortlist.ensembles.committees.chosen import Terms, record_rows
+from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.probability_sources import AUTO, MEANS
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
@@ -21,9 +24,6 @@ from shortlist.ensembles.estimators.base import (
     PruningRows,
     check_pool_classes,
 )
-from shortlist.ensembles.estimators.probability_sources import MEANS
-from shortlist.ensembles.estimators.recorded_rows import record_rows
-from shortlist.ensembles.exits.early_exit import EarlyAnswers
 from shortlist.ensembles.goals.class_weights import for_classes, weights_of
 from shortlist.ensembles.goals.diversity import (
     DiversityLimits,
@@ -40,10 +40,10 @@ from shortlist.ensembles.pools.class_probabilities import (
     gives_probabilities,
 )
 from shortlist.ensembles.pools.copies import with_copies
-from shortlist.ensembles.pools.judges import abstain_somewhere, abstentions, pass_costs
+from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool, positive_votes
-from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, refit_members, whole_pool
-from shortlist.ensembles.pruning.evidence import AUTO
+from shortlist.ensembles.pools.refit import CrossFittedPool, refit_members, whole_pool
+from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.soft_pruning import (
@@ -56,7 +56,6 @@ from shortlist.ensembles.pruning.soft_pruning import (
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions, soft_votes
-from shortlist.ensembles.votes.vote_probabilities import undecided_about, vote_shares
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -220,12 +219,10 @@ class ExactPruner(PoolPruner):
 
     CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
 
-    chosen_pool_: Pool
     result_: Any
     max_copies: int = 1
     refit: bool
     pruning_rows: str
-    cross_fitted_: CrossFittedPool | None = None
 
     def __init__(
         self,
@@ -459,7 +456,9 @@ class ExactPruner(PoolPruner):
             else _is_class(rows.y, self.positive_)
         )
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
-        self._take_calibration(rows, seed)
+        self._form_committee(
+            rows, functools.partial(with_copies, copies=self.copies_), self.copies_[self.selection_], seed
+        )
         if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed, report=report)
         return self
@@ -478,13 +477,9 @@ class ExactPruner(PoolPruner):
         report : optional
             Progress events, one per member.
         """
-        if len(self.pool_):
-            self.pool_ = refit_members(self.chosen_pool_, X, y, seed=seed, report=report)
-
-    @property
-    def _members_as_chosen(self) -> Pool | CrossFittedPool:
-        """Return the members that answered the rows that pruned."""
-        return self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_
+        if len(self.chosen_pool_):
+            members = refit_members(self.chosen_pool_, X, y, seed=seed, report=report)
+            self.committee_ = self.committee_.with_members(members)
 
     @property
     def decisions_are_proved(self) -> bool:
@@ -492,71 +487,53 @@ class ExactPruner(PoolPruner):
         goal = self.goal.replace("_", "-") if isinstance(self.goal, str) else ""
         return self.voting_ == SOFT and not (asks_for_choice(goal) or goal in MEAN_LOSSES)
 
-    def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
-        """Return classes and probabilities on the rows that pruned, by the members as they were then.
+    def _how_chosen(self) -> dict[str, Any]:
+        """Return what was asked for, and what was found and proved."""
+        sizes = self if self.choice_ is None else self.choice_.setting
+        costs = self.member_costs
+        if costs is None and self.max_cost is not None and self.pool is not None:
+            costs = whole_pool(self.pool).costs
+        return {
+            "terms": Terms(
+                goal=self.goal,
+                positive=self.positive_,
+                diversity=self.diversity,
+                min_size=sizes.min_size,
+                max_size=sizes.max_size,
+                max_copies=self.max_copies,
+                member_costs=None if costs is None else tuple(map(float, costs)),
+                max_cost=self.max_cost,
+                solver=self.solver,
+            ),
+            "evidence": evidence_of(self.result_, self.solver, selections_meant(self), self.counted_on),
+            "result": self.result_,
+        }
 
-        Since then they may have been fitted again on these rows. Out of fold, those answer a row that were
-        fitted without its fold.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_recorded, n_features)
-            The rows of ``validation_``, in that order.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_recorded,)
-        probabilities : ndarray of float, shape (n_recorded, n_classes)
-        """
-
-        def committee_of(members: Pool) -> "ExactPruner":
-            twin = copy.copy(self)
-            twin.pool_ = members
-            return twin
-
-        source = self._members_as_chosen
-        return (
-            out_of_fold(source, X, lambda members, rows: committee_of(members).predict(rows)),
-            out_of_fold(source, X, lambda members, rows: committee_of(members).predict_proba(rows)),
-        )
-
-    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
-        """Return the classes that :meth:`predict` gives, asking one member after the other."""
-        self._refuse_nobody()
-        return super().predict_early(X, least=least)
-
-    def _asked(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable each member finds each class."""
-        self._refuse_nobody()
-        return super()._asked(X)
-
-    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return vote shares, ``(n_samples, n_classes)``.
-
-        Two classes: stretched so that ``threshold_ + ½`` votes are one half, and the larger entry is always
-        the class predicted; equal where members who are silent could have turned it. More: the share of
-        members that vote for each class; the first of the largest is predicted.
-        """
-        self._refuse_nobody()
-        if self.threshold_ is None:
-            return vote_shares(class_answers(self.pool_, X), len(self.classes_))
-        votes = np.zeros(
-            len(X), dtype=np.int64
-        )  # with no member, which min_size=0 allows, every row is negative
-        if len(self.pool_):
-            votes = positive_votes(self.pool_, X, self.positive_).sum(axis=1, dtype=np.int64)
-        silent = abstentions(self.pool_.classifiers, X)
-        positive = undecided_about(votes, silent, self.threshold_, len(self.pool_))
-        columns = (1 - positive, positive)
-        return np.column_stack(columns if self.positive_ == self.classes_[1] else columns[::-1])
-
-    def _refuse_nobody(self) -> None:
-        """Refuse to answer where no selection keeps the limits."""
+    def _answering(self) -> Committee:
+        """Return the committee; refuse to answer where no selection keeps the limits."""
         check_is_fitted(self, "result_")
         if self.result_.reason:
             raise ShortlistError(
                 f"there is nothing to predict with: {self.result_.reason}. Relax the limits and fit again."
             )
+        return self.committee_
+
+    def _positive_place(self) -> int | None:
+        """Return the place of the positive class; None where a plurality decides."""
+        return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
+
+    def _ballot(self) -> Ballot:
+        """Return how the members decide, before any calibration."""
+        threshold, positive = getattr(self.result_, "threshold", None), self._positive_place()
+        if self.averages or threshold is None or positive is None:
+            return super()._ballot()
+        return Threshold(threshold, int(self.copies_.sum()), positive)
+
+    def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return what asking each member costs, each once."""
+        if self.member_costs is None:
+            return super()._prices(members, weights)
+        return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose the members, and with two classes the threshold; return all answers for the record.
@@ -580,7 +557,7 @@ class ExactPruner(PoolPruner):
             soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
         )
         self.gains_ = goal.gains
-        self._take(rows, result, choice)
+        self._take(result, choice)
         return record
 
     def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
@@ -595,7 +572,7 @@ class ExactPruner(PoolPruner):
         result, choice = prune_for(
             votes, self.goal, self._limits(rows.pool, diversity), budget.begun(), solver=self.solver
         )
-        self._take(rows, result, choice)
+        self._take(result, choice)
         return record
 
     def _refuse_positive(self, pool: Pool, X: Any) -> None:
@@ -620,20 +597,22 @@ class ExactPruner(PoolPruner):
         votes = class_votes(codes, np.searchsorted(self.classes_, rows.y), n_classes=len(self.classes_))
         return merge_class_rows(votes), {"codes": codes}
 
-    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities, and count decisions again where it shifts them."""
-        super()._take_calibration(rows, seed)
-        if self.voting_ == SOFT and self.decision_gains is not self.gains_:
+    def _form_committee(
+        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+    ) -> None:
+        """Set the committee, and count decisions again where its calibration shifts them."""
+        super()._form_committee(rows, taken, weights, seed)
+        ballot = self.committee_.ballot
+        if self.voting_ == SOFT and isinstance(ballot, Mean) and ballot.gains is not self.gains_:
             assert self.validation_.shares is not None, "means were chosen"
             truth = np.searchsorted(self.classes_, rows.y).astype(np.uint8)
             votes = SoftVotes(self.validation_.shares, truth).repeated(self.max_copies)
-            decisions = mean_decisions(votes, self.result_.mask, self.decision_gains)
+            decisions = mean_decisions(votes, self.result_.mask, ballot.gains)
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
-    def _take(self, rows: PruningRows, result: Any, choice: Choice | None) -> None:
+    def _take(self, result: Any, choice: Choice | None) -> None:
         """Set what was found."""
         self.choice_ = choice
-        self.threshold_: int | None = None if self.averages else getattr(result, "threshold", None)
         self.result_ = result
         self.copies_ = taken_copies(result.mask, self.max_copies)
         self.selection_ = self.copies_ > 0
@@ -641,9 +620,6 @@ class ExactPruner(PoolPruner):
         self.bound_ = result.bound
         self.gap_ = result.gap
         self.status_ = result.status
-        taken = functools.partial(with_copies, copies=self.copies_)
-        self.chosen_pool_ = self.pool_ = taken(rows.pool)
-        self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""

@@ -1,10 +1,9 @@
 """The front of a pool's committees, and one of them that predicts, as a scikit-learn estimator."""
 
-import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,12 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
+from shortlist.ensembles.committees.chosen import member_answers
+from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.probability_sources import AUTO
+from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import (
     HELD_OUT,
@@ -20,7 +25,6 @@ from shortlist.ensembles.estimators.exact_pruner import (
     price_settings,
 )
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
-from shortlist.ensembles.exits.exit_report import exit_report
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -40,8 +44,7 @@ from shortlist.ensembles.pools.class_probabilities import check_probabilities, c
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.proofs.incumbent import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.pruning.evidence import AUTO, CHEAPER_WALK, bound_of_front
+from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -295,12 +298,12 @@ class FrontPruner(ExactPruner):
             soft = mean_front_problem(votes, self._texts(), **given)
             self.front_ = mean_front(soft, budget.begun(), names=pool.names)
             self.point_ = self._chosen_point()
-            self._take(rows, mean_selection(soft, self.front_, self.point_), None)
+            self._take(mean_selection(soft, self.front_, self.point_), None)
             return record
         problem = committee_problem(votes, self._texts(), **given)
         self.front_ = committee_front(problem, budget.begun(), names=pool.names)
         self.point_ = self._chosen_point()
-        self._take(rows, self._committee(votes), None)
+        self._take(self._committee(votes), None)
         return record
 
     def _known_prices(
@@ -333,24 +336,38 @@ class FrontPruner(ExactPruner):
     def _costs(self, pool: Pool) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
 
-    def _take_calibration(self, rows: PruningRows, seed: int) -> None:
-        """Fit what turns scores into probabilities, and tell of every point what asking its members takes."""
-        super()._take_calibration(rows, seed)
+    def _form_committee(
+        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+    ) -> None:
+        """Set the committee, and tell of every point what asking its members takes."""
+        super()._form_committee(rows, taken, weights, seed)
         found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
         told = [one for one in found if one is not None]
         paid = [one.mean_cost for one in told if one.mean_cost is not None]
         more = {"calls": [one.mean_calls for one in told], "price_paid": paid or None}
         self.front_ = dataclasses.replace(self.front_, extras={**self.front_.extras, **more})
 
-    def _at(self, index: int, pool: Pool) -> Self:
-        """Return this pruner with the committee of another point, as far as asking it goes."""
-        twin = copy.copy(self)
-        twin.selection_ = self.front_.decisions[index].astype(bool)
-        twin.copies_ = twin.selection_.astype(np.int64)
-        thresholds = self.front_.extras["thresholds"]
-        twin.threshold_ = None if thresholds is None else thresholds[index]
-        twin.pool_ = pool.subset(np.flatnonzero(twin.selection_))
-        return twin
+    def _at(self, index: int, pool: Pool) -> Committee:
+        """Return the committee of a point, as far as asking it goes."""
+        chosen = self.front_.decisions[index].astype(bool)
+        thresholds, positive = self.front_.extras["thresholds"], self._positive_place()
+        members, weights = pool.subset(np.flatnonzero(chosen)), np.ones(chosen.sum(), dtype=np.int64)
+        ballot: Ballot = Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
+        if thresholds is not None and positive is not None:
+            ballot = Threshold(thresholds[index], len(members), positive)
+        costs = members.costs if self.member_costs is None else np.asarray(self.member_costs)[chosen]
+        return Committee(
+            members,
+            weights,
+            ballot,
+            prices=None if costs is None else np.asarray(costs, dtype=np.float64),
+            record=member_answers(self.validation_, chosen, positive),
+        )
+
+    def _how_chosen(self) -> dict[str, Any]:
+        """Return what was asked for, what was found, and the front."""
+        pick = self.front_.point(self.point_, str(self.pick))
+        return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
     def _chosen_point(self) -> int:
         """Return the number of the point that predicts."""

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.rule_pruners import RulePruner
 from shortlist.ensembles.pools.class_probabilities import class_shares, gives_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
@@ -127,5 +127,12 @@ class GreedyMeansPruner(RulePruner):
         self.selection_ = self.copies_ > 0
         often = np.argsort(-self.copies_, kind="stable")
         self.members_ = often[: np.count_nonzero(self.selection_)]
-        self.pool_ = with_copies(pool, self.copies_)
         self.voting_ = SOFT
+
+    def _members_of(self, pool: Pool) -> Pool:
+        """Return the members of a pool, each as often as it is taken."""
+        return with_copies(pool, self.copies_)
+
+    def _weights(self) -> NDArray[np.int64]:
+        """Return how often each member counts."""
+        return self.copies_[self.selection_]

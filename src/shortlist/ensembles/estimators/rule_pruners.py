@@ -6,18 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.chosen import Terms, record_rows
+from shortlist.ensembles.committees.evidence import evidence_of_rule
+from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows, record_rows
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers
@@ -29,8 +29,6 @@ from shortlist.ensembles.votes.class_votes import (
     merge_class_rows,
     plurality,
 )
-from shortlist.ensembles.votes.soft_votes import decided_by_mean
-from shortlist.ensembles.votes.vote_probabilities import vote_shares
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Report, silent
@@ -86,20 +84,34 @@ class RulePruner(PoolPruner):
             check_pool_classes(pool, self.classes_, may_lack=True)
             self.classes_ = pool.classes
         truth = np.searchsorted(self.classes_, y_pruning)
-        self.validation_: RecordedRows = record_rows(X, y, places, truth)
+        self.validation_ = record_rows(X, y, places, truth)
         self.gains_ = np.ones(len(self.classes_), dtype=np.int64)
         self._take(pool, X_pruning, truth, seed)
-        self._take_calibration(rows, seed)
+        self._form_committee(rows, self._members_of, self._weights(), seed)
         if self.averages:
-            decided = decided_by_mean(class_shares(self.pool_, X_pruning), self.decision_gains)
+            decided = self.committee_.ballot.decided(class_shares(self.pool_, X_pruning))
             answered = abstentions(self.pool_.classifiers, X_pruning) < len(self.pool_)
             self.accuracy_ = float(np.mean(answered & (decided == truth)))
         return self
 
-    def _vote_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of members that vote for each class, ``(n_samples, n_classes)``."""
-        check_is_fitted(self, "members_")
-        return vote_shares(class_answers(self.pool_, X), len(self.classes_))
+    def _how_chosen(self) -> dict[str, Any]:
+        """Return what the rule reached; it proves nothing."""
+        counted_from = "probabilities" if self.averages else "votes"
+        ordering = getattr(self, "ordering_", None)
+        return {
+            "terms": Terms(),
+            "evidence": evidence_of_rule(self.accuracy_, counted_from=counted_from),
+            "accuracy": self.accuracy_,
+            "order_right": None if ordering is None else ordering.right,
+        }
+
+    def _members_of(self, pool: Pool) -> Pool:
+        """Return the members of a pool, in the order in which they joined."""
+        return pool.subset(self.members_)
+
+    def _weights(self) -> NDArray[np.int64]:
+        """Return how often each member counts."""
+        return np.ones(len(self.members_), dtype=np.int64)
 
 
 class PluralityPruner(RulePruner):
@@ -117,7 +129,6 @@ class PluralityPruner(RulePruner):
         self.selection_ = np.isin(np.arange(len(pool)), self.members_)
         tally = class_tally(codes[:, self.members_], len(self.classes_))
         self.accuracy_ = float(np.mean(tally.any(axis=1) & (plurality(tally) == truth)))
-        self.pool_ = pool.subset(self.members_)
         self.voting_ = self.voting
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
-from shortlist.ensembles.exits.ballots import Tallying, by_threshold, by_votes
-from shortlist.ensembles.exits.exit_report import price_paid
-from shortlist.ensembles.exits.orders import FEW_MEMBERS
+from shortlist.ensembles.committees.ballots import Ballot, Plurality, Threshold
+from shortlist.ensembles.committees.orders import FEW_MEMBERS
+from shortlist.ensembles.committees.savings import price_paid
 from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
@@ -151,8 +151,9 @@ class CommitteeProblem:
         linear = self.prices[:, mask].sum(axis=1, dtype=np.int64)
         paid = []
         if self.paid is not None:
-            added = self.tallying(threshold).of_codes(self.answers[:, mask])
-            paid = [price_paid(self.tallying(threshold), added, self.paid[mask], self.votes.counts)]
+            ballot = self.ballot(threshold, int(mask.sum()))
+            added = ballot.added(self.answers[:, mask])
+            paid = [price_paid(ballot, added, self.paid[mask], self.votes.counts)]
         return np.concatenate([-(self.gains @ self.right(mask, threshold)), linear, paid]).astype(np.int64)
 
     @property
@@ -160,9 +161,11 @@ class CommitteeProblem:
         """The class that each classifier answers on each row, of two 1 for the positive one."""
         return self.votes.votes if isinstance(self.votes, Votes) else self.votes.codes
 
-    def tallying(self, threshold: int) -> Tallying:
-        """Return how answers are added up."""
-        return by_threshold(threshold) if isinstance(self.votes, Votes) else by_votes(self.votes.n_classes)
+    def ballot(self, threshold: int, size: int) -> Ballot:
+        """Return how so many members decide."""
+        if isinstance(self.votes, Votes):
+            return Threshold(threshold, size)
+        return Plurality(self.votes.n_classes)
 
     def weights(self, value: int) -> Weights | ClassWeights:
         """Return one of the values as what decisions are worth, for exact pruning."""

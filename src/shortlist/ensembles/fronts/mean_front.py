@@ -11,6 +11,7 @@ from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
 from shortlist.ensembles.averaging.mean_terms import scale_of
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, best_at_its_price
 from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
@@ -18,7 +19,6 @@ from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.fronts.mean_walk import walk_means
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status

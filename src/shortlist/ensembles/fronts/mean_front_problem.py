@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_terms import DIGITS, scale_of
-from shortlist.ensembles.exits.ballots import by_mean
-from shortlist.ensembles.exits.exit_report import price_paid
+from shortlist.ensembles.committees.ballots import Mean
+from shortlist.ensembles.committees.savings import price_paid
 from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
     PAID,
@@ -95,8 +95,8 @@ class MeanFrontProblem:
         paid = []
         if self.paid is not None:
             votes = self.values[0].votes
-            tallying = by_mean(np.ones(votes.n_classes, dtype=np.int64))
-            paid = [price_paid(tallying, tallying.of_shares(votes.shares[:, mask]), self.paid[mask])]
+            ballot = Mean(np.ones(votes.n_classes, dtype=np.int64))
+            paid = [price_paid(ballot, ballot.added(votes.shares[:, mask]), self.paid[mask])]
         linear = self.prices[:, mask].sum(axis=1)
         return np.concatenate([-np.array(totals, dtype=np.int64), linear, paid]).astype(np.int64)
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
-from shortlist.ensembles.exits._kernels import cheapest_beginnings
-from shortlist.ensembles.exits.orders import open_rows, set_sums
+from shortlist.ensembles.committees._kernels import cheapest_beginnings
+from shortlist.ensembles.committees.orders import open_rows, set_sums
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
 from shortlist.ensembles.fronts.front_walk import Committee
@@ -173,9 +173,9 @@ def _layers(
     limits, paid, counts = problem.limits, problem.paid, problem.votes.counts
     assert paid is not None, "the price that is paid is an objective"
     most, by_threshold = min(limits.max_size, len(candidates)), isinstance(problem.votes, Votes)
-    tallying = problem.tallying(most)
+    ballot = problem.ballot(most, most)
     counted = open_rows(
-        tallying, tallying.of_codes(problem.answers[:, candidates]), width=most + 2, counts=counts,
+        ballot, ballot.added(problem.answers[:, candidates]), width=most + 2, counts=counts,
         labels=problem.votes.labels, apart=by_threshold, largest=most, on_block=goes_on,
     )  # fmt: skip
     if counted is None:

@@ -51,6 +51,29 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     return ask_pool(pool, X, functools.partial(_codes, pool), np.uint8)
 
 
+def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
+    """Return, of two classes, whether each classifier finds one of them more probable than one half.
+
+    Parameters
+    ----------
+    pool, X
+        As of :func:`class_answers`.
+    positive : int
+        The place of that class in ``pool.classes``, which wins no tie.
+
+    Returns
+    -------
+    codes : ndarray of uint8, shape (n_samples, n_classifiers)
+        The place of the class; 2 for a judge who abstains.
+    """
+    votes = positive_votes(pool, X, pool.classes[positive])
+    codes = votes if positive else 1 - votes
+    for place, judge in enumerate(pool.classifiers):
+        if isinstance(judge, Judge):
+            codes[judge.abstains(X), place] = 2
+    return codes
+
+
 def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp]:
     """Return one classifier's class indices, checked."""
     if isinstance(classifier, Judge):

@@ -6,7 +6,8 @@ of sigmoids they are tabu search and branch and bound (:mod:`shortlist.ensembles
 incumbent keeps value and bound, and every step ends with the one budget.
 """
 
-from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent, PrunedSelection
+from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
 from shortlist.ensembles.pruning.engine_settings import EngineSettings
 from shortlist.ensembles.pruning.problems import PruningProblem
 from shortlist.ensembles.pruning.run import Run

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
+from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.goals.class_weights import ClassWeights, decision_table
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights, threshold_of
@@ -26,7 +27,7 @@ from shortlist.ensembles.proofs.certificate import (
     vote_certificate,
 )
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
-from shortlist.ensembles.proofs.incumbent import ClassSelection, Counting, EnsembleSelection, PrunedSelection
+from shortlist.ensembles.proofs.incumbent import Counting
 from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
 from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
 from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program

@@ -6,13 +6,14 @@ from typing import Any, TypeAlias
 
 from shortlist._validation import as_choice
 from shortlist._words import any_of, did_you_mean
+from shortlist.ensembles.committees.probability_sources import AUTO
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, ClassWeights, weights_of
 from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.pruning.engine import prove
-from shortlist.ensembles.pruning.evidence import AUTO, solver_name
+from shortlist.ensembles.pruning.evidence import solver_name
 from shortlist.ensembles.pruning.objective_choice import Choice, choose_objective
 from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
 from shortlist.ensembles.pruning.slope_problem import SlopeProblem, named

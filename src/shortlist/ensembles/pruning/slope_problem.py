@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.certificate import Certificate, line_certificate
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.proofs.lines.slope_proof import Lines
 from shortlist.ensembles.proofs.lines.slope_rows import (
     SlopeRows,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.proofs.lines.slope_program import solve_slope_programs
 from shortlist.ensembles.proofs.lines.slope_proof import Lines, prove_slope
 from shortlist.ensembles.pruning.run import Run, Step

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.committees.probability_sources import AUTO
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.pruning.objective_choice import Choice, Setting
 from shortlist.ensembles.pruning.pruning import ObjectiveName
 from shortlist.ensembles.votes.soft_votes import SoftVotes

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
 from shortlist.ensembles.proofs.programs.repeated_solves import limit_of, solutions_until_kept
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets

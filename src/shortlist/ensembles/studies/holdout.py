@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.asked_members import taken_places
+from shortlist.ensembles.committees.asking import EarlyAnswers, answer_early
+from shortlist.ensembles.committees.chosen import RecordedRows
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows
-from shortlist.ensembles.exits.asked_members import taken_places
-from shortlist.ensembles.exits.early_exit import EarlyAnswers, answer_early
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
 from shortlist.ensembles.estimators.base import PoolPruner
-from shortlist.ensembles.estimators.probability_sources import MEAN, SHARES
 
 MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""

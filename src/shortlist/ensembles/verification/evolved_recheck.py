@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
+from shortlist.ensembles.committees.evidence import certified_by
 from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.certificate import plain_class_problem
-from shortlist.ensembles.pruning.evidence import certified_by, evidence_of_step
+from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 

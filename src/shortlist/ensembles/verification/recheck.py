@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
+from shortlist.ensembles.committees.chosen import RecordedRows
+from shortlist.ensembles.committees.evidence import Evidence, certified_by, evidence_of_rule
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows
 from shortlist.ensembles.goals.class_weights import weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
@@ -29,14 +31,7 @@ from shortlist.ensembles.proofs.certificate import (
     plain_problem,
     plain_utility,
 )
-from shortlist.ensembles.proofs.incumbent import PrunedSelection
-from shortlist.ensembles.pruning.evidence import (
-    Evidence,
-    certified_by,
-    evidence_of,
-    evidence_of_rule,
-    selections_meant,
-)
+from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.calibration_recheck import other_calibration
 from shortlist.ensembles.verification.evolved_recheck import recheck_step

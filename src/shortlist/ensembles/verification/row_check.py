@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import all_of
-from shortlist.ensembles.estimators.recorded_rows import RecordedRows
+from shortlist.ensembles.committees.chosen import RecordedRows
 from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.errors import BadInputError
 from shortlist.tables.fingerprints import match_rows, table_fingerprint

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.pruning.evidence import AUTO
 from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power
 from shortlist.tables.splits import deal_classes
+
+AUTO = "auto"
+"""What leaves a choice to the estimator."""
 
 MEAN, CALIBRATED_MEAN = "mean", "calibrated-mean"
 """The mean of the members' own probabilities; the same, times a factor for each class."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
+from shortlist.ensembles.committees.ballots import Ballot
 from shortlist.ensembles.votes.calibration import Calibration
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, undecided_about
 
 MEAN_ROUNDING = 1e-9
 """Means that are nearer to the least probability of an answer than this are added up again as
@@ -49,15 +49,15 @@ class AnswerScores:
         Those who are asked and those who are not yet, with all copies.
     by_mean : bool
         Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes.
-    threshold : int or None
-        Where positive votes, those for the second of two classes, are counted against a threshold.
+    ballot : Ballot
+        What shares of votes are by.
     calibration : Calibration or None
-        What turns mean or shares into probabilities; its factors are in the order of the classes here.
+        What turns mean or shares into probabilities.
     """
 
     n_members: int
     by_mean: bool
-    threshold: int | None = None
+    ballot: Ballot
     calibration: Calibration | None = None
 
     def range_of(
@@ -75,7 +75,8 @@ class AnswerScores:
 
         Examples
         --------
-        >>> votes = AnswerScores(n_members=3, by_mean=False)
+        >>> from shortlist.ensembles.committees.ballots import Plurality
+        >>> votes = AnswerScores(n_members=3, by_mean=False, ballot=Plurality(2))
         >>> votes.range_of(np.array([[2, 0]]), 1)
         ScoreRange(least=array([[0.6, 0.2]]), most=array([[0.8, 0.4]]))
         """
@@ -93,17 +94,7 @@ class AnswerScores:
         """Return the same of the mean or the shares, before these are calibrated."""
         if self.by_mean:
             return ScoreRange(counted / self.n_members, (counted + n_left) / self.n_members)
-        if self.threshold is not None:
-            fewest, most = (
-                undecided_about(counted[:, 1] + more, n_silent, self.threshold, self.n_members)
-                for more in (0, n_left)
-            )
-            return ScoreRange(
-                smoothed_shares(np.stack([1 - most, fewest], axis=1), self.n_members),
-                smoothed_shares(np.stack([1 - fewest, most], axis=1), self.n_members),
-            )
-        every = counted.sum(axis=1, keepdims=True) + n_left + counted.shape[1]  # one vote more for each class
-        return ScoreRange((counted + 1) / every, (counted + n_left + 1) / every)
+        return ScoreRange(*self.ballot.shares_between(counted, n_left, n_silent))
 
 
 def calibrated_range(found: ScoreRange, calibration: Calibration | None, *, is_open: bool) -> ScoreRange:

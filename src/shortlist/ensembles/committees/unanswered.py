@@ -1,14 +1,14 @@
 """Why a committee does not answer rows, for people."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.arrays import Mask
-from shortlist.ensembles.exits.early_exit import answer_early
+from shortlist.ensembles.committees.committee import Committee
 from shortlist.guarantees.cells import ANSWERED, UNKNOWN, empty_rows, words_in
-from shortlist.guarantees.reject_labels import places_of
 
 
 class Unanswered(NamedTuple):
@@ -49,43 +49,53 @@ class Unanswered(NamedTuple):
         return [f"{counted(int(self.rows.sum()), 'row')} of {len(self.rows):,} cannot be answered: {named}."]
 
 
-def unanswered_rows(committee: Any, X: Any, least: float | None = None) -> Unanswered:
-    """Return the rows that a fitted committee cannot answer, and why.
+def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
+    """Return the rows that a committee cannot answer, whatever it promises, and why.
+
+    Under a promise a row waits for a judge while it is open whether it is answered, and no longer once it
+    cannot be.
 
     Parameters
     ----------
-    committee : EnsembleClassifier
-        Fitted.
+    committee : Committee
     X : DataFrame or array-like of shape (n_rows, n_features)
-    least : float, optional
-        How probable an answer has to be under a promise. Then a row waits while it is open whether it is
-        answered, and no longer once it cannot be.
     """
-    heard = committee.heard(X) if hasattr(committee, "heard") else None
-    if heard is None or heard.states is None:
-        table = heard.rows if heard is not None else X
-        odd = committee.unknown_words(table)
-        words, names = _words_of(table, odd), _names_of(table)
-        said = words_in([names[place] for _, place in words], [word for word, _ in words])
-        silent, unknown = empty_rows(table), odd.any(axis=1)
-        nobody = np.zeros(len(silent), dtype=bool)
-        return Unanswered(silent | unknown, silent, nobody, unknown, ("",) * len(silent), said)
-    rows = places_of(committee.predict(X), committee.classes_) < 0
-    early = answer_early(committee, X, least=least)
+    heard = committee.heard(X)
+    if heard.states is None:
+        return unanswered_words(heard.rows, committee.unknown_words(heard.rows))
+    free, least = replace(committee, promise=None), committee.least
+    rows = free.decided(X) < 0
+    early = free.predict_early(X, least=least)
     waits = np.array([bool(one) for one in early.needs])
     if least is not None:  # open until it is known whether they are answered, and no longer
-        rows &= [not one for one in answer_early(committee, X).needs]
+        rows &= [not one for one in free.predict_early(X).needs]
         rows |= waits
     unknown = rows & ~waits & (heard.states == UNKNOWN).any(axis=1)
     silent = rows & ~waits & ~unknown & ~(heard.states == ANSWERED).any(axis=1)
     pairs = {
         (str(X[judge.columns[0]].iloc[row]), judge.name)
-        for place, judge in enumerate(committee.pool_.classifiers)
+        for place, judge in enumerate(committee.members.classifiers)
         for row in np.flatnonzero(unknown & (heard.states[:, place] == UNKNOWN))
     }
     words_said = words_in([name for _, name in sorted(pairs)], [word for word, _ in sorted(pairs)])
     needs = tuple(one if wait else "" for one, wait in zip(early.needs, waits, strict=True))
     return Unanswered(rows, silent, rows & ~waits & ~unknown & ~silent, unknown, needs, words_said)
+
+
+def unanswered_words(table: Any, odd: Mask) -> Unanswered:
+    """Return the rows of features that cannot be answered: without a value, or with an unknown word.
+
+    Parameters
+    ----------
+    table : DataFrame or array of shape (n_rows, n_features)
+    odd : ndarray of bool, shape (n_rows, n_features)
+        The cells with a word that was not fitted on.
+    """
+    words, names = _words_of(table, odd), _names_of(table)
+    said = words_in([names[place] for _, place in words], [word for word, _ in words])
+    silent, unknown = empty_rows(table), odd.any(axis=1)
+    nobody = np.zeros(len(silent), dtype=bool)
+    return Unanswered(silent | unknown, silent, nobody, unknown, ("",) * len(silent), said)
 
 
 def _names_of(table: Any) -> list[str]:

@@ -1,14 +1,15 @@
 """In which order members are asked, so that it costs least until the outcome is settled."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.exits._kernels import AnsweredRows, count_open_rows
-from shortlist.ensembles.exits.ballots import Tallying
+from shortlist.ensembles.committees._kernels import AnsweredRows, count_open_rows
+from shortlist.ensembles.committees.asking import AskingOrder
+from shortlist.ensembles.committees.ballots import Ballot
 
 FEW_MEMBERS = 12
 """Up to so many members the best order of all is found; beyond, a good one."""
@@ -20,23 +21,12 @@ MOST_EXCHANGES = 50
 """So many times all neighbours are looked at that might change places."""
 
 
-class AskingOrder(NamedTuple):
-    """An order of members.
-
-    Attributes
-    ----------
-    members : ndarray of int, shape (n_members,)
-        Who is asked first, second, and so on.
-    is_best : bool
-        Whether no order costs less on the rows that it was chosen by.
-    """
-
-    members: NDArray[np.intp]
-    is_best: bool
+MOST_ORDERING_ROWS = 2_000
+"""Up to so many of the rows that chose decide the order, evenly spread, of means and of many members."""
 
 
 def cheapest_order(
-    tallying: Tallying,
+    ballot: Ballot,
     added: NDArray[np.int64],
     costs: Floats,
     *,
@@ -55,7 +45,7 @@ def cheapest_order(
 
     Parameters
     ----------
-    tallying : Tallying
+    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
         What the members add on the rows that choose, each with all its copies.
     costs : ndarray of float, shape (n_members,)
@@ -75,13 +65,36 @@ def cheapest_order(
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     counts = np.ones(len(added), dtype=np.int64) if counts is None else counts
     if added.shape[1] <= few_members:
-        return AskingOrder(_best_order(tallying, added, costs, copies, counts), is_best=True)
-    begun = _greedy(tallying, added, costs, copies)
-    return AskingOrder(_with_better_neighbours(tallying, added, costs, copies, begun), is_best=False)
+        return AskingOrder(_best_order(ballot, added, costs, copies, counts), is_best=True)
+    begun = _greedy(ballot, added, costs, copies)
+    return AskingOrder(_with_better_neighbours(ballot, added, costs, copies, begun), is_best=False)
+
+
+def order_by_record(
+    ballot: Ballot,
+    added: NDArray[np.int64],
+    costs: NDArray[Any],
+    *,
+    copies: NDArray[np.int64] | None = None,
+    counts: NDArray[np.int64] | None = None,
+) -> AskingOrder:
+    """Return the order in which members are asked, from what they added on rows.
+
+    Votes of few members choose it on all rows, many of which are alike; `counts` says how many samples each
+    stands for. Otherwise :data:`MOST_ORDERING_ROWS` rows do.
+    """
+    costs = np.asarray(costs, dtype=np.float64)
+    if not ballot.by_mean and added.shape[1] <= FEW_MEMBERS:
+        rows, place = np.unique(added.reshape(len(added), -1), axis=0, return_inverse=True)
+        alike = np.bincount(place.ravel(), weights=counts, minlength=len(rows)).astype(np.int64)
+        rows = rows.reshape(-1, *added.shape[1:])
+        return cheapest_order(ballot, rows, costs, copies=copies, counts=alike)
+    chosen = np.unique(np.linspace(0, len(added) - 1, min(len(added), MOST_ORDERING_ROWS)).astype(np.intp))
+    return cheapest_order(ballot, added[chosen], costs, copies=copies)
 
 
 def open_rows(
-    tallying: Tallying,
+    ballot: Ballot,
     added: NDArray[np.int64],
     *,
     width: int,
@@ -95,7 +108,7 @@ def open_rows(
 
     Parameters
     ----------
-    tallying : Tallying
+    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
     width : int
         The number of missing answers that is told apart, and two.
@@ -121,11 +134,11 @@ def open_rows(
     rows = AnsweredRows(
         np.ascontiguousarray(added.transpose(1, 0, 2).reshape(n, -1)),
         np.ones(n_rows, dtype=np.int64) if counts is None else counts,
-        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), tallying.start,
-        tallying.most, n if largest is None else largest,
+        labels, labels if apart else np.zeros(n_rows, dtype=np.int64), ballot.start,
+        ballot.most, n if largest is None else largest,
     )  # fmt: skip
     totals = np.zeros((n + 1, n_rows * n_classes), dtype=np.int64)
-    totals[n] = np.tile(tallying.start, n_rows)
+    totals[n] = np.tile(ballot.start, n_rows)
     n_labels, n_sets = int(labels.max(initial=0)) + 1, 1 << n
     opened = np.zeros((n_sets, n_labels if apart else 1, width), dtype=np.int32)
     right = np.zeros((n_sets, n_labels), dtype=np.int32)
@@ -154,7 +167,7 @@ def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _best_order(
-    tallying: Tallying,
+    ballot: Ballot,
     added: NDArray[np.int64],
     costs: Floats,
     copies: NDArray[np.int64],
@@ -163,7 +176,7 @@ def _best_order(
     """Return the best order, by dynamic programming over sets as bits."""
     n = added.shape[1]
     n_left = copies.sum() - set_sums(copies)
-    found = open_rows(tallying, added, width=int(copies.sum()) + 2, counts=counts)
+    found = open_rows(ballot, added, width=int(copies.sum()) + 2, counts=counts)
     assert found is not None, "nothing stops it"
     n_open = found[0][np.arange(1 << n), 0, n_left].astype(np.int64)
     n_open[0] = counts.sum()  # nothing is settled before anybody has answered
@@ -181,20 +194,18 @@ def _best_order(
     return np.array(order, dtype=np.intp)
 
 
-def _greedy(
-    tallying: Tallying, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]
-) -> list[int]:
+def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64]) -> list[int]:
     """Ask next who puts the eventual winner of the open rows furthest ahead for the money."""
     n = added.shape[1]
-    totals = np.tile(tallying.start, (len(added), 1))
+    totals = np.tile(ballot.start, (len(added), 1))
     winner = (totals + added.sum(axis=1)).argmax(axis=1)
-    rivals = np.where(np.arange(tallying.n_classes) == winner[:, None], -1, added.sum(axis=1))
+    rivals = np.where(np.arange(ballot.n_classes) == winner[:, None], -1, added.sum(axis=1))
     rows, rival = np.arange(len(added)), rivals.argmax(axis=1)
     lead = added[rows, :, winner] - added[rows, :, rival]
     left, order = list(range(n)), list[int]()
     while left:
-        is_open = ~tallying.settled(totals, int(copies[left].sum())) | (not order)
-        brought = (lead[is_open][:, left] + copies[left] * int(tallying.most.max())).sum(axis=0)
+        is_open = ~ballot.settled(totals, int(copies[left].sum())) | (not order)
+        brought = (lead[is_open][:, left] + copies[left] * int(ballot.most.max())).sum(axis=0)
         price = np.maximum(costs[left], 1e-12 * max(1.0, float(costs.max())))
         order.append(left.pop(int(np.argmax(brought / price))))
         totals = totals + added[:, order[-1]]
@@ -202,7 +213,7 @@ def _greedy(
 
 
 def _with_better_neighbours(
-    tallying: Tallying,
+    ballot: Ballot,
     added: NDArray[np.int64],
     costs: Floats,
     copies: NDArray[np.int64],
@@ -212,12 +223,12 @@ def _with_better_neighbours(
     n = len(order)
     for _ in range(MOST_EXCHANGES):
         changed = False
-        totals, n_left = np.tile(tallying.start, (len(added), 1)), int(copies.sum())
+        totals, n_left = np.tile(ballot.start, (len(added), 1)), int(copies.sum())
         n_open = len(added)  # nothing is settled before anybody has answered
         for place in range(n - 1):
             one, other = order[place], order[place + 1]
             after = {
-                k: int((~tallying.settled(totals + added[:, k], n_left - int(copies[k]))).sum())
+                k: int((~ballot.settled(totals + added[:, k], n_left - int(copies[k]))).sum())
                 for k in (one, other)
             }
             now = costs[one] * n_open + costs[other] * after[one]

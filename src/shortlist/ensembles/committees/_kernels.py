@@ -20,7 +20,7 @@ class AnsweredRows(NamedTuple):
     labels, groups : ndarray of int64, shape (n_rows,)
         Their true classes, and with which others they are counted.
     start, most : ndarray of int64, shape (n_classes,)
-        Of a :class:`~shortlist.ensembles.exits.ballots.Tallying`.
+        Of a :class:`~shortlist.ensembles.committees.ballots.Ballot`.
     largest : int
         Sets with more members are passed by.
     """

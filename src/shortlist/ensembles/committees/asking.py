@@ -1,28 +1,34 @@
 """Asking a committee member after member: a row leaves when no missing answer can change its outcome."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Labels, Mask
-from shortlist.ensembles.exits.answer_scores import MEAN_ROUNDING, AnswerScores, range_of_means
-from shortlist.ensembles.exits.asked_members import (
-    asked_members,
-    asking_order,
-    scores_of,
-    tallying_of,
-)
-from shortlist.ensembles.exits.ballots import Tallying, answers_to_come, by_votes
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.pool import Pool, matched_columns, positive_votes
-from shortlist.ensembles.votes.soft_votes import whole_shares
+from shortlist.ensembles.committees.answer_scores import MEAN_ROUNDING, AnswerScores, range_of_means
+from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
 from shortlist.guarantees.cells import ANSWERED, UNASKED
-from shortlist.guarantees.reject_labels import labels_of
-from shortlist.tables.fit_inputs import take_rows
+from shortlist.pickles import saved_from
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class AskingOrder:
+    """An order of members.
+
+    Attributes
+    ----------
+    members : ndarray of int, shape (n_members,)
+        Who is asked first, second, and so on.
+    is_best : bool
+        Whether no order costs less on the rows that it was chosen by.
+    """
+
+    members: NDArray[np.intp]
+    is_best: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,7 @@ class Asking:
 
     Attributes
     ----------
-    tallying : Tallying
+    ballot : Ballot
     order : ndarray of int, shape (n_members,)
         Who is asked first, second, and so on.
     copies : ndarray of int64, shape (n_members,)
@@ -70,7 +76,7 @@ class Asking:
         How probable an answer has to be.
     """
 
-    tallying: Tallying
+    ballot: Ballot
     order: NDArray[np.intp]
     copies: NDArray[np.int64]
     scores: AnswerScores | None = None
@@ -141,16 +147,16 @@ def ask_in_order(
     :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.
     Nobody leaves before somebody has answered.
     """
-    tallying, scores, copies = asking.tallying, asking.scores, asking.copies
+    ballot, scores, copies = asking.ballot, asking.scores, asking.copies
     by_mean = scores is not None and scores.by_mean
-    totals = np.tile(tallying.start, (n_rows, 1))
-    sums = np.zeros((n_rows, tallying.n_classes))
-    known = np.zeros((n_rows, len(copies) if by_mean else 0, tallying.n_classes))
+    totals = np.tile(ballot.start, (n_rows, 1))
+    sums = np.zeros((n_rows, ballot.n_classes))
+    known = np.zeros((n_rows, len(copies) if by_mean else 0, ballot.n_classes))
     calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
     n_silent, n_heard, waits_for = calls.copy(), calls.copy(), np.full(n_rows, -1)
     is_open, is_left = np.arange(n_rows), np.ones(len(copies), dtype=bool)
     for place, n_left in enumerate(answers_to_come(copies[asking.order]).tolist()):
-        may_win, reaches = tallying.outlook(totals[is_open], n_left, n_heard[is_open], n_silent[is_open])
+        may_win, reaches = ballot.outlook(totals[is_open], n_left, n_heard[is_open], n_silent[is_open])
         leaves = reaches | ~may_win.any(axis=1)
         if scores is not None:
             found = scores.range_of(sums[is_open], n_left, n_silent[is_open])
@@ -187,85 +193,3 @@ def ask_in_order(
         calls[is_open] += 1
         is_left[member] = False
     return SettledRows(totals.argmax(axis=1), calls, answered, waits_for)
-
-
-def answer_early(committee: Any, X: Any, *, least: float | None = None) -> EarlyAnswers:
-    """Return the classes that a fitted committee answers, with as few members asked as that takes.
-
-    Parameters
-    ----------
-    committee : ExactPruner or RulePruner
-        Fitted, with a selection.
-    X : DataFrame or array of shape (n_rows, n_features)
-        Members see the rows alone that are not settled when their turn comes.
-    least : float, optional
-        Answer those rows alone to whose class ``predict_proba`` gives at least this. A row then leaves when
-        neither its class can change nor whether it is answered, or when it cannot be answered any more.
-
-    Notes
-    -----
-    A classifier whose numbers depend, in the last digit, on how many rows it sees at a time may round another
-    way than in a full vote.
-    """
-    committee, X, states, cannot = committee.heard(X)
-    pool, tallying, taken = committee.pool_, tallying_of(committee), asked_members(committee)
-    scores = None if least is None else scores_of(committee)
-    order = asking_order(committee).members
-    rows = matched_columns(pool, X)
-    rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
-    members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
-
-    def ask(member: int, among: NDArray[np.intp]) -> Added:
-        open_rows = asked_rows[among]
-        asked = members.subset([int(taken.places[member])])
-        added = _added(committee, tallying, scores, asked, take_rows(rows, open_rows))
-        return added._replace(decisions=taken.copies[member] * added.decisions)
-
-    asking = Asking(tallying, order, taken.copies, scores, 0.0 if least is None else least)
-    asked_rows = np.flatnonzero(~cannot)
-    known = None if states is None else states[np.ix_(asked_rows, taken.places)]
-    found = ask_in_order(asking, len(asked_rows), ask, known)
-    codes, calls = np.full(len(cannot), -1), np.zeros(len(cannot), dtype=np.int64)
-    answered, waits_for = np.zeros(len(cannot), dtype=bool), codes.copy()
-    codes[asked_rows] = np.where(found.answered, found.winner, -1)
-    calls[asked_rows], answered[asked_rows] = found.calls, found.answered
-    waits_for[asked_rows] = found.waits_for
-    prices = taken.prices
-    names = [pool.names[place] for place in taken.places]
-    return EarlyAnswers(
-        labels_of(codes, _classes_of(committee), committee.reject_label_),
-        calls,
-        None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order])])[calls],
-        tuple(names[place] for place in order),
-        answered,
-        tuple("" if place < 0 else names[place] for place in waits_for.tolist()),
-    )
-
-
-def _added(committee: Any, tallying: Tallying, scores: AnswerScores | None, member: Pool, rows: Any) -> Added:
-    """Return what one member answers to rows, as it is added up once."""
-    positive = committee.positive_ if getattr(committee, "threshold_", None) is not None else None
-    by_mean = scores is not None and scores.by_mean
-    probabilities = votes = None
-    if tallying.gains is not None or by_mean:
-        probabilities = class_probabilities(member, rows)[:, 0]
-    if tallying.gains is None or (scores is not None and not by_mean):
-        codes = class_answers(member, rows) if positive is None else positive_votes(member, rows, positive)
-        votes = by_votes(tallying.n_classes).of_codes(codes)[:, 0]
-    if probabilities is not None and tallying.gains is not None:
-        decisions = tallying.of_shares(whole_shares(probabilities))
-    else:
-        assert votes is not None, "what is not averaged is voted on"
-        decisions = votes if positive is None else votes * tallying.most
-    if by_mean and probabilities is not None:
-        in_order = slice(None, None, -1 if _classes_of(committee)[0] != committee.classes_[0] else 1)
-        return Added(decisions, probabilities[:, in_order])
-    return Added(decisions, None if scores is None else votes)
-
-
-def _classes_of(committee: Any) -> Labels:
-    """Return the classes as they are added up: against a threshold the negative one first."""
-    classes: Labels = committee.classes_
-    if committee.averages or getattr(committee, "threshold_", None) is None:
-        return classes
-    return classes if committee.positive_ == classes[1] else classes[::-1]

@@ -7,18 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.exits.answer_scores import MEAN_ROUNDING
-from shortlist.ensembles.exits.asked_members import (
-    asked_members,
-    asking_order,
-    order_by_record,
-    recorded_answers,
-    recorded_scores,
-    scores_of,
-    tallying_of,
-)
-from shortlist.ensembles.exits.ballots import Tallying, answers_to_come
-from shortlist.ensembles.exits.early_exit import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.answer_scores import MEAN_ROUNDING
+from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
+from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.orders import order_by_record
 
 
 @dataclass(frozen=True)
@@ -60,26 +53,21 @@ def stopping_rule(*, promises: bool) -> str:
     return f"A row is finished as soon as no missing answer can change {outcome}."
 
 
-def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | None:
+def exit_report(committee: Committee) -> ExitReport | None:
     """Return what asking one after the other saves; None for nobody, and without a record of answers.
 
-    With `least`, rows are answered that reach this probability alone, as
-    :func:`~shortlist.ensembles.exits.early_exit.answer_early` does.
+    Where something is promised, rows are answered alone that are probable enough.
     """
-    added = recorded_answers(committee) if len(committee.pool_) else None
-    scored = None if added is None or least is None else recorded_scores(committee)
+    least = committee.least
+    added = committee.added_on_record() if len(committee.members) else None
+    scored = None if added is None or least is None else committee.scored_on_record()
     if added is None or (least is not None and scored is None):
         return None
-    order, taken = asking_order(committee), asked_members(committee)
-    asking = Asking(
-        tallying_of(committee), order.members, taken.copies,
-        None if scored is None else scores_of(committee), 0.0 if least is None else least,
-    )  # fmt: skip
+    asking, order, prices = committee.asking(least), committee.order, committee.prices
     calls = ask_in_order(asking, len(added), ask_record(added, scored)).calls
-    prices = taken.prices
     spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
     return ExitReport(
-        tuple(committee.pool_.names[place] for place in taken.places[order.members]),
+        tuple(committee.names[place] for place in order.members),
         None if prices is None else tuple(prices[order.members].tolist()),
         order.is_best,
         len(calls),
@@ -91,7 +79,7 @@ def exit_report(committee: Any, *, least: float | None = None) -> ExitReport | N
 
 
 def price_paid(
-    tallying: Tallying,
+    ballot: Ballot,
     added: NDArray[np.int64],
     prices: NDArray[np.int64],
     counts: NDArray[np.int64] | None = None,
@@ -100,7 +88,7 @@ def price_paid(
 
     Parameters
     ----------
-    tallying : Tallying
+    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
         What they add.
     prices : ndarray of int64, shape (n_members,)
@@ -108,8 +96,8 @@ def price_paid(
     counts : ndarray of int64, shape (n_rows,), optional
         How many samples each row stands for, where votes are counted; by default one.
     """
-    order = order_by_record(tallying, added, prices, counts=counts).members
-    asking = Asking(tallying, order, np.ones(len(order), dtype=np.int64))
+    order = order_by_record(ballot, added, prices, counts=counts).members
+    asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))
     calls = ask_in_order(asking, len(added), ask_record(added)).calls
     spent = np.concatenate([[0], np.cumsum(prices[order])])[calls]
     return int(spent.sum() if counts is None else spent @ counts)
@@ -137,8 +125,8 @@ def least_calls(
         never too much.
     """
     n_rows, n_members, _ = added.shape
-    tallying, to_come = asking.tallying, answers_to_come(asking.copies[asking.order])
-    totals = tallying.start + added.sum(axis=1)
+    ballot, to_come = asking.ballot, answers_to_come(asking.copies[asking.order])
+    totals = ballot.start + added.sum(axis=1)
     counted = None if scored is None else (scored * asking.copies[:, None]).sum(axis=1)
     winner, (reaches, fails) = totals.argmax(axis=1), _outcomes(asking, totals, counted)
     least, may_be_less = np.full(n_rows, n_members), np.ones(n_rows, dtype=bool)
@@ -147,10 +135,10 @@ def least_calls(
         totals = totals - added[:, member]
         if counted is not None and scored is not None:
             counted = np.maximum(0, counted - asking.copies[member] * scored[:, member])  # but for rounding
-        for rival in range(tallying.n_classes):
+        for rival in range(ballot.n_classes):
             # all who come later answer for the rival, who wins if that is more, or as much and comes first
             turned, probable = totals.copy(), None if counted is None else counted.copy()
-            turned[:, rival] += to_come[place] * tallying.most[rival]
+            turned[:, rival] += to_come[place] * ballot.most[rival]
             if probable is not None:
                 probable[:, rival] += to_come[place]
             now_reaches, now_fails = _outcomes(asking, turned, probable)

@@ -1,0 +1,377 @@
+"""How members decide together: by votes against a threshold, by plurality, or by the mean of probabilities.
+
+A ballot adds up what members answer, in integers, and the class with the largest total wins, the first of
+equals. It knows when no answer that is still missing can change who wins.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Labels, Mask
+from shortlist.ensembles.pools.class_answers import class_answers, positive_codes
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
+from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, decided_by_mean, weighed, whole_shares
+from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, tally_shares, undecided_about
+from shortlist.pickles import saved_from
+
+
+class Ballot(ABC):
+    """How answers are added up: the class with the largest total wins, the first of equals.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_classes,)
+        Totals before anybody has answered.
+    most : ndarray of int64, shape (n_classes,)
+        The most that an answer adds to each class, while it adds nothing to the others.
+    """
+
+    name: ClassVar[str]
+    by_mean: ClassVar[bool] = False
+    """Whether probabilities are added up, and not votes."""
+
+    threshold: int | None = None
+    """Above how many votes the positive class wins, where a threshold decides."""
+
+    start: NDArray[np.int64]
+    most: NDArray[np.int64]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.start)
+
+    def codes_of(self, members: Pool, X: Any) -> ClassCodes:
+        """Return the class that every member votes for on every row; ``n_classes`` for an abstention."""
+        return class_answers(members, X)
+
+    def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what answers add, ``(..., n_classes)``.
+
+        Parameters
+        ----------
+        answers : ndarray of uint8, shape (...), or of int16, shape (..., n_classes)
+            Classes voted for; of a mean, probabilities in parts of 2^15 - 1. An abstention adds nothing.
+        """
+        return np.asarray((answers[..., None] == np.arange(self.n_classes)) * self.most)
+
+    def answers_of(self, members: Pool, X: Any) -> NDArray[Any]:
+        """Ask members for the answers that are added up, ``(n_rows, n_members)`` or with an axis of classes."""
+        return self.codes_of(members, X)
+
+    @abstractmethod
+    def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class that the answers of all members decide on every row; -1 where they leave it open."""
+
+    def vote_shares(self, codes: ClassCodes) -> Floats:
+        """Return what the votes of all members say for each class, ``(n_rows, n_classes)``, from 0 to 1."""
+        return tally_shares(class_tally(codes, self.n_classes))
+
+    def n_votes(self, codes: ClassCodes) -> int | NDArray[np.int64]:
+        """Return how many votes :meth:`vote_shares` are of, of all rows or of each."""
+        return np.count_nonzero(codes < self.n_classes, axis=1) if codes.shape[1] else 0
+
+    def shares_between(
+        self, votes: NDArray[Any], n_left: int, _n_silent: NDArray[np.int64] | int
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the most that smoothed shares of votes may become.
+
+        Parameters
+        ----------
+        votes : ndarray of int, shape (n_rows, n_classes)
+            The votes for each class so far.
+        n_left : int
+            How many members are still to be asked.
+        n_silent : ndarray of int, shape (n_rows,)
+            How many of those who were asked have not answered; it matters to a threshold alone.
+
+        Returns
+        -------
+        least, most : ndarray of float, shape (n_rows, n_classes)
+        """
+        every = votes.sum(axis=1, keepdims=True) + n_left + self.n_classes  # one vote more for each class
+        return (votes + 1) / every, (votes + n_left + 1) / every
+
+    def outlook(
+        self,
+        totals: NDArray[np.int64],
+        n_left: int,
+        n_heard: NDArray[np.int64],
+        _n_silent: NDArray[np.int64],
+    ) -> tuple[Mask, Mask]:
+        """Mark the classes that may still win, and the rows whose winner nothing can change.
+
+        Nobody wins a row on which nobody answers.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+            How many are still to be asked.
+        n_heard, n_silent : ndarray of int64, shape (n_rows,)
+            How many have answered, and how many were asked and have not.
+
+        Returns
+        -------
+        may_win : ndarray of bool, shape (n_rows, n_classes)
+        sure : ndarray of bool, shape (n_rows,)
+            Whether one class wins whatever is still answered, or not answered.
+        """
+        may_win = self.may_win(totals, n_left)
+        if not n_left:
+            may_win &= n_heard[:, None] > 0
+        return may_win, np.asarray((may_win.sum(axis=1) == 1) & (n_heard > 0))
+
+    def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
+        """Mark the classes that win where all who are left answer for them; no other answers help them more.
+
+        A member whose answer counts several times is as many who are left.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+
+        Returns
+        -------
+        ndarray of bool, shape (n_rows, n_classes)
+            At least one in every row, as the leader wins so.
+
+        Examples
+        --------
+        >>> Plurality(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
+        [[True, False], [True, True], [True, True]]
+        """
+        rows = np.arange(len(totals))
+        leader = totals.argmax(axis=1)
+        first = np.arange(self.n_classes) < leader[:, None]  # these win ties
+        ahead = totals[rows, leader][:, None] - totals - n_left * self.most - first
+        ahead[rows, leader] = -1
+        return np.asarray(ahead < 0)
+
+    def settled(self, totals: NDArray[np.int64], n_left: int) -> Mask:
+        """Mark the rows whose winner is the same whatever `n_left` more members answer.
+
+        That is where one class alone may win. Where several may, the answers that make them win are
+        possible, so that no check that is never wrong marks more rows.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (n_rows, n_classes)
+        n_left : int
+
+        Examples
+        --------
+        >>> Plurality(2).settled(np.array([[2, 0], [0, 2], [1, 1]]), 2)
+        array([ True, False, False])
+        """
+        return np.asarray(self.may_win(totals, n_left).sum(axis=1) == 1)
+
+    @abstractmethod
+    def plain(self) -> dict[str, Any]:
+        """Return the ballot as plain numbers, as an exported policy has it."""
+
+    @abstractmethod
+    def in_words(self, classes: Labels) -> str:
+        """Say how a committee decides, for people, to go before a full stop."""
+
+
+@saved_from("shortlist.ensembles")
+class Plurality(Ballot):
+    """Every member has a vote, and the class with most votes wins.
+
+    Examples
+    --------
+    >>> Plurality(3).decided(np.array([[1, 1, 0], [2, 0, 3]])).tolist()
+    [1, 0]
+    """
+
+    name = "plurality"
+
+    def __init__(self, n_classes: int) -> None:
+        self.start = np.zeros(n_classes, dtype=np.int64)
+        self.most = np.ones(n_classes, dtype=np.int64)
+
+    def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class with most votes, the first of equals; -1 where all members abstain."""
+        tally = class_tally(answers, self.n_classes)
+        nobody = ~tally.any(axis=1) & (answers.shape[1] > 0)
+        return np.where(nobody, -1, plurality(tally).astype(np.int64))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the ballot as plain numbers."""
+        return {"rule": self.name}
+
+    def in_words(self, _classes: Labels) -> str:
+        """Say that the class with most votes wins."""
+        return "the class with most votes wins"
+
+
+@saved_from("shortlist.ensembles")
+class Threshold(Ballot):
+    """Of two classes the positive one wins where more than so many members vote for it.
+
+    Parameters
+    ----------
+    threshold : int
+        L: positive where more than this many votes are.
+    n_members : int
+        How many vote.
+    positive : int, default=1
+        The place of the positive class, 0 or 1.
+
+    Examples
+    --------
+    >>> Threshold(1, 3).decided(np.array([[1, 1, 0], [0, 0, 1], [1, 2, 2]])).tolist()
+    [1, 0, -1]
+    """
+
+    name = "threshold"
+
+    def __init__(self, threshold: int, n_members: int, positive: int = 1) -> None:
+        self.threshold, self.n_members, self.positive = threshold, n_members, positive
+        negative = 1 - positive
+        self.most = np.eye(2, dtype=np.int64)[positive]
+        # a total that the negative class has from the beginning; of equals the first wins
+        self.start = np.eye(2, dtype=np.int64)[negative] * (threshold + negative)
+
+    def codes_of(self, members: Pool, X: Any) -> ClassCodes:
+        """Return 0 or 1, the class that a member finds more probable than one half if it is the positive one."""
+        return positive_codes(members, X, self.positive)
+
+    def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class that wins whatever members who abstain would have voted; -1 where none does."""
+        votes = np.count_nonzero(answers == self.positive, axis=1)
+        n_silent = np.count_nonzero(answers > 1, axis=1)
+        positive, negative = votes > self.threshold, votes + n_silent <= self.threshold
+        return np.where(positive, self.positive, np.where(negative, 1 - self.positive, -1))
+
+    def vote_shares(self, codes: ClassCodes) -> Floats:
+        """Return votes stretched so that ``threshold + 1/2`` are one half; both are that where it is open."""
+        votes = np.count_nonzero(codes == self.positive, axis=1)
+        return self._as_columns(*2 * (self._stretched(votes, np.count_nonzero(codes > 1, axis=1)),))
+
+    def n_votes(self, _codes: ClassCodes) -> int:
+        """Return how many members vote, those who abstain among them."""
+        return self.n_members
+
+    def shares_between(
+        self, votes: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the most that smoothed shares of votes may become."""
+        fewest, most = (self._stretched(votes[:, self.positive] + more, n_silent) for more in (0, n_left))
+        return (
+            smoothed_shares(self._as_columns(most, fewest), self.n_members),
+            smoothed_shares(self._as_columns(fewest, most), self.n_members),
+        )
+
+    def _stretched(self, votes: NDArray[np.int64], n_silent: NDArray[np.int64] | int) -> Floats:
+        return undecided_about(votes, n_silent, self.threshold, self.n_members)
+
+    def _as_columns(self, against: Floats, in_favour: Floats) -> Floats:
+        """Return shares of both classes from those of the positive one."""
+        columns = (1 - against, in_favour)
+        return np.column_stack(columns if self.positive else columns[::-1])
+
+    def outlook(
+        self,
+        totals: NDArray[np.int64],
+        n_left: int,
+        n_heard: NDArray[np.int64],
+        n_silent: NDArray[np.int64],
+    ) -> tuple[Mask, Mask]:
+        """Mark the classes that may still win, and the rows whose winner nothing can change.
+
+        The silent might have voted either way: a class wins where it does so whatever they would have said.
+        """
+        if not n_silent.any():
+            return super().outlook(totals, n_left, n_heard, n_silent)
+        lead = totals[:, self.positive] - self.threshold
+        columns = [lead + n_silent <= 0, lead + n_left > 0]
+        may_win = np.stack(columns if self.positive else columns[::-1], axis=1)
+        return may_win, np.asarray((lead > 0) | (lead + n_left + n_silent <= 0))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the ballot as plain numbers."""
+        return {"rule": self.name, "positive": self.positive, "threshold": int(self.threshold)}
+
+    def in_words(self, _classes: Labels) -> str:
+        """Say when the positive class wins."""
+        return f"positive when more than {self.threshold} of them vote so"
+
+
+@saved_from("shortlist.ensembles")
+class Mean(Ballot):
+    """The class of the largest mean probability wins, times what being right on each class gains.
+
+    Parameters
+    ----------
+    gains : ndarray of int64, shape (n_classes,)
+        At least 0, one of them above 0.
+    """
+
+    name = "mean"
+    by_mean = True
+
+    def __init__(self, gains: NDArray[np.int64]) -> None:
+        self.gains = gains
+        self.start = np.zeros(len(gains), dtype=np.int64)
+        self.most = weighed(np.full(len(gains), WHOLE, dtype=np.int16), gains).astype(np.int64)
+
+    def answers_of(self, members: Pool, X: Any) -> Shares:
+        """Return how probable each member finds each class, in parts of 2^15 - 1."""
+        return whole_shares(class_probabilities(members, X))
+
+    def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what probabilities add, in parts of 2^15 - 1 and times what each class gains."""
+        return weighed(answers, self.gains).astype(np.int64)
+
+    def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class of the largest mean, times its gain, the first of equals."""
+        return decided_by_mean(answers, self.gains).astype(np.int64)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the ballot as plain numbers."""
+        return {"rule": self.name, "whole": WHOLE, "gains": self.gains.tolist()}
+
+    def in_words(self, classes: Labels) -> str:
+        """Say which mean wins.
+
+        Examples
+        --------
+        >>> Mean(np.array([1, 1])).in_words(np.array(["no", "yes"]))
+        'the class with the largest mean probability wins'
+        >>> Mean(np.array([1, 3])).in_words(np.array(["no", "yes"]))
+        'yes wins where its mean probability is above 0.25'
+        """
+        gains = self.gains
+        if len(set(gains.tolist())) == 1:
+            return "the class with the largest mean probability wins"
+        if len(classes) > 2:
+            return "the class with the largest mean probability, times its factor, wins"
+        return f"{classes[1]} wins where its mean probability is above {gains[0] / gains.sum():.3g}"
+
+
+def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many answers are missing before each member is asked, and at the end.
+
+    Parameters
+    ----------
+    copies : ndarray of int64, shape (n_members,)
+        How often the answer of each counts, in the order in which they are asked.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_members + 1,)
+
+    Examples
+    --------
+    >>> answers_to_come(np.array([3, 1])).tolist()
+    [4, 1, 0]
+    """
+    return np.asarray(np.concatenate([np.cumsum(copies[::-1])[::-1], [0]]))

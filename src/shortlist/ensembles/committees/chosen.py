@@ -1,0 +1,263 @@
+"""What a pruner chose: the committee, its members as they were chosen, and what is on record of that."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.committees.committee import Committee, MemberAnswers
+from shortlist.ensembles.committees.evidence import Evidence
+from shortlist.ensembles.committees.probability_sources import AUTO, FittedSource, fitted_source
+from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.pools.class_probabilities import gives_probabilities
+from shortlist.ensembles.pools.pool import Pool
+from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
+from shortlist.pickles import saved_from
+from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
+
+if TYPE_CHECKING:
+    from shortlist.results.front import Front
+    from shortlist.results.picking import Pick
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class RecordedRows:
+    """Rows that pruned or evolved an ensemble, and how the whole pool voted on them.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_recorded,)
+        Places among the rows given to ``fit``, or in the table that a command read.
+    labels : ndarray of uint8, shape (n_recorded,)
+        With two classes of which one is positive, 1 for the positive class; otherwise the place of the class
+        among the sorted ones.
+    table : Fingerprint
+        Of the whole table that `rows` counts in.
+    packed_votes : ndarray of uint8, shape (n_recorded, ceil(n_classifiers / 8)), or None
+        Votes for the positive class as ``numpy.packbits`` packs them; None where a plurality decides.
+    codes : ndarray of uint8, shape (n_recorded, n_classifiers), or None
+        Where a plurality decides, the place of the class that each classifier answers; None otherwise.
+    shares : ndarray of int16, shape (n_recorded, n_classifiers, n_classes), or None
+        Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1.
+    """
+
+    rows: NDArray[np.intp]
+    labels: NDArray[np.uint8]
+    table: Fingerprint
+    packed_votes: NDArray[np.uint8] | None = None
+    codes: NDArray[np.uint8] | None = None
+    shares: NDArray[np.int16] | None = None
+
+
+def record_rows(
+    X: Any,
+    y: Any,
+    rows: NDArray[np.intp] | None,
+    labels: NDArray[Any],
+    *,
+    packed_votes: NDArray[np.uint8] | None = None,
+    codes: NDArray[np.uint8] | None = None,
+    shares: NDArray[np.int16] | None = None,
+) -> RecordedRows:
+    """Record some rows of a table of features and classes; None: all of them."""
+    places = np.arange(len(y)) if rows is None else rows
+    return RecordedRows(
+        places, np.asarray(labels, dtype=np.uint8), table_fingerprint(X, y), packed_votes, codes, shares
+    )
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a committee was chosen for, and within which limits.
+
+    Attributes
+    ----------
+    goal : str or mapping
+        The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``.
+    positive : label or None
+        The positive class of two; None where a plurality or a mean decides.
+    diversity : str or mapping
+        Limits on it, as ``ExactPruner`` takes them.
+    min_size, max_size, max_copies : int
+        How many members, and how often each may count.
+    member_costs : tuple of float or None
+        What each classifier of the pool costs.
+    max_cost : float or None
+        What the members may cost together.
+    solver : str
+        Who was asked for the proof.
+    """
+
+    goal: Any = "accuracy"
+    positive: Any = None
+    diversity: Any = "none"
+    min_size: int = 1
+    max_size: int | None = None
+    max_copies: int = 1
+    member_costs: tuple[float, ...] | None = None
+    max_cost: float | None = None
+    solver: str = AUTO
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chosen:
+    """A committee, and everything that is known of how it was chosen. This is what a saved model holds.
+
+    Attributes
+    ----------
+    committee : Committee
+        Answers new rows; its members may have been fitted again on the rows that chose them.
+    as_chosen : Pool or CrossFittedPool
+        The members as they answered the rows that chose them: of a cross-fitted pool, each row by those that
+        were fitted without its fold.
+    copies : ndarray of int64, shape (n_classifiers,)
+        How often each is taken.
+    record : RecordedRows
+        The rows that chose.
+    terms : Terms
+    evidence : Evidence
+        What is known of its value.
+    method : str
+        The class of the estimator that chose it.
+    accuracy : float
+        Share of the rows that chose on which a rule's members are right; NaN where something else was
+        maximised.
+    gains : ndarray of int64, shape (n_classes,)
+        What being right on each class gains where means decide, before any calibration.
+    result : PrunedSelection or None
+        Members, value, bound and certificate of exact pruning; None for a rule.
+    refitted : bool
+        Whether the members were fitted again on the rows that chose them.
+    voting : str
+        How the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
+    losses : mapping of str to float
+        Log loss of each source of probabilities in folds, where these chose one.
+    order_right : ndarray of int or None
+        How many rows each prefix of a rule's order is right on.
+    front : Front or None
+        All committees of which this one was picked.
+    pick : Pick or None
+        The point of the front, and the rule that picked it.
+    """
+
+    committee: Committee
+    as_chosen: Pool | CrossFittedPool
+    copies: NDArray[np.int64]
+    record: RecordedRows
+    terms: Terms
+    evidence: Evidence
+    method: str
+    gains: NDArray[np.int64]
+    accuracy: float = math.nan
+    result: PrunedSelection | None = None
+    refitted: bool = False
+    voting: str = "hard"
+    losses: Mapping[str, float] = field(default_factory=dict)
+    order_right: NDArray[np.integer] | None = None
+    front: "Front | None" = None
+    pick: "Pick | None" = None
+
+    @property
+    def selection(self) -> Mask:
+        """Who is a member, ``(n_classifiers,)``."""
+        return self.copies > 0
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, sorted."""
+        return self.committee.classes
+
+    @property
+    def out_of_fold(self) -> bool:
+        """Whether the rows that chose were answered by members that were fitted without their fold."""
+        return isinstance(self.as_chosen, CrossFittedPool)
+
+    def predict(self, X: Any) -> Labels:
+        """Return what the committee answers."""
+        return self.committee.predict(X)
+
+    def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
+        """Return classes and probabilities on the rows that chose, by the members as they were then.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_recorded, n_features)
+            The rows of `record`, in that order.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_recorded,)
+        probabilities : ndarray of float, shape (n_recorded, n_classes)
+        """
+
+        def ask(method: Callable[[Committee, Any], NDArray[Any]]) -> NDArray[Any]:
+            return out_of_fold(
+                self.as_chosen, X, lambda members, rows: method(self.committee.with_members(members), rows)
+            )
+
+        return ask(Committee.predict), ask(Committee.predict_proba)
+
+
+def member_answers(record: RecordedRows, selection: Mask, positive: int | None) -> MemberAnswers:
+    """Return what the members answered on the rows that chose them, as far as that is on record.
+
+    Parameters
+    ----------
+    record : RecordedRows
+    selection : ndarray of bool, shape (n_classifiers,)
+    positive : int or None
+        The place of the class that packed votes are for.
+    """
+    codes, shares = record.codes, record.shares
+    if record.packed_votes is not None:
+        votes = np.unpackbits(record.packed_votes, axis=1, count=len(selection))
+        codes = votes if positive else 1 - votes
+    return MemberAnswers(
+        None if codes is None else codes[:, selection], None if shares is None else shares[:, selection]
+    )
+
+
+def fit_probabilities(
+    committee: Committee,
+    as_chosen: Pool | CrossFittedPool,
+    X: Any,
+    truth: NDArray[np.integer],
+    *,
+    source: str,
+    seed: int = 0,
+) -> FittedSource:
+    """Return where probabilities come from, and what calibrates them, fitted on the rows that chose.
+
+    Parameters
+    ----------
+    committee : Committee
+    as_chosen : Pool or CrossFittedPool
+        Its members as they were chosen, who answer these rows.
+    X : array-like or DataFrame of shape (n_recorded, n_features)
+        The rows that chose.
+    truth : ndarray of int, shape (n_recorded,)
+        Places of their classes.
+    source : str
+        What probabilities may be, but ``auto``.
+    seed : int
+        Of the folds where cross-validation chooses.
+
+    Raises
+    ------
+    BadInputError
+        If means are asked for and a member gives no probabilities.
+    """
+
+    def score(of: str) -> NDArray[np.float64]:
+        return out_of_fold(
+            as_chosen, X, lambda members, rows: committee.with_members(members).scores(rows, of)
+        )
+
+    return fitted_source(source, score, truth, averages=gives_probabilities(committee.members), seed=seed)

@@ -1,0 +1,332 @@
+"""What answers a row: members, how often each counts, the ballot by which they decide, and a promise."""
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Labels, Mask
+from shortlist.ensembles.committees.answer_scores import AnswerScores
+from shortlist.ensembles.committees.asking import (
+    Added,
+    Asking,
+    AskingOrder,
+    EarlyAnswers,
+    ask_in_order,
+)
+from shortlist.ensembles.committees.ballots import Ballot, Plurality
+from shortlist.ensembles.committees.probability_sources import MEAN, MEANS, SHARES
+from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.judges import columns_asked, hear, who_may_abstain
+from shortlist.ensembles.pools.pool import Pool, matched_columns
+from shortlist.ensembles.votes.calibration import Calibration
+from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, whole_shares
+from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
+from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.pickles import saved_from
+from shortlist.tables.fit_inputs import take_rows
+
+NO_ANSWER = -1.0
+"""How probable the class of a row is that has no answer: less than any threshold."""
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class MemberAnswers:
+    """What each member answered on the rows that chose the committee, as far as that is on record.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (n_rows, n_members), or None
+        The class that each voted for.
+    shares : ndarray of int16, shape (n_rows, n_members, n_classes), or None
+        How probable each found every class, in parts of 2^15 - 1.
+    """
+
+    codes: ClassCodes | None = None
+    shares: Shares | None = None
+
+
+class Heard(NamedTuple):
+    """What rows say before members are asked about them.
+
+    Attributes
+    ----------
+    members : Pool
+        The same, of whom judges may leave out what they were not asked.
+    rows : DataFrame or array
+        The rows; cells that are no answer are empty.
+    states : ndarray of int8, shape (n_rows, n_members), or None
+        Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it; None for classifiers.
+    cannot : ndarray of bool, shape (n_rows,)
+        Rows of features without a single value, or with a word that was not fitted on.
+    """
+
+    members: Pool
+    rows: Any
+    states: NDArray[np.int8] | None
+    cannot: Mask
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class Committee:
+    """Members that answer together: the one thing that all pruners choose.
+
+    It is a policy: given what is known of a row, it names whom to ask next (:meth:`early`), or decides.
+
+    Attributes
+    ----------
+    members : Pool
+        Whoever counts several times is in it so often, one after the other.
+    weights : ndarray of int64, shape (n_members,)
+        How often the answer of each counts, each member once here.
+    ballot : Ballot
+        How they decide.
+    probabilities : str
+        Where ``predict_proba`` comes from, see
+        :mod:`shortlist.ensembles.committees.probability_sources`.
+    calibration : Calibration or None
+        What turns the members' mean, or their shares of votes, into probabilities.
+    prices : ndarray of float, shape (n_members,), or None
+        What asking each costs, each once.
+    record : MemberAnswers
+        What each member, once, answered on the rows that chose them.
+    promise : Guarantee or None
+        What is promised about answers: rows below its threshold are not answered.
+    reject_label : label or None
+        Stands for no answer; None: -1, or ``"REJECT"`` for words.
+    """
+
+    members: Pool
+    weights: NDArray[np.int64]
+    ballot: Ballot
+    probabilities: str = SHARES
+    calibration: Calibration | None = None
+    prices: Floats | None = None
+    record: MemberAnswers = MemberAnswers()
+    promise: Guarantee | None = None
+    reject_label: Any = None
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, sorted, ``(n_classes,)``."""
+        return self.members.classes
+
+    @property
+    def reject_label_(self) -> Any:
+        """What stands for no answer."""
+        return reject_label_for(self.reject_label, self.classes)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Where each member is first among all copies."""
+        return np.asarray(np.cumsum(self.weights) - self.weights)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the members, each once."""
+        return tuple(self.members.names[place] for place in self.places)
+
+    @property
+    def judged_columns(self) -> tuple[str, ...]:
+        """The columns of judges, which are all that is read of a table; empty for classifiers."""
+        return columns_asked(self.members.classifiers)
+
+    @property
+    def gives_means(self) -> bool:
+        """Whether probabilities come from means of the members' own, and not from shares of their votes."""
+        return self.probabilities in MEANS
+
+    @property
+    def least(self) -> float | None:
+        """How probable an answer has to be; None where nothing is promised."""
+        return None if self.promise is None else float(self.promise.threshold)
+
+    def with_members(self, members: Pool) -> "Committee":
+        """Return the same committee of other fits of its members."""
+        return replace(self, members=members)
+
+    def heard(self, X: Any) -> Heard:
+        """Return rows as the members can be asked about them, and which of them cannot be answered.
+
+        Of judges the columns of the members are enough; one whose column is absent was not asked yet.
+        """
+        if self.judged_columns:
+            rows, states = hear(self.members.classifiers, X)
+            return Heard(who_may_abstain(self.members), rows, states, np.zeros(len(rows), dtype=bool))
+        rows = X if hasattr(X, "columns") else np.asarray(X)
+        return Heard(self.members, rows, None, empty_rows(rows) | self.unknown_words(rows).any(axis=1))
+
+    def unknown_words(self, rows: Any) -> Mask:
+        """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+        encoder = self.members.preprocessor
+        if not isinstance(encoder, TableEncoder):
+            return np.zeros((len(rows), 1), dtype=bool)
+        return encoder.unknown_words(matched_columns(self.members, rows))
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``.
+
+        A row gets the reject label where no member has answered, or too few for a threshold; where a judge
+        who matters was not asked yet, or said a word that is no class; where it has not a single value; and
+        where its class is less probable than a promise allows.
+        """
+        return labels_of(self.decided(X), self.classes, self.reject_label_)
+
+    def decided(self, X: Any) -> NDArray[np.int64]:
+        """Return the place of the class of every row, ``(n_samples,)``; -1 where there is no answer."""
+        heard = self.heard(X)
+        answers = self.ballot.answers_of(heard.members, heard.rows)
+        found = np.where(heard.cannot, -1, self.ballot.decided(answers))
+        if self.least is not None:
+            found[self.scores_of(found, self.predict_proba(X)) < self.least] = -1
+        if heard.states is None:
+            return found
+        found[~(heard.states == ANSWERED).any(axis=1)] = -1
+        waiting = np.flatnonzero((heard.states >= UNASKED).any(axis=1))
+        if len(waiting):  # a row that is settled does not wait for whoever is missing
+            found[waiting] = self._asked_in_order(take_rows(X, waiting), self.least)[0]
+        return found
+
+    def scores_of(self, codes: NDArray[np.int64], probabilities: Floats) -> Floats:
+        """Return the probability of the class of every row; less than any threshold where it has none."""
+        return np.where(codes < 0, NO_ANSWER, probabilities[np.arange(len(codes)), codes])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable every class is, ``(n_samples, n_classes)``.
+
+        The mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated as
+        `probabilities` says. Where it takes the other than what decides, the most probable class need not be
+        the one that :meth:`predict` answers.
+        """
+        scores = self.scores(X, MEAN if self.gives_means else SHARES)
+        return scores if self.calibration is None else self.calibration.of(scores)
+
+    def scores(self, X: Any, source: str) -> NDArray[np.float64]:
+        """Return what probabilities are made of, ``(n_samples, n_classes)``: ``"mean"`` or ``"shares"``."""
+        heard = self.heard(X)
+        if source == MEAN:
+            return np.asarray(class_probabilities(heard.members, heard.rows).mean(axis=1))
+        codes = self.ballot.codes_of(heard.members, heard.rows)
+        return smoothed_shares(self.ballot.vote_shares(codes), self.ballot.n_votes(codes))
+
+    def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
+        """Return the classes that :meth:`predict` gives, asking one member after the other.
+
+        A row asks no further as soon as no answer that is missing could change its class. The order is the
+        one that costs least on the rows that chose, by the prices of the members or their number: the best
+        of all orders up to 12 members, a good one beyond.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_features)
+            Members see the rows alone that are not settled when their turn comes.
+        least : float, optional
+            Answer those rows alone to whose class :meth:`predict_proba` gives at least this; by default what
+            is promised. A row then asks no further when neither its class nor whether it is answered could
+            change, or when it cannot be answered any more. The order is the same.
+
+        Notes
+        -----
+        Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
+        the rows. A classifier whose numbers depend, in the last digit, on how many rows it sees at a time may
+        round another way than in a full vote.
+        """
+        codes, calls, answered, waits_for = self._asked_in_order(X, self.least if least is None else least)
+        order, names = self.order.members, self.names
+        costs = None if self.prices is None else np.concatenate([[0.0], np.cumsum(self.prices[order])])
+        return EarlyAnswers(
+            labels_of(codes, self.classes, self.reject_label_),
+            calls,
+            None if costs is None else costs[calls],
+            tuple(names[place] for place in order),
+            answered,
+            tuple("" if place < 0 else names[place] for place in waits_for.tolist()),
+        )
+
+    @functools.cached_property
+    def order(self) -> AskingOrder:
+        """In which order the members are asked, the cheapest on average on the rows that chose them.
+
+        Where nothing is on record, the cheapest members come first.
+        """
+        from shortlist.ensembles.committees.orders import order_by_record  # its kernels take time to load
+
+        added = self.added_on_record()
+        costs = np.ones(len(self.weights)) if self.prices is None else self.prices
+        if added is None:
+            return AskingOrder(np.argsort(costs, kind="stable"), is_best=False)
+        return order_by_record(self.ballot, added, costs, copies=self.weights)
+
+    def asking(self, least: float | None) -> Asking:
+        """Return how the members are asked one after the other."""
+        scores = None
+        if least is not None:
+            scores = AnswerScores(len(self.members), self.gives_means, self.ballot, self.calibration)
+        return Asking(self.ballot, self.order.members, self.weights, scores, least or 0.0)
+
+    def added_on_record(self) -> NDArray[np.int64] | None:
+        """Return what each member added on the rows that chose, with all its copies, if that is on record.
+
+        It is of shape ``(n_rows, n_members, n_classes)``, and whoever counts several times is one member.
+        """
+        answers = self.record.shares if self.ballot.by_mean else self.record.codes
+        return None if answers is None else self.weights[:, None] * self.ballot.added(answers)
+
+    def scored_on_record(self) -> NDArray[Any] | None:
+        """Return what made each member's answer probable on those rows, without copies, if on record."""
+        if self.gives_means:
+            return None if self.record.shares is None else self.record.shares / WHOLE
+        return None if self.record.codes is None else _one_hot(self.record.codes, len(self.classes))
+
+    def _asked_in_order(self, X: Any, least: float | None) -> tuple[Any, Any, Mask, Any]:
+        """Return class, number of calls, whether it is answered, and who has to be asked, for every row."""
+        heard, asking, places = self.heard(X), self.asking(least), self.places
+        pool = heard.members
+        rows = matched_columns(pool, heard.rows)
+        rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
+        members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
+        about = np.flatnonzero(~heard.cannot)
+
+        def ask(member: int, among: NDArray[np.intp]) -> Added:
+            one = members.subset([int(places[member])])
+            added = self._added(one, take_rows(rows, about[among]), asking.scores)
+            return added._replace(decisions=self.weights[member] * added.decisions)
+
+        states = None if heard.states is None else heard.states[np.ix_(about, places)]
+        found = ask_in_order(asking, len(about), ask, states)
+        n_rows = len(heard.cannot)
+        codes, waits_for = np.full(n_rows, -1), np.full(n_rows, -1)
+        calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
+        codes[about] = np.where(found.answered, found.winner, -1)
+        calls[about], answered[about] = found.calls, found.answered
+        waits_for[about] = found.waits_for
+        return codes, calls, answered, waits_for
+
+    def _added(self, member: Pool, rows: Any, scores: AnswerScores | None) -> Added:
+        """Return what one member answers to rows, as it is added up once."""
+        by_mean = self.ballot.by_mean
+        scored_by_mean = scores is not None and scores.by_mean
+        probabilities = codes = None
+        if by_mean or scored_by_mean:
+            probabilities = class_probabilities(member, rows)[:, 0]
+        if not by_mean or (scores is not None and not scored_by_mean):
+            codes = self.ballot.codes_of(member, rows)[:, 0]
+        answers = whole_shares(probabilities) if by_mean and probabilities is not None else codes
+        assert answers is not None, "what is not averaged is voted on"
+        if scores is None:
+            return Added(self.ballot.added(answers))
+        scored = probabilities if codes is None or scored_by_mean else _one_hot(codes, len(self.classes))
+        return Added(self.ballot.added(answers), scored)
+
+
+def _one_hot(codes: ClassCodes, n_classes: int) -> NDArray[np.int64]:
+    """Return a vote for the class of each code, ``(..., n_classes)``."""
+    return Plurality(n_classes).added(codes)

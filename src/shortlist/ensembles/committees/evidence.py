@@ -1,0 +1,149 @@
+"""What is known of the value of a committee, said in one order.
+
+The value that was counted comes first, then the bound that anyone can recheck, then who says more.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.pickles import saved_from
+from shortlist.results.proof import shortfall
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What is known of a value, and by whom.
+
+    Attributes
+    ----------
+    objective : str
+        Of what.
+    value : float
+        Counted from the votes.
+    certified_bound : float or None
+        What the certificate proves: no selection is worth more. None without a certificate.
+    certified_by : str
+        ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a certificate.
+    no_certificate : str
+        Why there is none, to go after "because"; empty where there is one.
+    bound : float or None
+        The lowest bound that anybody claims; None where nobody does.
+    bound_by : str
+        Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody
+        does.
+    rows : str
+        What the rows are called that the value is counted on.
+    within_tolerance : bool
+        Whether value and bound, though they differ, are equal to whoever claims the bound.
+    sense : str
+        ``"max"``, or ``"min"`` of a loss.
+    counted_from : str
+        What the value is counted from.
+    among : str
+        Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty:
+        of all of the pool.
+    """
+
+    objective: str
+    value: float
+    certified_bound: float | None
+    certified_by: str
+    no_certificate: str
+    bound: float | None
+    bound_by: str
+    rows: str = "validation rows"
+    within_tolerance: bool = False
+    sense: str = "max"
+    counted_from: str = "votes"
+    among: str = ""
+
+    def sentence(self) -> str:
+        """Return one sentence without its full stop, the same for every command.
+
+        Examples
+        --------
+        >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
+        ...                  no_certificate="", bound=0.9, bound_by="CP-SAT")
+        >>> print(known.sentence())  # doctest: +NORMALIZE_WHITESPACE
+        accuracy 0.9 on the validation rows, counted from the votes; the cuts of the certificate prove that no
+        selection exceeds 0.95, so it is at most 0.05 (5.26 %) below the best there is; CP-SAT says that none
+        exceeds 0.9, and then this is the best there is
+        """
+        which = f"selection {self.among}" if self.among else "selection"
+        parts = [
+            f"{self.objective} {self.value:.6g} on the {self.rows}, counted from the {self.counted_from}"
+        ]
+        if self.certified_bound is None:
+            parts.append(f"no bound can be rechecked, because {self.no_certificate}")
+        else:
+            beats = "exceeds" if self.sense == "max" else "is below"
+            proof = f"the {self.certified_by} of the certificate prove that no {which} {beats}"
+            if self.certified_by == "selections":
+                proof = f"looking at every {which} proves that none exceeds"
+            meets = self.within_tolerance and self.bound == self.certified_bound
+            standing = self._standing(self.value if meets else self.certified_bound)
+            parts.append(f"{proof} {self.certified_bound:.6g}, so it is {standing}")
+        if self.bound is not None and self._says_more(self.bound):
+            beats = "exceeds" if self.sense == "max" else "is below"
+            standing = self._standing(self.value if self.within_tolerance else self.bound)
+            none = f"no {which}" if self.certified_bound is None and self.among else "none"
+            parts.append(
+                f"{self.bound_by} says that {none} {beats} {self.bound:.6g}, and then this is {standing}"
+            )
+        return "; ".join(parts)
+
+    def _says_more(self, bound: float) -> bool:
+        """Whether a bound is tighter than that of the certificate."""
+        if self.certified_bound is None:
+            return True
+        return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound
+
+    def _standing(self, bound: float) -> str:
+        """Say how far from the best the value is."""
+        met = self.value >= bound if self.sense == "max" else self.value <= bound
+        best = best_of(self.among)
+        return best if met else shortfall(self.value, bound, best)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON, with the sentence."""
+        plain = dataclasses.asdict(self) | {"sentence": self.sentence()}
+        return {
+            name: None if isinstance(fact, float) and not math.isfinite(fact) else fact
+            for name, fact in plain.items()
+        }
+
+
+def best_of(among: str) -> str:
+    """Return what the best is called among such selections."""
+    return "the best of those" if among else "the best there is"
+
+
+def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_from: str = "votes") -> Evidence:
+    """Return what is known of an ensemble that a rule or evolution chose: its accuracy alone."""
+    return Evidence(
+        objective="accuracy",
+        value=value,
+        certified_bound=None,
+        certified_by="",
+        no_certificate="a rule proves none" if rows == "validation rows" else "evolution proves none",
+        bound=None,
+        bound_by="",
+        rows=rows,
+        counted_from=counted_from,
+    )
+
+
+def certified_by(certificate: Mapping[str, Any]) -> str:
+    """Return what proves the bound of a certificate: one of its fields, empty where none does.
+
+    Examples
+    --------
+    >>> certified_by({"value": 3, "cuts": []})
+    'cuts'
+    """
+    known = ("tangents", "lines", "selections", "cuts")
+    return next((part for part in known if part in certificate), "")
