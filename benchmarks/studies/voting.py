@@ -115,7 +115,7 @@ def measure_split(folder: Path, name: str, seed: int, seconds: float) -> Rows:
         took = time.process_time() - start
         for shown, one in as_asked(method, made):
             refit = copy.copy(one)
-            refit.pool_ = second.subset(made.selection_)
+            refit.committee_ = refit.committee_.with_members(second.subset(made.selection_))
             both = [each.predict_proba(test[:, None]) for each in (one, refit)]
             rows.append(_row(shown, both, y[test], int(made.selection_.sum()), took))
             rows[-1] |= {"status": str(getattr(made, "status_", ""))}

@@ -13,7 +13,9 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A fitted estimator, the columns it was fitted on, and the column it predicts.
+    """What answers rows, the columns it was fitted on, and the column it predicts.
+
+    The `estimator` of ``shortlist prune`` is what was chosen, without the pruner that chose it.
 
     The columns in `ids` name rows; they stand beside the answers wherever a table has them.
     """
@@ -23,6 +25,12 @@ class SavedModel:
     target: str
     version: str = shortlist.__version__
     ids: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take of a fitted pruner what it chose, which needs nothing of what found it."""
+        chosen = getattr(self.estimator, "chosen_", None)
+        if chosen is not None:
+            object.__setattr__(self, "estimator", chosen)
 
 
 def save_model(model: SavedModel, path: str | Path) -> None:
@@ -59,9 +67,8 @@ def made_by(estimator: Any) -> str:
     'DecisionTreeClassifier'
     """
     known = {
-        "answers": "shortlist prune with a promise",
         "decision_report": "shortlist stage",
-        "predict_early": "shortlist prune",
+        "committee": "shortlist prune",
         "members_": "shortlist evolve",
     }
     return next(

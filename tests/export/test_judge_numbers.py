@@ -1,5 +1,6 @@
 """Policies of judges: the same labels, probabilities and questions as the model, with and without gaps."""
 
+import dataclasses
 import functools
 import gzip
 import io
@@ -7,7 +8,6 @@ import itertools
 import os
 import subprocess
 import sys
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,12 @@ def asked_one_by_one(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, A
 def test_with_a_promise_judges_are_asked_until_it_is_settled_too(case: str, power: float | None) -> None:
     saved, table = of_case(case)
     truth = answers(CASES[case][0], gaps=False, shares=False)[1]
-    committee = copy(saved.estimator)
+    committee = saved.estimator
     if power is not None:
-        committee.calibration_ = Calibration(power, (1.0,) * len(committee.classes_))
+        calibration = Calibration(power, (1.0,) * len(committee.classes_))
+        committee = dataclasses.replace(
+            committee, committee=dataclasses.replace(committee.committee, calibration=calibration)
+        )
     selective = SelectiveClassifier(committee, answer_accuracy=0.7, confidence_level=0.5)
     selective.calibrate(table, truth, chose=(table, truth))
     model = SavedModel(selective, tuple(table.columns), "truth")
@@ -142,6 +145,7 @@ def test_with_a_promise_judges_are_asked_until_it_is_settled_too(case: str, powe
     n_calls = []
     for threshold in between[len(between) // 4 :: max(1, len(between) // 3)].tolist():
         selective.guarantee_ = replace(selective.guarantee_, threshold=threshold)
+        model = SavedModel(selective, tuple(table.columns), "truth")
         policy, early = policy_of(model), selective.predict_early(rows)
         assert check_policy(policy, model, rows) == N_ROWS
         told = [reader.answer(policy, row) for row in given]

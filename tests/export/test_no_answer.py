@@ -115,14 +115,13 @@ def test_every_reader_says_the_same_of_a_row_that_not_all_judges_have_answered(
     assert bool(told["unknown"]) == (kind == "unknown")
 
     estimator = saved.estimator
-    voter = getattr(estimator, "classifier_", estimator)
     early = estimator.predict_early(frame)
     assert estimator.predict(frame).tolist() == early.labels.tolist() == [told["label"]]
     assert early.answered.tolist() == [told["answered"]]
     assert early.calls.tolist() == [len(told["asked"])]
     assert list(early.needs) == (told["needs"] or [""])
-    assert voter.predict_proba(frame)[0] == pytest.approx(told["probabilities"], abs=1e-9)
-    found = unanswered_rows(voter, frame, 0.7 if promised else None)
+    assert estimator.predict_proba(frame)[0] == pytest.approx(told["probabilities"], abs=1e-9)
+    found = unanswered_rows(estimator.committee, frame)
     assert found.rows[0] == (nobody or (kind == "one" and ballot == "threshold"))
     assert [found.silent[0], found.unknown[0], bool(found.needs[0])] == [
         kind == "silent", kind == "unknown", bool(told["needs"]),
@@ -220,8 +219,8 @@ def test_classifiers_answer_no_row_without_a_value_and_no_unknown_word(ballot: s
     assert (found[:2] == -1).all()
     assert (found[2:] >= 0).all()
     assert (saved.estimator.predict_early(rows).labels == found).all()
-    assert unanswered_rows(saved.estimator, rows).words == "'Error 429' of 'w'"
-    assert unanswered_rows(saved.estimator, rows).silent.tolist() == [True, False, False, False]
+    assert unanswered_rows(saved.estimator.committee, rows).words == "'Error 429' of 'w'"
+    assert unanswered_rows(saved.estimator.committee, rows).silent.tolist() == [True, False, False, False]
     assert reader.answer(policy, {"a": 0.3, "b": 0.5})["needs"] == ["w"]
     assert reader.answer(policy, {})["answered"] is False
     assert reader.answer(policy, {"a": 0.3, "w": "Error 429", "b": 1})["unknown"] == {"w": "Error 429"}

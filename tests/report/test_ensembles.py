@@ -30,7 +30,7 @@ def binary() -> ExactPruner:
 
 
 def test_confusion_votes_and_agreement_are_those_of_the_recorded_rows(binary: ExactPruner) -> None:
-    found = charts(pruned_parts(binary))
+    found = charts(pruned_parts(binary.chosen_))
     record = binary.validation_
     assert record.packed_votes is not None
     assert binary.threshold_ is not None
@@ -59,7 +59,7 @@ def test_a_page_begins_with_whom_to_ask_and_how_often_that_is_right_beside_all_a
     X, y = load_breast_cancer(return_X_y=True)
     pruner = ExactPruner(objective="accuracy", n_classifiers=6, random_state=0, node_limit=50)
     found = prune_table(X[:300], y[:300], pruner, n_classifiers=6)
-    heading, asked, table, *_ = pruned_parts(found.pruner, found.test)
+    heading, asked, table, *_ = pruned_parts(found.pruner.chosen_, found.test)
     assert isinstance(asked, Facts)
     assert isinstance(table, Table)
     assert (heading, table.rows[0][0]) == (Heading("What to do"), "pruned")
@@ -79,7 +79,8 @@ def test_what_is_promised_follows_whom_to_ask(binary: ExactPruner) -> None:
 
 def test_accuracy_against_size_ends_at_the_whole_pool_and_marks_the_selection(binary: ExactPruner) -> None:
     series = {
-        one["name"]: one["points"] for one in charts(pruned_parts(binary))["Accuracy against size"]["series"]
+        one["name"]: one["points"]
+        for one in charts(pruned_parts(binary.chosen_))["Accuracy against size"]["series"]
     }
     assert [point[0] for point in series["most accurate alone first"]] == list(range(1, 9))
     (chosen,) = series["the selection"]
@@ -92,7 +93,7 @@ def test_accuracy_against_size_ends_at_the_whole_pool_and_marks_the_selection(bi
 def test_value_and_bound_go_to_the_end_of_the_run(binary: ExactPruner) -> None:
     series = {
         one["name"]: one["points"]
-        for one in charts(pruned_parts(binary))["Value and bound over time"]["series"]
+        for one in charts(pruned_parts(binary.chosen_))["Value and bound over time"]["series"]
     }
     assert series["value"][-1][1] == pytest.approx(binary.objective_value_)
     assert series["bound"][-1][1] == pytest.approx(binary.bound_)
@@ -102,7 +103,7 @@ def test_value_and_bound_go_to_the_end_of_the_run(binary: ExactPruner) -> None:
 def test_a_rule_shows_its_order_and_says_what_is_missing() -> None:
     X, y = load_iris(return_X_y=True)
     pruner = OrderedPruner(n_classifiers=6, random_state=0).fit(X, y)
-    parts = pruned_parts(pruner)
+    parts = pruned_parts(pruner.chosen_)
     (size,) = charts(parts).values()
     assert size["series"][1]["points"] == [[len(pruner.members_), pruner.accuracy_]]
     assert any("a rule keeps no votes" in part.text for part in parts if isinstance(part, Text))
@@ -120,9 +121,11 @@ def test_evolution_shows_every_generation() -> None:
 
 
 def test_the_page_says_whom_to_ask_in_which_order_and_what_that_takes(binary: ExactPruner) -> None:
-    report = exit_report(binary)
+    report = exit_report(binary.committee_)
     assert report is not None
-    facts = dict(fact for part in pruned_parts(binary) if isinstance(part, Facts) for fact in part.facts)
+    facts = dict(
+        fact for part in pruned_parts(binary.chosen_) if isinstance(part, Facts) for fact in part.facts
+    )
     assert facts["asked in this order"] == ", ".join(report.order)
     assert facts["when to stop"] == "A row is finished as soon as no missing answer can change its class."
     assert facts["paid on the rows that chose"] == f"{report.mean_calls:.4g} calls a row"

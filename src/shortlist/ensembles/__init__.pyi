@@ -1,6 +1,18 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
+# Saved models name these by this package; they are not exported.
+from shortlist.ensembles.committees.asking import AskingOrder  # noqa: F401
+from shortlist.ensembles.committees.ballots import (
+    Mean,  # noqa: F401
+    Plurality,  # noqa: F401
+    Threshold,  # noqa: F401
+)
+from shortlist.ensembles.committees.chosen import Chosen as Chosen
 from shortlist.ensembles.committees.chosen import RecordedRows as RecordedRows
+from shortlist.ensembles.committees.chosen import Terms  # noqa: F401
+from shortlist.ensembles.committees.committee import Committee as Committee
+from shortlist.ensembles.committees.committee import MemberAnswers  # noqa: F401
+from shortlist.ensembles.committees.evidence import Evidence  # noqa: F401
 from shortlist.ensembles.committees.selections import ClassSelection as ClassSelection
 from shortlist.ensembles.committees.selections import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (

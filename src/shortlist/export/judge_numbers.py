@@ -4,25 +4,25 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.ensembles.committees.asked_members import asking_order, prices_of_members
+from shortlist.ensembles.committees.committee import Committee
 
 
-def judge_numbers(committee: Any) -> dict[str, Any]:
-    """Return the judges of a fitted committee, and the order in which they are asked, by place.
+def judge_numbers(committee: Committee) -> dict[str, Any]:
+    """Return the judges of a committee, and the order in which they are asked, by place.
 
     Whoever is taken several times comes as often, one after the other and under one name.
     """
-    pool, prices = committee.pool_, prices_of_members(committee)
-    copies = getattr(committee, "copies_", np.ones(len(pool), dtype=np.int64))
-    each = np.split(np.arange(len(pool)), np.cumsum(copies[copies > 0])[:-1])
+    weights, prices = committee.weights, committee.prices
+    each = np.split(np.arange(len(committee.members)), np.cumsum(weights)[:-1])
     judges = [
         {
             "name": judge.name,
             "columns": list(judge.columns),
             "may_abstain": judge.may_abstain,
-            "price": None if prices is None else float(prices[place]),
+            "price": None if prices is None else float(prices[member]) * (place == places[0]),
         }
-        for place, judge in enumerate(pool.classifiers)
+        for member, places in enumerate(each)
+        for place, judge in ((place, committee.members.classifiers[place]) for place in places)
     ]
-    order = [int(place) for member in asking_order(committee).members for place in each[member]]
+    order = [int(place) for member in committee.order.members for place in each[member]]
     return {"judges": judges, "order": order}

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import all_of
+from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
-from shortlist.ensembles.estimators.base import PoolPruner
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder
-from shortlist.ensembles.pools.judges import asks_judges, columns_asked
 from shortlist.ensembles.pools.members import Member
-from shortlist.ensembles.votes.soft_votes import WHOLE
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.export.evolved_numbers import evolved_numbers
@@ -25,7 +24,6 @@ from shortlist.export.judge_numbers import judge_numbers
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
 from shortlist.files import whole_file
-from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel
@@ -60,9 +58,18 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
     }
     if isinstance(estimator, MultiStageClassifier):
         return policy | _stages(estimator)
-    policy["reject_label"] = _plain(getattr(estimator, "reject_label_", None))
-    if isinstance(estimator, SelectiveClassifier):
-        found = estimator.guarantee_
+    if isinstance(estimator, EvolutionaryEnsembleClassifier):
+        policy["reject_label"] = _plain(estimator.reject_label_)
+        return policy | evolved_numbers(estimator, saved.features)
+    if not isinstance(estimator, Chosen):
+        raise BadInputError(
+            f"a policy is made of a model of prune, evolve or stage, got one of {made_by(estimator)}."
+        )
+    committee = estimator.committee
+    policy["reject_label"] = _plain(committee.reject_label_)
+    found = committee.promise
+    promised: dict[str, Any] = {}
+    if found is not None:
         threshold = (
             found.threshold if found.promised else 2.0
         )  # more than any probability: nothing is answered
@@ -70,10 +77,7 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
             "answer_from": threshold,
             "guarantee": found.as_dict(),
         }
-        return policy | _committee(estimator.classifier_, saved.features) | promised
-    if isinstance(estimator, EvolutionaryEnsembleClassifier):
-        return policy | evolved_numbers(estimator, saved.features)
-    return policy | _committee(estimator, saved.features)
+    return policy | _committee(committee, saved.features) | promised
 
 
 def write_policy(policy: dict[str, Any], path: str | Path) -> None:
@@ -91,8 +95,8 @@ def write_reader(path: str | Path) -> None:
 
 def asked_columns(saved: SavedModel) -> tuple[str, ...]:
     """Return the columns that a model reads: of judges those of members, else all it was fitted on."""
-    pool = getattr(getattr(saved.estimator, "classifier_", saved.estimator), "pool_", None)
-    return (() if pool is None else columns_asked(pool.classifiers)) or saved.features
+    chosen = saved.estimator
+    return (chosen.committee.judged_columns if isinstance(chosen, Chosen) else ()) or saved.features
 
 
 def readable(policy: dict[str, Any], table: str) -> bool:
@@ -165,12 +169,12 @@ def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[d
 
 def open_ties(saved: SavedModel) -> str:
     """Return a sentence on members that may count either of several equally near rows; none: nothing."""
-    committee = getattr(saved.estimator, "classifier_", saved.estimator)
-    pool = getattr(committee, "pool_", None)
-    members = () if pool is None else zip(pool.names, pool.classifiers, strict=True)
+    if not isinstance(saved.estimator, Chosen):
+        return ""
+    pool = saved.estimator.committee.members
     names = [
         name
-        for name, member in members
+        for name, member in zip(pool.names, pool.classifiers, strict=True)
         if type(getattr(member, "estimator", member)).__name__ == "KNeighborsClassifier"
     ]
     if not names:
@@ -195,24 +199,21 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
     labels = estimator.predict(rows)
     if isinstance(estimator, MultiStageClassifier):
         return labels, estimator.stage_probabilities(rows)
-    return labels, getattr(estimator, "classifier_", estimator).predict_proba(rows)
+    return labels, estimator.predict_proba(rows)
 
 
-def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the members of a committee, and how they decide."""
-    if not isinstance(pruner, PoolPruner):
-        raise BadInputError(
-            f"a policy is made of a model of prune, evolve or stage, got one of {made_by(pruner)}."
-        )
+    found = committee.calibration
     decides = {
-        "decision": _decision(pruner),
-        "probabilities": MEAN if pruner.gives_means else SHARES,
-        "calibration": _calibration(pruner),
+        "decision": committee.ballot.plain(),
+        "probabilities": MEAN if committee.gives_means else SHARES,
+        "calibration": None if found is None else {"power": found.power, "factors": list(found.factors)},
         "answer_from": 0.0,
     }
-    pool = pruner.pool_
-    if asks_judges(pruner):
-        return {"kind": "judges", "classes": pruner.classes_.tolist()} | judge_numbers(pruner) | decides
+    pool = committee.members
+    if committee.judged_columns:
+        return {"kind": "judges", "classes": committee.classes.tolist()} | judge_numbers(committee) | decides
     features, columns = _prepared(pool, names)
     members: list[dict[str, Any]] = []
     foreign: dict[int, str] = {}  # copies are named once
@@ -241,17 +242,11 @@ def _committee(pruner: Any, names: tuple[str, ...]) -> dict[str, Any]:
         )
     return {
         "kind": "committee",
-        "classes": pruner.classes_.tolist(),
+        "classes": committee.classes.tolist(),
         "features": features,
         "columns": columns,
         "members": members,
     } | decides
-
-
-def _calibration(pruner: PoolPruner) -> dict[str, Any] | None:
-    """Return what turns scores into probabilities, if anything does."""
-    found = pruner.calibration_
-    return None if found is None else {"power": found.power, "factors": list(found.factors)}
 
 
 def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
@@ -264,17 +259,6 @@ def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
             f"{type(pool.preprocessor).__name__} of its own. Fit the pool here."
         )
     return pool_numbers(pool.preprocessor, names)
-
-
-def _decision(pruner: Any) -> dict[str, Any]:
-    """Return how members decide."""
-    if pruner.averages:
-        return {"rule": "mean", "whole": WHOLE, "gains": np.asarray(pruner.decision_gains).tolist()}
-    threshold = getattr(pruner, "threshold_", None)
-    if threshold is None:
-        return {"rule": "plurality"}
-    positive = pruner.classes_.tolist().index(pruner.positive_)
-    return {"rule": "threshold", "positive": positive, "threshold": int(threshold)}
 
 
 def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:

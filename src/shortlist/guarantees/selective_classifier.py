@@ -17,7 +17,7 @@ from shortlist.guarantees.reject_labels import labels_of, places_of, reject_labe
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
 from shortlist.pickles import saved_from
-from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist.tables.fit_inputs import checked_fit, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
 from shortlist.tables.table_classifier import TableClassifier
 
@@ -174,7 +174,16 @@ class SelectiveClassifier(TableClassifier):
     @property
     def committee_(self) -> Any:
         """The committee of a pruner with what is promised of it, which answers in place of both."""
-        return replace(self.classifier_.committee_, promise=self.guarantee_, reject_label=self.reject_label_)
+        return replace(
+            self.classifier_.chosen_.committee, promise=self.guarantee_, reject_label=self.reject_label_
+        )
+
+    @property
+    def chosen_(self) -> Any:
+        """What a pruner chose, with what is promised of it."""
+        return replace(
+            self.classifier_.chosen_, committee=self.committee_, promised_instead=self.promised_instead_
+        )
 
     @available_if(_asks_one_after_the_other)
     def predict_early(self, X: Any) -> Any:
@@ -225,9 +234,9 @@ class SelectiveClassifier(TableClassifier):
     def _decided(self, X: Any) -> tuple[NDArray[np.int64], Mask]:
         """Return the place of the class of every row, and whether it is answered."""
         check_is_fitted(self, "guarantee_")
-        if hasattr(self.classifier_, "committee_"):
-            committee = self.committee_
-            codes = committee.decided(X if committee.judged_columns else checked_rows(self.classifier_, X))
+        if hasattr(self.classifier_, "chosen_"):
+            has_columns = hasattr(self.classifier_, "n_features_in_") and not self.committee_.judged_columns
+            codes = self.committee_.decided(checked_rows(self.classifier_, X) if has_columns else X)
             return codes, codes >= 0
         codes, scores = _scored(self.classifier_, X)  # which checks the rows
         return codes, np.asarray((scores >= self.guarantee_.threshold) & (codes >= 0))

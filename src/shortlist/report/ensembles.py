@@ -1,6 +1,5 @@
 """Pruned ensembles as parts of a page: size, value and bound over time, confusion, votes, agreement."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,16 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.asked_members import taken_places
-from shortlist.ensembles.committees.chosen import RecordedRows
+from shortlist.ensembles.committees.chosen import Chosen, member_answers
 from shortlist.ensembles.committees.evidence import best_of
-from shortlist.ensembles.committees.savings import exit_report, stopping_rule
-from shortlist.ensembles.estimators.base import mean_rule
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.committees.facts import chosen_facts
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 from shortlist.ensembles.pools.copies import AGAIN, counted_names
-from shortlist.ensembles.pruning.evidence import selections_meant
 from shortlist.ensembles.votes.class_votes import (
     ClassCodes,
     class_tally,
@@ -29,16 +24,15 @@ from shortlist.ensembles.votes.class_votes import (
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.promises import promised_parts
+from shortlist.report.promises import guarantee_parts
+from shortlist.results.front import Front
+from shortlist.results.picking import Pick
 from shortlist.results.proof import Status, shortfall
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers
-    from shortlist.ensembles.estimators.rule_pruners import RulePruner
-    from shortlist.ensembles.rules.orderings import Ordering
     from shortlist.ensembles.studies.measured import Measured
-    from shortlist.guarantees.selective_classifier import SelectiveClassifier
 
 MOST_MEMBERS = 24
 """So many members at most are compared with each other in a picture."""
@@ -50,10 +44,9 @@ NOT_TESTED = (
 
 
 def pruned_parts(
-    pruner: "ExactPruner | RulePruner",
+    chosen: Chosen,
     test: "Mapping[str, Measured] | None" = None,
     *,
-    selective: "SelectiveClassifier | None" = None,
     best_single: str = "",
     held_out: "EarlyAnswers | None" = None,
     answered: "tuple[int, int, int] | None" = None,
@@ -62,12 +55,10 @@ def pruned_parts(
 
     Parameters
     ----------
-    pruner : ExactPruner or RulePruner
-        Fitted.
+    chosen : Chosen
+        The committee, and how it was chosen.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
-    selective : SelectiveClassifier, optional
-        The ensemble with what it promises.
     best_single : str
         Who the best single classifier is.
     held_out : EarlyAnswers, optional
@@ -75,29 +66,26 @@ def pruned_parts(
     answered : (int, int, int), optional
         With a promise: these rows, those of them that are answered, and those answered rightly.
     """
-    if isinstance(pruner, ExactPruner) and pruner.result_.reason:
-        return [Heading("The ensemble"), _facts(pruner), *_history(pruner)]
-    least = None if selective is None else selective.guarantee_.threshold
+    facts, promise = chosen_facts(chosen), chosen.committee.promise
     table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]
     parts: list[Any] = [
         Heading("What to do"),
-        _asking(pruner, least, held_out),
+        _asking(chosen, facts["early_exit"], held_out),
         table,
-        *promised_parts(selective),
+        *([] if promise is None else guarantee_parts(promise)),
         *([] if answered is None else [Text(_kept_on(*answered))]),
         Heading("The ensemble"),
-        _facts(pruner),
+        _facts(chosen, facts),
     ]
     parts += [Heading("Held-out rows"), *confusions] if confusions else []
-    codes = _answers(pruner)
-    if isinstance(pruner, FrontPruner):
-        parts += _front(pruner)
-    elif isinstance(pruner, ExactPruner):
-        parts += _history(pruner)
+    codes = _answers(chosen)
+    if chosen.front is not None and chosen.pick is not None:
+        parts += _front(chosen.front, chosen.pick)
+    elif chosen.result is not None:
+        parts += _history(chosen.result)
     if codes is None:
-        ordering: Any = getattr(pruner, "ordering_", None)
-        if hasattr(ordering, "right"):
-            parts += [Heading("Size"), *_size_of_order(pruner, ordering)]
+        if chosen.order_right is not None:
+            parts += [Heading("Size"), *_size_of_order(chosen, chosen.order_right)]
         parts.append(
             Text(
                 "Confusion, votes and agreement on the rows that pruned are missing: a rule keeps no votes.",
@@ -105,20 +93,23 @@ def pruned_parts(
             )
         )
         return parts
-    record: RecordedRows = pruner.validation_
-    truth = _truth(pruner, record)
-    parts += [Heading("On the rows that pruned"), *_sizes(pruner, codes, truth)]
-    parts += _before_and_after(pruner, codes, truth)
-    if pruner.threshold_ is not None:
-        parts += _votes(pruner, record)
-    return [*parts, *_agreement(pruner, codes)]
+    truth = _truth(chosen)
+    parts += [Heading("On the rows that pruned"), *_sizes(chosen, codes, truth)]
+    parts += _before_and_after(chosen, codes, truth)
+    if chosen.committee.ballot.threshold is not None:
+        parts += _votes(chosen, chosen.committee.ballot.threshold)
+    return [*parts, *_agreement(chosen, codes)]
 
 
-def _front(pruner: FrontPruner) -> Parts:
+def failed_parts(result: PrunedSelection) -> Parts:
+    """Return the parts of a page where no selection keeps the limits."""
+    facts = Facts((("status", f"{result.status}: {result.reason}"),))
+    return [Heading("The ensemble"), facts, *_history(result)]
+
+
+def _front(front: Front, pick: Pick) -> Parts:
     """Return the committees that no other beats, the one that predicts, and what none can exceed."""
-    front = pruner.front_
-    pick = front.point(pruner.point_, str(pruner.pick))
-    picks = [("committees", pick, f"The committee that predicts, taken by {pruner.pick}.")]
+    picks = [("committees", pick, f"The committee that predicts, taken by {pick.rule}.")]
     facts = [
         (
             f"{'most' if 'at_most' in bound else 'least'} {bound['name']}",
@@ -217,16 +208,15 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
     )
 
 
-def _facts(pruner: "ExactPruner | RulePruner") -> Facts:
+def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
     """Say what was chosen, by what, and what is proved."""
-    size, pool = int(pruner.selection_.sum()), len(pruner.selection_)
-    facts = [("members", f"{size:,} of {pool:,} classifiers")]
-    if isinstance(pruner, ExactPruner):
-        facts += _proof_facts(pruner)
+    facts = [("members", f"{told['size']:,} of {told['n_classifiers']:,} classifiers")]
+    if chosen.result is not None:
+        facts += _proof_facts(chosen, chosen.result)
     else:
         facts += [
-            ("chosen by", type(pruner).__name__),
-            ("accuracy", f"{pruner.accuracy_:.4f} on the rows that pruned"),
+            ("chosen by", chosen.method),
+            ("accuracy", f"{chosen.accuracy:.4f} on the rows that pruned"),
             ("proof", "a rule proves nothing"),
         ]
     return Facts(tuple(facts))
@@ -240,25 +230,25 @@ def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
     )
 
 
-def _asking(pruner: Any, least: float | None, held_out: "EarlyAnswers | None") -> Facts:
+def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAnswers | None") -> Facts:
     """Say whom to ask in which order, what stops that, and what it takes."""
-    who = counted_names(map(str, pruner.pool_.names))
-    found = exit_report(pruner, least=least) if len(who) > 1 and least != math.inf else None
-    if found is None:
+    members = chosen.committee.members.names
+    who = counted_names(members)
+    if len(who) <= 1 or exits is None:
         return Facts((("who", ", ".join(who) or "nobody"),))
-    copies = dict(zip((name for name in pruner.pool_.names if AGAIN not in name), who, strict=True))
-    order = [copies[name] for name in found.order]
-    if found.prices is not None:
-        order = [f"{name} for {price:g}" for name, price in zip(order, found.prices, strict=True)]
+    copies = dict(zip((name for name in members if AGAIN not in name), who, strict=True))
+    order = [copies[name] for name in exits["order"]]
+    if exits["prices"] is not None:
+        order = [f"{name} for {price:g}" for name, price in zip(order, exits["prices"], strict=True)]
     facts = [
         ("asked in this order", ", ".join(order)),
-        ("when to stop", stopping_rule(promises=least is not None)),
-        ("paid on the rows that chose", _paid(found.mean_calls, found.mean_cost)),
+        ("when to stop", exits["rule"]),
+        ("paid on the rows that chose", _paid(exits["mean_calls"], exits["mean_cost"])),
     ]
     if held_out is not None:
         cost = None if held_out.costs is None else float(held_out.costs.mean())
         facts.append(("paid on the test rows", _paid(float(held_out.calls.mean()), cost)))
-    return Facts((*facts, ("asking all", _paid(len(found.order), found.cost))))
+    return Facts((*facts, ("asking all", _paid(len(order), exits["cost"]))))
 
 
 def _paid(calls: float, cost: float | None) -> str:
@@ -266,38 +256,27 @@ def _paid(calls: float, cost: float | None) -> str:
     return f"{calls:.4g} calls a row" + ("" if cost is None else f", for {cost:.4g}")
 
 
-def _proof_facts(pruner: ExactPruner) -> list[tuple[str, str]]:
+def _proof_facts(chosen: Chosen, result: PrunedSelection) -> list[tuple[str, str]]:
     """Say what exact pruning reached and proved."""
-    result = pruner.result_
-    if result.reason:
-        return [("status", f"{result.status}: {result.reason}")]
     limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
-    among = selections_meant(pruner)
+    among = chosen.evidence.among
     proof = (
         f"optimal: no selection {among + ' ' if among else ''}is better"
         if result.status is Status.OPTIMAL
         else f"{shortfall(result.value, result.bound, best_of(among))}{limit}"
         + (f", which are those {among}" if among else "")
     )
-    decision = (
-        "the class with most votes wins"
-        if pruner.threshold_ is None
-        else f"{pruner.positive_} when more than {pruner.threshold_} of them vote so"
-    )
-    if pruner.averages:
-        decision = mean_rule(pruner.decision_gains, pruner.classes_)
     return [
-        ("decision", decision),
-        (result.objective.name, f"{result.value:.6g} on the {pruner.counted_on}"),
+        ("decision", chosen.committee.ballot.in_words(chosen.classes_)),
+        (result.objective.name, f"{result.value:.6g} on the {chosen.evidence.rows}"),
         ("proof", proof),
         ("bound by", result.proved_by or "nothing"),
         ("time", f"{result.seconds:.2f} s"),
     ]
 
 
-def _history(pruner: ExactPruner) -> Parts:
+def _history(result: PrunedSelection) -> Parts:
     """Return value and bound over time."""
-    result = pruner.result_
     if not result.history:
         return []
     end = max(result.seconds, result.history[-1][0])
@@ -333,55 +312,54 @@ def _history(pruner: ExactPruner) -> Parts:
     ]
 
 
-def _answers(pruner: Any) -> ClassCodes | None:
+def _answers(chosen: Chosen) -> ClassCodes | None:
     """Return the class that each classifier answers on the rows that pruned; None where it is not kept."""
-    record: RecordedRows = pruner.validation_
-    if pruner.averages and isinstance(pruner, ExactPruner) and record.shares is not None:
+    everybody = np.ones(len(chosen.copies), dtype=bool)
+    record = chosen.record
+    if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
         return np.asarray(record.shares.argmax(axis=2), dtype=np.uint8)
-    if record.packed_votes is None:
-        return record.codes
-    votes = np.unpackbits(record.packed_votes, axis=1, count=len(pruner.selection_))
-    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
-    return np.where(votes == 1, positive, 1 - positive).astype(np.uint8)
+    return member_answers(record, everybody, _positive_place(chosen)).codes
 
 
-def _truth(pruner: Any, record: RecordedRows) -> ClassCodes:
+def _positive_place(chosen: Chosen) -> int | None:
+    """Return the place of the positive class; None where there is none."""
+    positive = chosen.terms.positive
+    return None if positive is None else int(np.flatnonzero(chosen.classes_ == positive)[0])
+
+
+def _truth(chosen: Chosen) -> ClassCodes:
     """Return the true classes of the rows that pruned, as places among the sorted ones."""
-    if getattr(pruner, "positive_", None) is None:
-        return record.labels
-    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
-    return np.where(record.labels == 1, positive, 1 - positive).astype(np.uint8)
+    labels, positive = chosen.record.labels, _positive_place(chosen)
+    return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 
 
-def _decided(pruner: Any, codes: ClassCodes) -> ClassCodes:
+def _decided(chosen: Chosen, codes: ClassCodes) -> ClassCodes:
     """Return what the ensemble decides on the rows that pruned."""
-    chosen = codes[:, pruner.selection_]
-    if pruner.averages:
-        return decided_by_mean(pruner.validation_.shares[:, taken_places(pruner)], pruner.decision_gains)
-    if pruner.threshold_ is None:
-        return plurality(class_tally(chosen, len(pruner.classes_)))
-    positive = int(np.flatnonzero(pruner.classes_ == pruner.positive_)[0])
-    votes = (chosen == positive).sum(axis=1)
-    return np.where(votes > pruner.threshold_, positive, 1 - positive).astype(np.uint8)
+    members, ballot = np.repeat(np.arange(len(chosen.copies)), chosen.copies), chosen.committee.ballot
+    answers: Any = codes[:, members]
+    if ballot.by_mean:
+        assert chosen.record.shares is not None, "means are of what is on record"
+        answers = chosen.record.shares[:, members]
+    return np.asarray(ballot.decided(answers), dtype=np.uint8)
 
 
-def _sizes(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Parts:
+def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
     """Return accuracy against size: two orders of the classifiers, and the selection."""
     from shortlist.ensembles.rules.orderings import order_classifiers  # its kernels take time to load
 
-    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(pruner.classes_)))
+    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(chosen.classes_)))
     n_rows = len(truth)
     alone = (codes == truth[:, None]).sum(axis=0)
     by_accuracy = np.argsort(-alone, kind="stable")
     greedy = order_classifiers(votes, "reduced-error")
     right = [n_right(votes, by_accuracy[: k + 1]) for k in range(len(by_accuracy))]
-    size = int(pruner.selection_.sum())
-    own = float((_decided(pruner, codes) == truth).mean())
-    chosen = [[size, own, f"the selection: {size} members, accuracy {own:.4f}"]]
+    size = int(chosen.selection.sum())
+    own = float((_decided(chosen, codes) == truth).mean())
+    selection = [[size, own, f"the selection: {size} members, accuracy {own:.4f}"]]
     series: list[dict[str, Any]] = [
         {"name": "one by one, most right next", "points": _curve(greedy.right, n_rows)},
         {"name": "most accurate alone first", "points": _curve(right, n_rows)},
-        {"name": "the selection", "points": chosen, "line": False},
+        {"name": "the selection", "points": selection, "line": False},
     ]
     return [
         _size_chart(
@@ -390,15 +368,14 @@ def _sizes(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Parts:
     ]
 
 
-def _size_of_order(pruner: Any, ordering: "Ordering") -> Parts:
+def _size_of_order(chosen: Chosen, right: NDArray[np.integer[Any]]) -> Parts:
     """Return accuracy against size in the order of a rule."""
-    n_rows = len(pruner.validation_.labels)
-    size = len(pruner.members_)
+    size = int(chosen.selection.sum())
     series: list[dict[str, Any]] = [
-        {"name": "in the rule's order", "points": _curve(ordering.right, n_rows)},
-        {"name": "the selection", "points": [[size, pruner.accuracy_]], "line": False},
+        {"name": "in the rule's order", "points": _curve(right, len(chosen.record.labels))},
+        {"name": "the selection", "points": [[size, chosen.accuracy]], "line": False},
     ]
-    return [_size_chart(series, f"The selection has {size} members, accuracy {pruner.accuracy_:.4f}.")]
+    return [_size_chart(series, f"The selection has {size} members, accuracy {chosen.accuracy:.4f}.")]
 
 
 def _curve(right: Sequence[int] | NDArray[np.integer[Any]], n_rows: int) -> list[list[float]]:
@@ -421,32 +398,32 @@ def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
     )
 
 
-def _before_and_after(pruner: Any, codes: ClassCodes, truth: ClassCodes) -> Parts:
+def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
     """Return the confusion of the whole pool and of the selection."""
-    n = len(pruner.classes_)
+    n, shares = len(chosen.classes_), chosen.record.shares
     whole = plurality(class_tally(codes, n))
-    if pruner.averages:
-        whole = decided_by_mean(pruner.validation_.shares, pruner.gains_)
+    if chosen.committee.ballot.by_mean and shares is not None:
+        whole = decided_by_mean(shares, chosen.gains)
     charts = []
     for title, decided in (
         ("before: the whole pool", whole),
-        ("after: the selection", _decided(pruner, codes)),
+        ("after: the selection", _decided(chosen, codes)),
     ):
         counts = np.zeros((n, n), dtype=np.int64)
         np.add.at(counts, (truth, decided), 1)
-        charts.append(confusion_chart(f"Confusion {title}", counts, pruner.classes_))
+        charts.append(confusion_chart(f"Confusion {title}", counts, chosen.classes_))
     return charts
 
 
-def _votes(pruner: Any, record: RecordedRows) -> Parts:
+def _votes(chosen: Chosen, threshold: int) -> Parts:
     """Return how many members vote for the positive class, for each class, and the threshold."""
+    record, selection, positive = chosen.record, chosen.selection, chosen.terms.positive
     assert record.packed_votes is not None, "votes for one class are on record"
-    votes = np.unpackbits(record.packed_votes, axis=1, count=len(pruner.selection_))[:, pruner.selection_]
+    votes = np.unpackbits(record.packed_votes, axis=1, count=len(selection))[:, selection]
     tally = votes.sum(axis=1, dtype=np.int64)
-    size = int(pruner.selection_.sum())
-    names = {1: str(pruner.positive_), 0: f"not {pruner.positive_}"}
+    size = int(selection.sum())
+    names = {1: str(positive), 0: f"not {positive}"}
     counts = {label: np.bincount(tally[record.labels == label], minlength=size + 1) for label in (0, 1)}
-    threshold = pruner.threshold_
     series = [
         {"name": names[label], "points": [[k, int(n)] for k, n in enumerate(counts[label])]}
         for label in (0, 1)
@@ -454,11 +431,10 @@ def _votes(pruner: Any, record: RecordedRows) -> Parts:
     return [
         Chart(
             "Votes and threshold",
-            f"Rows by the number of members that vote {pruner.positive_}; more than {threshold} votes "
-            "decide so.",
+            f"Rows by the number of members that vote {positive}; more than {threshold} votes decide so.",
             {
                 "kind": "line",
-                "x": {"label": f"votes for {pruner.positive_}", "whole": True},
+                "x": {"label": f"votes for {positive}", "whole": True},
                 "y": {"label": "rows"},
                 "series": series,
                 "marks": [{"at": threshold + 0.5, "text": f"more than {threshold}"}],
@@ -472,16 +448,15 @@ def _votes(pruner: Any, record: RecordedRows) -> Parts:
     ]
 
 
-def _agreement(pruner: Any, codes: ClassCodes) -> Parts:
+def _agreement(chosen: Chosen, codes: ClassCodes) -> Parts:
     """Return on how many rows each two members answer alike."""
-    chosen = codes[:, pruner.selection_][:, :MOST_MEMBERS]
-    first = np.unique(taken_places(pruner), return_index=True)[1]  # whoever is taken twice is shown once
-    names = [str(pruner.pool_.names[place]) for place in first][:MOST_MEMBERS]
+    answers = codes[:, chosen.selection][:, :MOST_MEMBERS]
+    names = list(chosen.committee.names)[:MOST_MEMBERS]
     if len(names) < 2:
         return []
-    alike = np.array([(chosen == column[:, None]).mean(axis=0) for column in chosen.T])
+    alike = np.array([(answers == column[:, None]).mean(axis=0) for column in answers.T])
     pairs = alike[np.triu_indices(len(names), 1)]
-    size = int(pruner.selection_.sum())
+    size = int(chosen.selection.sum())
     more = f" The first {len(names)} of {size:,} members are shown." if size > len(names) else ""
     percent = (100 * alike).round(1)
     return [

@@ -1,17 +1,7 @@
 """What is promised about answers to new rows, as parts of a page."""
 
-from typing import TYPE_CHECKING
-
 from shortlist.guarantees.guarantee import ASSUMPTION, Guarantee
 from shortlist.report.parts import Facts, Heading, Parts, Text
-
-if TYPE_CHECKING:
-    from shortlist.guarantees.selective_classifier import SelectiveClassifier
-
-
-def promised_parts(selective: "SelectiveClassifier | None") -> Parts:
-    """Return what a classifier that answers only some rows promises; nothing for any other."""
-    return [] if selective is None else guarantee_parts(selective.guarantee_)
 
 
 def guarantee_parts(found: Guarantee) -> Parts:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
@@ -67,15 +68,16 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
     BadInputError
         If it is none of Shortlist's, or is not fitted.
     """
-    if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
-        if hasattr(estimator.classifier_, "validation_"):
-            from shortlist.report.ensembles import pruned_parts
+    chosen = estimator if isinstance(estimator, Chosen) else getattr(estimator, "chosen_", None)
+    if chosen is not None:
+        from shortlist.report.ensembles import pruned_parts
 
-            return "Pruned ensemble", pruned_parts(estimator.classifier_, selective=estimator)
-        from shortlist.report.promises import promised_parts
+        return "Pruned ensemble", pruned_parts(chosen)
+    if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
+        from shortlist.report.promises import guarantee_parts
 
         title, parts = estimator_parts(estimator.classifier_)
-        return title, [*promised_parts(estimator), *parts]
+        return title, [*guarantee_parts(estimator.guarantee_), *parts]
     if hasattr(estimator, "costs_") and hasattr(estimator, "front_"):
         from shortlist.report.stages import staged_parts
 
@@ -84,10 +86,6 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
         from shortlist.report.evolved import evolved_parts
 
         return "Evolved ensemble", evolved_parts(estimator)
-    if hasattr(estimator, "validation_"):
-        from shortlist.report.ensembles import pruned_parts
-
-        return "Pruned ensemble", pruned_parts(estimator)
     raise BadInputError(
         "a page needs a fitted estimator of Shortlist, got a "
         f"{type(estimator).__name__} without a result. Fit it first."

@@ -13,15 +13,10 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.selections import EnsembleSelection
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_total
-from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
-from tests.ensembles.slope_oracles import proved, slope_problem
 
 pytestmark = pytest.mark.slow
 
@@ -42,13 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _for_other_weights(pruner: ExactPruner) -> EnsembleSelection:
+def _for_other_weights(chosen: Chosen) -> EnsembleSelection:
     """Return the result with a certificate of weights for which every selection is worth the same."""
-    result = pruner.result_
+    result = chosen.result
     assert isinstance(result, EnsembleSelection)
     assert result.certificate is not None
-    n_rows, right = len(pruner.validation_.labels), round(result.value * len(pruner.validation_.labels))
-    positive = int(pruner.validation_.labels.sum())
+    n_rows, right = len(chosen.record.labels), round(result.value * len(chosen.record.labels))
+    positive = int(chosen.record.labels.sum())
     # n_rows * a row's worth is not the value: two worths, one for each class, add up to it
     one, other = next(
         (a, b)
@@ -65,33 +60,14 @@ def _for_other_weights(pruner: ExactPruner) -> EnsembleSelection:
     return dataclasses.replace(result, bound=result.value, certificate=forged)
 
 
-def _for_fewer_members(pruner: ExactPruner) -> EnsembleSelection:
+def _for_fewer_members(chosen: Chosen) -> EnsembleSelection:
     """Return the result with a certificate for selections of the same size only."""
-    result = pruner.result_
+    result = chosen.result
     assert isinstance(result, EnsembleSelection)
     assert result.certificate is not None
     size = int(result.mask.sum())
     limits = result.certificate["limits"] | {"min_size": size, "max_size": size}
     return dataclasses.replace(result, certificate=result.certificate | {"limits": limits})
-
-
-def _as_a_slope(pruner: ExactPruner) -> EnsembleSelection:
-    """Return the result with a certificate of a utility that is nearly the same whatever the margin, for a model without one."""
-    result, record = pruner.result_, pruner.validation_
-    assert isinstance(result, EnsembleSelection)
-    assert result.certificate is not None
-    assert record.packed_votes is not None
-    votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=20), record.labels)
-    weights, utility, limits = (
-        named_weights("accuracy", votes),
-        MarginUtility("sigmoid", 0.001, leads=True),
-        selection_limits(20),
-    )
-    problem = slope_problem(votes, weights, utility, limits)
-    _, grown = proved(problem)
-    total = utility_total(votes, weights, utility, result.mask, result.threshold)
-    forged = problem.certificate(grown.cover, result.mask, result.threshold, total)
-    return dataclasses.replace(result, bound=result.value, certificate=forged)
 
 
 def test_a_model_stands_the_check_and_its_certificate_can_be_kept(folder: Path) -> None:
@@ -189,9 +165,10 @@ def test_another_table_does_not_pass(folder: Path) -> None:
 )
 def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, float], sentence: str) -> None:
     saved = load_model(folder / "model.joblib")
-    pruner: ExactPruner = saved.estimator
-    pruner.result_ = dataclasses.replace(pruner.result_, **claim)
-    save_model(SavedModel(pruner, saved.features, saved.target), folder / "claims.joblib")
+    chosen: Chosen = saved.estimator
+    assert chosen.result is not None
+    chosen = dataclasses.replace(chosen, result=dataclasses.replace(chosen.result, **claim))
+    save_model(SavedModel(chosen, saved.features, saved.target), folder / "claims.joblib")
 
     run = shortlist("verify", "claims.joblib", "table.csv", cwd=folder)
 
@@ -204,22 +181,22 @@ def test_a_model_that_claims_more_does_not_pass(folder: Path, claim: dict[str, f
     [
         pytest.param(_for_other_weights, "other weights than", id="weights"),
         pytest.param(_for_fewer_members, "other limits than", id="limits"),
-        pytest.param(_as_a_slope, "other utility than", id="utility"),
     ],
 )
 def test_a_proof_of_another_problem_does_not_pass(
-    folder: Path, forge: Callable[[ExactPruner], EnsembleSelection], sentence: str
+    folder: Path, forge: Callable[[Chosen], EnsembleSelection], sentence: str
 ) -> None:
     saved = load_model(folder / "model.joblib")
-    pruner: ExactPruner = saved.estimator
-    pruner.result_ = forge(pruner)
-    certificate = pruner.result_.certificate
+    chosen: Chosen = saved.estimator
+    forged, record = forge(chosen), chosen.record
+    certificate = forged.certificate
     assert certificate is not None
-    assert pruner.validation_.packed_votes is not None
-    votes = np.unpackbits(pruner.validation_.packed_votes, axis=1, count=20)
+    assert record.packed_votes is not None
+    votes = np.unpackbits(record.packed_votes, axis=1, count=20)
     # the certificate alone stands: only what it is about is wrong
-    assert check_certificate(certificate, votes.tolist(), pruner.validation_.labels.tolist()).valid
-    save_model(SavedModel(pruner, saved.features, saved.target), folder / "forged.joblib")
+    assert check_certificate(certificate, votes.tolist(), record.labels.tolist()).valid
+    chosen = dataclasses.replace(chosen, result=forged)
+    save_model(SavedModel(chosen, saved.features, saved.target), folder / "forged.joblib")
 
     run = shortlist("verify", "forged.joblib", "table.csv", cwd=folder)
 
@@ -228,7 +205,7 @@ def test_a_proof_of_another_problem_does_not_pass(
 
 
 def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None:
-    classifiers = load_model(folder / "model.joblib").estimator.pool_
+    classifiers = load_model(folder / "model.joblib").estimator.committee.members
     priced = dataclasses.replace(classifiers, costs=np.arange(1.0, len(classifiers) + 1))
     joblib.dump(priced, folder / "priced.joblib")
     run = shortlist(
@@ -247,33 +224,11 @@ def test_limits_on_size_and_cost_are_said_and_need_no_pool(folder: Path) -> None
 @pytest.mark.parametrize("field", ["cuts", "members", "threshold", "limits"])
 def test_a_certificate_without_a_field_is_not_as_claimed(folder: Path, field: str) -> None:
     saved = load_model(folder / "model.joblib")
-    saved.estimator.result_.certificate.pop(field)
+    saved.estimator.result.certificate.pop(field)
     save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "less.joblib")
     run = shortlist("verify", "less.joblib", "table.csv", cwd=folder)
     assert run.returncode == 1
     assert "NOT AS CLAIMED: the certificate is not readable" in run.stdout
-
-
-def test_a_slope_is_rechecked_by_its_lines(folder: Path) -> None:
-    options = ["--classifiers", "12", "--time-limit", "20", "--workers", "1", "--out", "slope.joblib"]
-    run = shortlist("prune", "table.csv", "--objective", "accuracy+slope-8", *options, cwd=folder)
-    assert run.returncode == 0, run.stderr
-    assert "the lines of the certificate prove" in run.stdout
-
-    run = shortlist("verify", "slope.joblib", "table.csv", cwd=folder)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "checked lines for" in run.stdout
-    assert "the lines of the certificate prove that no selection exceeds" in run.stdout
-    facts = json.loads(shortlist("verify", "slope.joblib", "table.csv", "--json", cwd=folder).stdout)
-    assert facts["n_ranges"] > 12
-    assert facts["value"] <= facts["claimed_bound"] <= facts["bound"]
-
-    saved = load_model(folder / "slope.joblib")
-    saved.estimator.objective = "accuracy+slope-9"
-    save_model(SavedModel(saved.estimator, saved.features, saved.target), folder / "steeper.joblib")
-    run = shortlist("verify", "steeper.joblib", "table.csv", cwd=folder)
-    assert run.returncode == 1
-    assert "about other utility than" in run.stdout
 
 
 def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
@@ -286,7 +241,7 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
     assert run.returncode == 2
     assert "needs a model of shortlist prune or shortlist evolve, got one of LogisticRegression" in run.stderr
-    joblib.dump(load_model(folder / "model.joblib").estimator.pool_, folder / "few.joblib")
+    joblib.dump(load_model(folder / "model.joblib").estimator.committee.members, folder / "few.joblib")
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2
     assert "must hold the 20 classifiers" in run.stderr
@@ -317,7 +272,7 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     table.to_csv(tmp_path / "answers.csv", index=False)
     told = ["--answers", "--objective", "accuracy", "--study", "none", "--out", "judges.joblib"]
     assert shortlist("prune", "answers.csv", *told, cwd=tmp_path).returncode == 0
-    pruned_on = load_model(tmp_path / "judges.joblib").estimator.validation_.rows
+    pruned_on = load_model(tmp_path / "judges.joblib").estimator.record.rows
     place = int(pruned_on[-1])
     assert place != len(pruned_on) - 1, "the record has its rows in another order"
     table.loc[place, "j0"] = "maybe"

@@ -150,7 +150,7 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
     facts = pruned_facts(sure, MethodOptions(), "auto", None)
     print_pruned(sure, facts, None)
     assert facts["guarantee"]["promised"]
-    free = exit_report(sure.pruner)
+    free = exit_report(sure.pruner.committee_)
     assert free is not None
     exits = facts["early_exit"]
     assert free.mean_calls <= exits["mean_calls"] <= facts["size"]

@@ -238,7 +238,7 @@ def test_what_is_proved_of_decisions_by_the_mean_is_not_shifted(objective: str, 
     plain = ExactPruner(pool, **given).fit(X[120:], Y[120:])
     shifted = ExactPruner(pool, probabilities="calibrated-mean", **given).fit(X[120:], Y[120:])
     assert plain.probabilities_ == "mean"
-    assert plain.decision_gains.tolist() == shifted.decision_gains.tolist()
+    assert plain.committee_.ballot.gains.tolist() == shifted.committee_.ballot.gains.tolist()
     assert np.array_equal(plain.predict(X), shifted.predict(X))
     assert not np.array_equal(plain.predict_proba(X), shifted.predict_proba(X))
     assert (plain.result_.decisions == shifted.result_.decisions).all()
@@ -434,5 +434,5 @@ def test_a_committee_of_nobody_keeps_no_calibration_of_another_fit() -> None:
     pruner.fit(rows, np.array([1, 0, 0, 0, 0] * 4))
     assert not len(pruner.pool_)
     assert pruner.probabilities_ == "shares"
-    assert pruner.__dict__["calibration_"] is None
+    assert pruner.calibration_ is None
     assert verify(pruner, rows, np.array([1, 0, 0, 0, 0] * 4)).failures == ()

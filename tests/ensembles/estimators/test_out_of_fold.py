@@ -82,7 +82,7 @@ def test_votes_may_be_out_of_fold_too(options: Any, several: bool) -> None:
     assert found.value == pruned.objective_value_
     assert "out-of-fold answers" in found.evidence.sentence()  # type: ignore[union-attr]
     if pruned.voting_ == "hard":
-        decided, _ = pruned.predict_as_chosen(rows)
+        decided, _ = pruned.chosen_.predict_as_chosen(rows)
         assert (decided == classes).mean() == pytest.approx(found.value)
 
 
@@ -172,7 +172,7 @@ def test_a_promise_rests_on_rows_that_fitted_and_chose_nothing() -> None:
     _, calibration = keep_rows_apart(len(Y), 0.25, 0)
     assert selective.guarantee_.n_rows == len(calibration)
     assert len(selective.classifier_.validation_.rows) == len(Y) - len(calibration)
-    chosen, probabilities = selective.classifier_.predict_as_chosen(np.delete(X, calibration, axis=0))
+    chosen, probabilities = selective.classifier_.chosen_.predict_as_chosen(np.delete(X, calibration, axis=0))
     assert (chosen != selective.classifier_.predict(np.delete(X, calibration, axis=0))).any()
     assert np.array_equal(probabilities.argmax(axis=1), chosen)
 
@@ -184,7 +184,7 @@ def test_a_saved_committee_is_rechecked_by_its_folds(tmp_path: Any, folded: Exac
 
     assert np.array_equal(loaded.predict_proba(X), folded.predict_proba(X))
     assert verify(loaded, X, Y).failures == ()
-    assert exit_report(loaded).n_rows == len(Y)  # type: ignore[union-attr]
+    assert exit_report(loaded.committee).n_rows == len(Y)  # type: ignore[union-attr]
 
 
 def test_a_table_is_split_in_rows_that_fit_and_choose_and_rows_that_test() -> None:

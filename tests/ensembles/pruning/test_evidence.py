@@ -43,7 +43,7 @@ def test_a_claim_names_the_selections_that_it_is_about(options: dict[str, Any], 
     assert (f"selection {among} " in said) == bool(among)
     assert ("best of those" in said) == bool(among)
     assert ("best there is" in said) != bool(among)
-    told = str([part.facts for part in pruned_parts(pruner) if isinstance(part, Facts)])
+    told = str([part.facts for part in pruned_parts(pruner.chosen_) if isinstance(part, Facts)])
     assert among in told
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from shortlist.ensembles.committees.asked_members import taken_places
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
@@ -143,5 +142,6 @@ def test_of_rows_out_of_fold_the_shares_are_of_answers_out_of_fold() -> None:
     assert record.shares is not None
     mean = record.shares.astype(int).sum(axis=1)
     assert pruned.right_where_chosen["full"] == (mean.argmax(axis=1) == record.labels).sum()
-    own = record.shares.astype(int)[:, taken_places(pruned.pruner)].sum(axis=1) * pruned.pruner.decision_gains
+    own = record.shares.astype(int)[:, np.repeat(np.arange(len(pruned.chosen.copies)), pruned.chosen.copies)]
+    own = own.sum(axis=1) * pruned.chosen.committee.ballot.gains
     assert pruned.right_where_chosen["pruned"] == (own.argmax(axis=1) == record.labels).sum()

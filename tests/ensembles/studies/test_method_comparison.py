@@ -183,7 +183,7 @@ def test_members_fitted_again_answer_as_they_would_without_the_comparison() -> N
 
     for name in ("greedy-means", "exact"):
         chosen = comparison.fit_method(fold, methods[name], pool, validation).estimator
-        chosen.pool_ = with_copies(again, chosen.copies_)
+        chosen.committee_ = chosen.committee_.with_members(with_copies(again, chosen.copies_))
         right = chosen.predict(fold.test[:, None]) == y[fold.test]
         assert measured[name]["accuracy"] == right.mean()
         assert measured[name]["size"] == np.count_nonzero(chosen.copies_)

@@ -29,9 +29,11 @@ def test_a_calibration_that_was_changed_is_told(pruner: Any) -> None:
     fitted = pruner.fit(X[80:], Y[80:])
     assert verify(fitted, X[80:], Y[80:]).failures == ()
     kept = fitted.calibration_
-    fitted.calibration_ = dataclasses.replace(kept, factors=tuple(np.array(kept.factors) * [1, 0.9]))
+    own = fitted.committee_
+    other = dataclasses.replace(kept, factors=tuple(np.array(kept.factors) * [1, 0.9]))
+    fitted.committee_ = dataclasses.replace(own, calibration=other)
     assert "calibrate the probabilities otherwise" in verify(fitted, X[80:], Y[80:]).failures[0]
-    fitted.calibration_ = None
-    assert other_calibration(fitted, X[80:], Y[80:])
-    fitted.probabilities_ = "mean"
-    assert other_calibration(fitted, X[80:], Y[80:]) == []
+    fitted.committee_ = dataclasses.replace(own, calibration=None)
+    assert other_calibration(fitted.chosen_, X[80:], Y[80:])
+    fitted.committee_ = dataclasses.replace(own, calibration=None, probabilities="mean")
+    assert other_calibration(fitted.chosen_, X[80:], Y[80:]) == []

@@ -12,7 +12,6 @@ from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, Ord
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.goals.pair_measures import MEASURES
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.verification.recheck import verify
 
 N = 120
@@ -73,7 +72,7 @@ def test_pruning_and_verifying_say_the_same_sentence(models: dict[str, Any], kin
 
     found = verify(model, *table(n))
 
-    assert found.evidence == evidence_of(model.result_, model.solver, selections_meant(model))
+    assert found.evidence == model.chosen_.evidence
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,5 +1,6 @@
 """`shortlist predict`: answers for new rows from a saved model."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,6 +15,7 @@ from shortlist.cli.text.output import print_json, print_notes
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.ensembles.committees.committee import Committee
     from shortlist.saved_models import SavedModel
 
 PREDICTION = "prediction"
@@ -67,6 +69,7 @@ def predict(
     import pandas as pd
 
     from shortlist.cli.text.progress import working
+    from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
@@ -79,7 +82,8 @@ def predict(
     saved = load_model(model, trust=trust)
     notes: list[str] = []
     estimator = saved.estimator
-    facts = _asked(estimator)
+    committee = estimator.committee if isinstance(estimator, Chosen) else None
+    facts = _asked(committee)
     columns = facts["ask"]["columns"] if facts else saved.features
     buys_features = hasattr(estimator, "decision_report")
     read = read_table(table, notes, marker=not_asked)
@@ -89,7 +93,7 @@ def predict(
         raise BadInputError(
             f"--explain needs a model of shortlist stage, got one of {made_by(estimator)}. Leave it out."
         )
-    if early_exit and not hasattr(estimator, "predict_early"):
+    if early_exit and committee is None:
         raise BadInputError(
             f"--early-exit needs a model of shortlist prune, got one of {made_by(estimator)}. Leave it out."
         )
@@ -98,13 +102,14 @@ def predict(
         if buys_features:
             answers, facts, found = _bought(saved, rows, explain=explain, marked=not_asked is not None)
         else:
-            answers, others, found = _early(saved, rows) if early_exit else _voted(saved, rows)
+            early = early_exit and committee is not None
+            answers, others, found = _early(committee, rows) if early else _voted(estimator, committee, rows)
             facts |= others
     found += [
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
-        *_one_answer(answers[PREDICTION], getattr(estimator, "reject_label_", None)),
+        *_one_answer(answers[PREDICTION], getattr(committee or estimator, "reject_label_", None)),
     ]
     print_notes(found)
     notes += found
@@ -118,7 +123,7 @@ def predict(
         print_json(
             {
                 "command": "predict",
-                "method": type(estimator).__name__,
+                "method": estimator.method if isinstance(estimator, Chosen) else type(estimator).__name__,
                 "status": "feasible",
                 "seconds": seconds_now() - start,
                 "n_rows": len(answers),
@@ -217,40 +222,32 @@ Answered: TypeAlias = "tuple[pd.DataFrame, dict[str, Any], list[str]]"
 """A line for each row, facts about all of them, and what to say about rows without an answer."""
 
 
-def _early(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
+def _early(committee: Any, rows: "pd.DataFrame") -> Answered:
     """Return the answers of members that are asked one after the other, and how many each row asked."""
     import pandas as pd
 
-    from shortlist.ensembles.committees.asked_members import prices_of_members
     from shortlist.ensembles.committees.unanswered import unanswered_rows
 
-    estimator = saved.estimator
-    found = estimator.predict_early(rows)
-    prices = prices_of_members(getattr(estimator, "classifier_", estimator))
+    found, prices = committee.predict_early(rows), committee.prices
     answers = pd.DataFrame({PREDICTION: found.labels, "calls": found.calls})
     if any(found.needs):
         answers["needs"] = list(found.needs)
-    open_ = unanswered_rows(getattr(estimator, "classifier_", estimator), rows, _least(estimator))
     facts = {
         "order": list(found.order),
         "mean_calls": float(found.calls.mean()),
         "mean_cost": None if found.costs is None else float(found.costs.mean()),
         "cost_of_all": None if prices is None else float(prices.sum()),
     }
-    rejected = _rejected(estimator, int((~found.answered).sum()))
-    return answers, {"early_exit": facts} | rejected, open_.sentences()
+    rejected = _rejected(committee, int((~found.answered).sum()))
+    return answers, {"early_exit": facts} | rejected, unanswered_rows(committee, rows).sentences()
 
 
-def _asked(estimator: Any) -> dict[str, Any]:
+def _asked(committee: "Committee | None") -> dict[str, Any]:
     """Return whom a committee of judges asks; nothing of other models."""
-    voter = getattr(estimator, "classifier_", estimator)
-    if not hasattr(voter, "pool_"):
+    if committee is None or not committee.judged_columns:
         return {}
-    from shortlist.ensembles.pools.judges import columns_asked
-    from shortlist.ensembles.pools.pool import asking_cost
-
-    columns = list(columns_asked(voter.pool_.classifiers))
-    return {"ask": {"columns": columns, "cost": asking_cost(voter.pool_)}} if columns else {}
+    cost = None if committee.prices is None else math.fsum(committee.prices)
+    return {"ask": {"columns": list(committee.judged_columns), "cost": cost}}
 
 
 def _one_answer(answers: "pd.Series[Any]", reject_label: object) -> list[str]:
@@ -265,7 +262,7 @@ def _one_answer(answers: "pd.Series[Any]", reject_label: object) -> list[str]:
     return [f"all {len(answers):,} rows are answered {str(answers.iloc[0])!r}."]
 
 
-def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
+def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") -> Answered:
     """Return the answers of a vote, and a score per class.
 
     The score is the mean probability, or the vote share, stretched so that one half decides, with one vote
@@ -274,30 +271,28 @@ def _voted(saved: "SavedModel", rows: "pd.DataFrame") -> Answered:
     """
     import pandas as pd
 
-    from shortlist.ensembles.committees.unanswered import unanswered_rows
+    from shortlist.ensembles.committees.unanswered import unanswered_rows, unanswered_words
 
-    estimator = saved.estimator
-    voter = getattr(estimator, "classifier_", estimator)
-    probabilities, open_ = voter.predict_proba(rows), unanswered_rows(voter, rows, _least(estimator))
+    if committee is None:  # an evolved ensemble
+        open_, classes = unanswered_words(rows, estimator.unknown_words(rows)), estimator.classes_
+        reject_label = estimator.reject_label_
+    else:
+        open_, classes = unanswered_rows(committee, rows), committee.classes
+        reject_label = committee.reject_label_
+    probabilities = estimator.predict_proba(rows)
     answers = pd.DataFrame({PREDICTION: estimator.predict(rows)})
-    for column, label in enumerate(voter.classes_):
+    for column, label in enumerate(classes):
         answers[f"score_{label}"] = probabilities[:, column].round(6)
         answers.loc[open_.rows, f"score_{label}"] = float("nan")
     if any(open_.needs):
         answers["needs"] = list(open_.needs)
-    rejected = (answers[PREDICTION] == estimator.reject_label_).sum()
-    return answers, _rejected(estimator, int(rejected)), open_.sentences()
+    n_rejected = int((answers[PREDICTION] == reject_label).sum())
+    return answers, _rejected(committee, n_rejected), open_.sentences()
 
 
-def _least(estimator: Any) -> float | None:
-    """Return how probable an answer has to be; None where nothing was to be promised."""
-    promised = getattr(estimator, "guarantee_", None)
-    return None if promised is None else float(promised.threshold)
-
-
-def _rejected(estimator: Any, n_rejected: int) -> dict[str, Any]:
+def _rejected(committee: "Committee | None", n_rejected: int) -> dict[str, Any]:
     """Return how many rows are not answered, and what is promised about the others, if anything is."""
-    promised = getattr(estimator, "guarantee_", None)
+    promised = None if committee is None else committee.promise
     told = {} if promised is None else {"guarantee": promised.as_dict()}
     return {"n_rejected": n_rejected} | told
 

@@ -221,25 +221,18 @@ def _tell(
 
 def _parts(pruned: "PrunedTable") -> "Parts":
     """Return what the page shows."""
-    from shortlist.report.ensembles import pruned_parts
+    from shortlist.report.ensembles import failed_parts, pruned_parts
 
+    if pruned.chosen is None:
+        return failed_parts(pruned.pruner.result_)
     return pruned_parts(
-        pruned.pruner, pruned.test, selective=pruned.selective, best_single=pruned.best_single,
-        held_out=pruned.early,
+        pruned.chosen, pruned.test, best_single=pruned.best_single, held_out=pruned.early,
         answered=None if pruned.answered is None else (pruned.n_rows["test"], *pruned.answered),
     )  # fmt: skip
 
 
 def _save(pruned: "PrunedTable", learning: "LearningTable", target: str, out: Path) -> None:
-    """Write the members, without the pool that they were chosen from."""
-    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-    from shortlist.ensembles.pools.pool import as_pool
+    """Write the committee, without the pool that it was chosen from."""
     from shortlist.saved_models import SavedModel, save_model
 
-    pruner = pruned.pruner
-    if isinstance(pruner, ExactPruner) and pruner.max_cost is not None and pruner.member_costs is None:
-        costs = as_pool(pruner.pool).costs
-        pruner.member_costs = None if costs is None else costs.tolist()  # `verify` needs them
-    pruner.pool = None
-    fitted = pruned.selective or pruner
-    save_model(SavedModel(fitted, learning.features, target, ids=learning.ids), out)
+    save_model(SavedModel(pruned.chosen, learning.features, target, ids=learning.ids), out)

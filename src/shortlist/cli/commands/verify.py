@@ -44,7 +44,7 @@ def verify(
         endings={"--certificate": (".json",)},
     )
     from shortlist.cli.text.progress import working
-    from shortlist.ensembles.pools.judges import asks_judges
+    from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.pool import Pool, load_pool
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
@@ -54,8 +54,8 @@ def verify(
 
     start = seconds_now()
     saved = load_model(model, trust=trust)
-    estimator = getattr(saved.estimator, "classifier_", saved.estimator)  # of one that promises something
-    if not (hasattr(estimator, "validation_") or hasattr(estimator, "training_")):
+    estimator = saved.estimator
+    if not (isinstance(estimator, Chosen) or hasattr(estimator, "training_")):
         raise BadInputError(
             f"verify needs a model of shortlist prune or shortlist evolve, got one of {made_by(estimator)}."
         )
@@ -63,7 +63,7 @@ def verify(
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
     given = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
-    if given is None and asks_judges(estimator):
+    if given is None and isinstance(estimator, Chosen) and estimator.committee.judged_columns:
         given = Pool.of_judges_again(X, estimator.classes_)  # the table holds the answers of all judges
     with working("checking"):
         found = recheck(estimator, X, y, pool=given)

@@ -1,21 +1,15 @@
 """What `shortlist prune` tells of its answer, as JSON and for people."""
 
-import dataclasses
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
-from shortlist.cli.text.output import finite
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.cli.options.prune_options import MethodOptions
-    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-    from shortlist.ensembles.pruning.objective_choice import Choice
     from shortlist.ensembles.studies.holdout import PrunedTable
     from shortlist.ensembles.studies.reached import OtherDiversity, Reached
 
@@ -24,114 +18,43 @@ def pruned_facts(
     pruned: "PrunedTable", how: "MethodOptions", solver: str, saved: Path | None
 ) -> dict[str, Any]:
     """Return the contract of every command, and what only pruning has."""
-    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+    from shortlist.ensembles.committees.facts import chosen_facts, result_facts
 
-    exact = isinstance(pruned.pruner, ExactPruner)
-    own = _exact_facts(pruned.pruner, solver) if exact else _rule_facts(pruned, how.method)
-    return {"command": "prune"} | own | _shared_facts(pruned, saved)
-
-
-def _exact_facts(pruner: "ExactPruner", solver: str) -> dict[str, Any]:
-    """Return what exact pruning found and proved."""
-    from shortlist.ensembles.estimators.exact_pruner import HELD_OUT, OUT_OF_FOLD
-    from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
-
-    result = pruner.result_
+    chosen = pruned.chosen
+    told = result_facts(pruned.pruner.result_) if chosen is None else chosen_facts(chosen)
+    exact = chosen is None or chosen.result is not None
     return {
-        "method": f"exact-{solver}",
-        "status": str(result.status),
-        "seconds": result.seconds,
-        "objective": result.objective.name,
-        "value": finite(result.value),
-        "bound": finite(result.bound),
-        "gap": finite(result.gap),
-        "certified_bound": getattr(result, "certified_bound", None),
-        "proof": None
-        if result.reason
-        else evidence_of(result, solver, selections_meant(pruner), pruner.counted_on).as_dict(),
-        "limit": result.proof.limit,
-        "reason": result.reason,
-        "history": [[seconds, value, bound] for seconds, value, bound in result.history],
-        "choice": None if pruner.choice_ is None else _choice_facts(pruner.choice_),
-        "positive": None if pruner.positive_ is None else str(pruner.positive_),
-        "voting": pruner.voting_,
-        "threshold": pruner.threshold_,
-        "pruning_rows": HELD_OUT if pruner.cross_fitted_ is None else OUT_OF_FOLD,
-        "refit": pruner.pool_ is not pruner.chosen_pool_,
-    }
-
-
-def _choice_facts(choice: "Choice") -> dict[str, Any]:
-    """Return what an objective was chosen by."""
-    return {
-        "setting": dataclasses.asdict(choice.setting),
-        "reason": choice.reason,
-        "tried": [
-            dataclasses.asdict(one.setting) | {"score": one.score, "error": finite(one.error)}
-            for one in choice.tried
-        ],
-    }
-
-
-def _rule_facts(pruned: "PrunedTable", method: str) -> dict[str, Any]:
-    """Return what a rule found; it proves nothing."""
-    from shortlist.ensembles.committees.evidence import evidence_of_rule
-    from shortlist.ensembles.pools.judges import votes_may_be_missing
-
-    pruner: Any = pruned.pruner
-    # of two classes too the one with most votes wins where votes may be missing
-    binary = len(pruner.classes_) == 2 and not votes_may_be_missing(pruner.pool_.classifiers)
-    counted_from = "probabilities" if pruner.averages else "votes"
-    return {
-        "method": method,
-        "status": "feasible",
+        "command": "prune",
+        "method": f"exact-{solver}" if exact else how.method,
         "seconds": pruned.seconds,
-        "objective": "accuracy",
-        "value": pruner.accuracy_,
-        "bound": None,
-        "gap": None,
-        "certified_bound": None,
-        "proof": evidence_of_rule(pruner.accuracy_, counted_from=counted_from).as_dict(),
-        "limit": "",
-        "reason": "",
-        "positive": str(pruner.classes_[1]) if binary else None,
-        "voting": pruner.voting_,
-        "threshold": len(pruner.members_) // 2 if binary and not pruner.averages else None,
-    }
-
-
-def _shared_facts(pruned: "PrunedTable", saved: Path | None) -> dict[str, Any]:
-    """Return what every method of pruning reports."""
-    from shortlist.ensembles.pools.judges import columns_asked
-    from shortlist.ensembles.pools.pool import asking_cost
-
-    members = [
-        name for name, chosen in zip(pruned.pool.names, pruned.pruner.selection_, strict=True) if chosen
-    ]
-    columns = columns_asked(pruned.pruner.pool_.classifiers)
-    return {
-        "selection": members,
-        "n_classifiers": len(pruned.pool),
-        **({"ask": {"columns": list(columns), "cost": asking_cost(pruned.pruner.pool_)}} if columns else {}),
-        "size": len(members),
-        "probabilities": pruned.pruner.probabilities_,
-        "probability_losses": {
-            name: finite(loss) for name, loss in pruned.pruner.probability_losses_.items()
-        },
-        "copies": [int(n) for n in getattr(pruned.pruner, "copies_", pruned.pruner.selection_) if n],
+        "proof": None,
+        "positive": None,
+        "threshold": None,
+        "selection": [],
+        "size": 0,
+        **told,
         "rows": pruned.n_rows,
         "only_answer": {
             "validation": pruned.only_answer,
             "test": pruned.test["pruned"].only_answer if pruned.test else None,
         },
-        **(pruned.reached.as_dict(tuple(members)) if pruned.reached else {"cost": None, "diversity": None}),
-        "early_exit": _exit_facts(pruned),
+        **_reached_facts(pruned),
+        "early_exit": _exit_facts(pruned, told.get("early_exit")),
         "test": measured_facts(pruned.test),
         "validation": rows_that_chose(pruned).as_dict() if pruned.test else {},
         "best_single": pruned.best_single or None,
         "guarantee": _guarantee_facts(pruned),
         "model": None if saved is None else str(saved),
     }
+
+
+def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
+    """Return what the members cost, and how differently they fail."""
+    if pruned.reached is None or pruned.chosen is None:
+        return {"cost": None, "diversity": None}
+    chosen = pruned.chosen
+    names = [name for name, n in zip(chosen.names, chosen.copies, strict=True) if n]
+    return pruned.reached.as_dict(tuple(names))
 
 
 def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
@@ -141,15 +64,8 @@ def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
     )
 
 
-def _exit_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
-    """Return in which order members are asked, when that stops, and what it takes; None if unknown.
-
-    Where nothing is promised nobody is asked.
-    """
-    from shortlist.ensembles.committees.savings import exit_report, stopping_rule
-
-    least = None if pruned.selective is None else pruned.selective.guarantee_.threshold
-    saves = exit_report(pruned.pruner, least=least) if pruned.test and least != math.inf else None
+def _exit_facts(pruned: "PrunedTable", saves: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the same of early exits, and what they take on the test rows; None if unknown."""
     if saves is None:
         return None
     test, early = None, pruned.early
@@ -159,8 +75,7 @@ def _exit_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
             "mean_calls": float(early.calls.mean()),
             "mean_cost": None if early.costs is None else float(early.costs.mean()),
         }
-    rule = stopping_rule(promises=least is not None)
-    return dataclasses.asdict(saves) | {"rule": rule, "test": test}
+    return saves | {"test": test}
 
 
 def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
@@ -190,27 +105,6 @@ def _print_promise(promised: dict[str, Any]) -> None:
         print(promised["instead"])
 
 
-def _choice_text(choice: dict[str, Any]) -> str:
-    """Say what objective was chosen, and why."""
-    setting = choice["setting"]
-    most = setting["max_size"]
-    least = "" if setting["min_size"] == most else "at most "
-    sizes = f"{least}{counted(most, 'member')}"
-    what = f"objective {setting['second'] or 'alone'}, {sizes}"
-    if not choice["tried"]:
-        return f"Taken without a comparison: {what}; {choice['reason']}."
-    best = choice["tried"][0]["score"]
-    own = next(one["score"] for one in choice["tried"] if _same(one, setting))
-    return (
-        f"Chosen by cross-validation among {len(choice['tried'])} settings: {what} ({own:.4f}; best "
-        f"{best:.4f})."
-    )
-
-
-def _same(tried: dict[str, Any], setting: dict[str, Any]) -> bool:
-    return all(tried[name] == value for name, value in setting.items())
-
-
 def rows_in_words(rows: Mapping[str, int]) -> str:
     """Say which rows did what.
 
@@ -230,28 +124,20 @@ def rows_in_words(rows: Mapping[str, int]) -> str:
 
 def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | None) -> None:
     """Print the answer for people."""
-    from shortlist.ensembles.estimators.base import mean_rule
-
     rows = pruned.n_rows
-    several = "the mean decides" if pruned.pruner.averages else "plurality decides"
+    by_mean = facts.get("voting", "hard") != "hard"
+    several = "the mean decides" if by_mean else "plurality decides"
     about = several if facts["positive"] is None else f"positive class {facts['positive']}"
     print(f"{rows_in_words(rows)}; {about}.")
     if not pruned.test:
         print(f"Status {facts['status']}: {facts['reason']}. No model was written.")
         return
-    decision = (
-        "the class with most votes wins"
-        if facts["threshold"] is None
-        else f"positive when more than {facts['threshold']} of them vote so"
-    )
-    if pruned.pruner.averages:
-        decision = mean_rule(pruned.pruner.decision_gains, pruned.pruner.classes_)
+    decision = facts["decision"]
+    if facts["threshold"] is not None:
+        decision = f"positive when more than {facts['threshold']} of them vote so"
     who = "judges" if "ask" in facts else "classifiers"
-    copies = len(pruned.pruner.pool_) - facts["size"]
-    more = f", with {len(pruned.pruner.pool_)} copies in all" if copies else ""
+    more = f", with {facts['n_copies']} copies in all" if facts["n_copies"] > facts["size"] else ""
     print(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
-    if choice := facts.get("choice"):
-        print(_choice_text(choice))
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
     if facts["voting"] == "averaged" and "history" in facts:
         print(

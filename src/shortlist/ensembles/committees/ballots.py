@@ -35,11 +35,13 @@ class Ballot(ABC):
     by_mean: ClassVar[bool] = False
     """Whether probabilities are added up, and not votes."""
 
-    threshold: int | None = None
-    """Above how many votes the positive class wins, where a threshold decides."""
-
     start: NDArray[np.int64]
     most: NDArray[np.int64]
+
+    @property
+    def threshold(self) -> int | None:
+        """Above how many votes the positive class wins; None where no threshold decides."""
+        return None
 
     @property
     def n_classes(self) -> int:
@@ -234,11 +236,16 @@ class Threshold(Ballot):
     name = "threshold"
 
     def __init__(self, threshold: int, n_members: int, positive: int = 1) -> None:
-        self.threshold, self.n_members, self.positive = threshold, n_members, positive
+        self.above, self.n_members, self.positive = threshold, n_members, positive
         negative = 1 - positive
         self.most = np.eye(2, dtype=np.int64)[positive]
         # a total that the negative class has from the beginning; of equals the first wins
         self.start = np.eye(2, dtype=np.int64)[negative] * (threshold + negative)
+
+    @property
+    def threshold(self) -> int:
+        """Above how many votes the positive class wins."""
+        return self.above
 
     def codes_of(self, members: Pool, X: Any) -> ClassCodes:
         """Return 0 or 1, the class that a member finds more probable than one half if it is the positive one."""
@@ -248,7 +255,7 @@ class Threshold(Ballot):
         """Return the class that wins whatever members who abstain would have voted; -1 where none does."""
         votes = np.count_nonzero(answers == self.positive, axis=1)
         n_silent = np.count_nonzero(answers > 1, axis=1)
-        positive, negative = votes > self.threshold, votes + n_silent <= self.threshold
+        positive, negative = votes > self.above, votes + n_silent <= self.above
         return np.where(positive, self.positive, np.where(negative, 1 - self.positive, -1))
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
@@ -271,7 +278,7 @@ class Threshold(Ballot):
         )
 
     def _stretched(self, votes: NDArray[np.int64], n_silent: NDArray[np.int64] | int) -> Floats:
-        return undecided_about(votes, n_silent, self.threshold, self.n_members)
+        return undecided_about(votes, n_silent, self.above, self.n_members)
 
     def _as_columns(self, against: Floats, in_favour: Floats) -> Floats:
         """Return shares of both classes from those of the positive one."""
@@ -291,18 +298,18 @@ class Threshold(Ballot):
         """
         if not n_silent.any():
             return super().outlook(totals, n_left, n_heard, n_silent)
-        lead = totals[:, self.positive] - self.threshold
+        lead = totals[:, self.positive] - self.above
         columns = [lead + n_silent <= 0, lead + n_left > 0]
         may_win = np.stack(columns if self.positive else columns[::-1], axis=1)
         return may_win, np.asarray((lead > 0) | (lead + n_left + n_silent <= 0))
 
     def plain(self) -> dict[str, Any]:
         """Return the ballot as plain numbers."""
-        return {"rule": self.name, "positive": self.positive, "threshold": int(self.threshold)}
+        return {"rule": self.name, "positive": self.positive, "threshold": int(self.above)}
 
-    def in_words(self, _classes: Labels) -> str:
+    def in_words(self, classes: Labels) -> str:
         """Say when the positive class wins."""
-        return f"positive when more than {self.threshold} of them vote so"
+        return f"{classes[self.positive]} when more than {self.above} of them vote so"
 
 
 @saved_from("shortlist.ensembles")

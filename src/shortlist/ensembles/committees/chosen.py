@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Labels, Mask
+from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.committees.probability_sources import AUTO, FittedSource, fitted_source
@@ -16,6 +17,7 @@ from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.pools.class_probabilities import gives_probabilities
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
+from shortlist.guarantees.guarantee import Guarantee
 from shortlist.pickles import saved_from
 from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
 
@@ -117,6 +119,8 @@ class Chosen:
     as_chosen : Pool or CrossFittedPool
         The members as they answered the rows that chose them: of a cross-fitted pool, each row by those that
         were fitted without its fold.
+    names : tuple of str
+        All classifiers of the pool.
     copies : ndarray of int64, shape (n_classifiers,)
         How often each is taken.
     record : RecordedRows
@@ -145,10 +149,13 @@ class Chosen:
         All committees of which this one was picked.
     pick : Pick or None
         The point of the front, and the rule that picked it.
+    promised_instead : Guarantee or None
+        The most that could have been promised, where what was asked for cannot be.
     """
 
     committee: Committee
     as_chosen: Pool | CrossFittedPool
+    names: tuple[str, ...]
     copies: NDArray[np.int64]
     record: RecordedRows
     terms: Terms
@@ -163,6 +170,7 @@ class Chosen:
     order_right: NDArray[np.integer] | None = None
     front: "Front | None" = None
     pick: "Pick | None" = None
+    promised_instead: Guarantee | None = None
 
     @property
     def selection(self) -> Mask:
@@ -170,9 +178,19 @@ class Chosen:
         return self.copies > 0
 
     @property
-    def classes(self) -> Labels:
-        """The classes, sorted."""
+    def classes_(self) -> Labels:
+        """The classes, sorted, ``(n_classes,)``."""
         return self.committee.classes
+
+    @property
+    def reject_label_(self) -> Any:
+        """What stands for no answer."""
+        return self.committee.reject_label_
+
+    @property
+    def chosen_(self) -> "Chosen":
+        """Return this, as a fitted pruner does."""
+        return self
 
     @property
     def out_of_fold(self) -> bool:
@@ -182,6 +200,14 @@ class Chosen:
     def predict(self, X: Any) -> Labels:
         """Return what the committee answers."""
         return self.committee.predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return how probable the committee finds every class, ``(n_samples, n_classes)``."""
+        return self.committee.predict_proba(X)
+
+    def predict_early(self, X: Any) -> EarlyAnswers:
+        """Return what the committee answers, asking one member after the other."""
+        return self.committee.predict_early(X)
 
     def predict_as_chosen(self, X: Any) -> tuple[Labels, NDArray[np.float64]]:
         """Return classes and probabilities on the rows that chose, by the members as they were then.

@@ -53,12 +53,12 @@ def stopping_rule(*, promises: bool) -> str:
     return f"A row is finished as soon as no missing answer can change {outcome}."
 
 
-def exit_report(committee: Committee) -> ExitReport | None:
+def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
     """Return what asking one after the other saves; None for nobody, and without a record of answers.
 
-    Where something is promised, rows are answered alone that are probable enough.
+    With `least`, or a promise, rows are answered alone that reach this probability.
     """
-    least = committee.least
+    least = committee.least if least is None else least
     added = committee.added_on_record() if len(committee.members) else None
     scored = None if added is None or least is None else committee.scored_on_record()
     if added is None or (least is not None and scored is None):

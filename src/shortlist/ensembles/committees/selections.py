@@ -39,6 +39,8 @@ class PrunedSelection(Selection):
         or the name of a solver; empty where nothing was bounded.
     counted_from : str
         What the value is counted from: ``"votes"`` or ``"probabilities"``.
+    threshold : int or None
+        Above how many votes the positive class wins; None where no threshold decides.
     """
 
     reason: str = ""
@@ -47,6 +49,7 @@ class PrunedSelection(Selection):
     certified_bound: float | None = None
     proved_by: str = ""
     counted_from: str = "votes"
+    threshold: int | None = None
 
 
 @saved_from("shortlist")

@@ -112,6 +112,7 @@ class PoolPruner(EnsembleClassifier):
     probabilities: str = AUTO
     probability_losses_: Mapping[str, float] = MappingProxyType({})
     chosen_pool_: Pool
+    _names: tuple[str, ...]
     cross_fitted_: CrossFittedPool | None = None
 
     def __init__(
@@ -218,6 +219,7 @@ class PoolPruner(EnsembleClassifier):
         return Chosen(
             committee=committee,
             as_chosen=self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_,
+            names=self._names,
             copies=np.asarray(getattr(self, "copies_", self.selection_), dtype=np.int64),
             record=self.validation_,
             method=type(self).__name__,
@@ -258,7 +260,7 @@ class PoolPruner(EnsembleClassifier):
         self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
     ) -> None:
         """Set the committee of the members that were chosen, and where its probabilities come from."""
-        self.chosen_pool_ = taken(rows.pool)
+        self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
         self.cross_fitted_ = None if rows.crossed is None else rows.crossed.of_members(taken)
         committee = Committee(
             self.chosen_pool_,
@@ -288,7 +290,8 @@ class PoolPruner(EnsembleClassifier):
         """Return what asking each member costs, each once."""
         if members.costs is None:
             return None
-        return np.asarray(members.costs, dtype=np.float64)[np.cumsum(weights) - weights]
+        firsts = np.cumsum(weights) - weights
+        return np.asarray(np.asarray(members.costs, dtype=np.float64)[firsts])
 
     def _pool_and_rows(
         self, X: Any, y: Labels, seed: int, report: Report, cancellation: Cancellation | None

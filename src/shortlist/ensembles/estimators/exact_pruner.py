@@ -15,6 +15,7 @@ from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.facts import HELD_OUT, OUT_OF_FOLD
 from shortlist.ensembles.committees.probability_sources import AUTO, MEANS
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
@@ -70,11 +71,6 @@ NO_QUESTION = {
 }  # fmt: skip
 """Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
 
-
-OUT_OF_FOLD, HELD_OUT = "out-of-fold", "held-out"
-"""Which rows prune a pool that is fitted here: all, each answered by classifiers that were fitted on the
-other folds, or a part that fits nothing.
-"""
 
 PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
 
@@ -490,7 +486,7 @@ class ExactPruner(PoolPruner):
     def _how_chosen(self) -> dict[str, Any]:
         """Return what was asked for, and what was found and proved."""
         sizes = self if self.choice_ is None else self.choice_.setting
-        costs = self.member_costs
+        costs: Any = self.member_costs
         if costs is None and self.max_cost is not None and self.pool is not None:
             costs = whole_pool(self.pool).costs
         return {

@@ -14,12 +14,12 @@ from shortlist.arrays import Labels
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import member_answers
 from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.facts import HELD_OUT
 from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.committees.savings import exit_report
 from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import (
-    HELD_OUT,
     ExactPruner,
     positive_class,
     price_settings,

@@ -3,9 +3,8 @@
 import dataclasses
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.asked_members import taken_places
-from shortlist.ensembles.committees.asking import EarlyAnswers, answer_early
-from shortlist.ensembles.committees.chosen import RecordedRows
+from shortlist.ensembles.committees.asking import EarlyAnswers
+from shortlist.ensembles.committees.ballots import Mean, Threshold
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
+from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -23,14 +23,13 @@ from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.judges import abstentions
-from shortlist.ensembles.pools.pool import Pool, make_pool, positive_votes
+from shortlist.ensembles.pools.pool import Pool, make_pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
 from shortlist.ensembles.studies.reached import Reached, what_was_reached
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
-from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
-from shortlist.ensembles.votes.soft_votes import decided_by_mean
+from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.guarantees.reject_labels import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -81,6 +80,7 @@ class PrunedTable:
     answered: tuple[int, int] | None = None  # then, of the test rows, those answered, and rightly
     right_where_chosen: dict[str, int] = field(default_factory=dict)  # rows that chose on which each is right
     best_single: str = ""  # who that is
+    chosen: Chosen | None = None  # what is saved, shown and told; None where no selection keeps the limits
     early: EarlyAnswers | None = None  # of the test rows, where there are several members
 
 
@@ -187,6 +187,7 @@ def prune_table(
     return PrunedTable(
         pruner, rows.pool, n_rows, seconds, **_compared(pruner, rows, *tested, work.cancellation),
         **_early_and_answered(pruner, selective, *tested), selective=selective,
+        chosen=(selective or pruner).chosen_,
     )  # fmt: skip
 
 
@@ -194,32 +195,39 @@ def _compared(
     pruner: Any, rows: PruningRows, X: Any, y: Labels, cancellation: Cancellation | None
 ) -> dict[str, Any]:
     """Compare the selection with all classifiers and the best single one."""
-    asked, pool = _ask_pool(pruner, rows), rows.pool
-    alone = _best_single(pruner, asked)
-    rules = _rules(pruner, pool, alone)
-    decided = _n_decided(rules["pruned"][1](rows.X), pruner.classes_)
-    positive = _positive_place(pruner)
+    chosen: Chosen = pruner.chosen_
+    asked, pool = _ask_pool(chosen, rows), rows.pool
+    alone = _best_single(chosen, asked)
+    rules = _rules(chosen, pool, alone)
+    decided = _n_decided(_decisions(rules["pruned"])(rows.X), pruner.classes_)
+    terms, positive = chosen.terms, _positive_place(chosen)
     costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
     members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
     return {
         "test": {
             name: dataclasses.replace(
                 _measure(
-                    ask, size, X, y, classes=pruner.classes_, positive=positive, cancellation=cancellation
+                    _decisions(rule),
+                    len(set(map(id, rule.members.classifiers))),
+                    X,
+                    y,
+                    classes=pruner.classes_,
+                    positive=positive,
+                    cancellation=cancellation,
                 ),
                 price=None if costs is None else math.fsum(np.asarray(costs)[members[name]]),
             )
-            for name, (size, ask) in rules.items()
+            for name, rule in rules.items()
         },
         "reached": what_was_reached(
             asked.answers == asked.truth[:, None],
-            pruner.selection_,
+            chosen.selection,
             costs=costs,
-            max_cost=getattr(pruner, "max_cost", None),
-            diversity=getattr(pruner, "diversity", "none"),
+            max_cost=terms.max_cost,
+            diversity=terms.diversity,
         ),
         "only_answer": only_answer(decided, pruner.classes_),
-        "right_where_chosen": _right_where_chosen(pruner, rows, asked, alone),
+        "right_where_chosen": _right_where_chosen(chosen, rows, asked, rules, alone),
         "best_single": pool.names[alone],
     }
 
@@ -231,7 +239,7 @@ def _early_and_answered(
     least = None if selective is None else selective.guarantee_.threshold
     several = pruner.selection_.sum() > 1 and least != math.inf
     return {
-        "early": answer_early(pruner, X, least=least) if several else None,
+        "early": pruner.predict_early(X, least=least) if several else None,
         "answered": None if selective is None else _answered(selective, X, y),
     }
 
@@ -350,75 +358,73 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What the pool answers on the validation rows, one column for each classifier.
+    """What the pool answers on the validation rows: places of classes, one column for each classifier."""
 
-    If a threshold decides, answers are 1 for the positive class; otherwise they are places of classes.
-    """
-
-    answers: NDArray[np.uint8]
+    answers: ClassCodes
     truth: NDArray[np.integer]
-    by_threshold: bool
 
 
-def _ask_pool(pruner: Any, rows: PruningRows) -> _Asked:
-    if not isinstance(pruner, ExactPruner) or pruner.averages or pruner.threshold_ is None:
-        truth = np.searchsorted(rows.pool.classes, rows.y)
-        return _Asked(rows.answers(class_answers), truth, by_threshold=False)
-    record = pruner.validation_
-    assert record.packed_votes is not None, "votes for one class are on record"
-    answers = np.unpackbits(record.packed_votes, axis=1, count=len(rows.pool))
-    return _Asked(answers, record.labels, by_threshold=True)
+def _ask_pool(chosen: Chosen, rows: PruningRows) -> _Asked:
+    truth = np.searchsorted(rows.pool.classes, rows.y)
+    if chosen.committee.ballot.threshold is None:
+        return _Asked(rows.answers(class_answers), truth)
+    everybody = np.ones(len(rows.pool), dtype=bool)
+    codes = member_answers(chosen.record, everybody, _positive_place(chosen)).codes
+    assert codes is not None, "votes for one class are on record"
+    return _Asked(codes, truth)
 
 
-def _rules(pruner: Any, pool: Pool, alone: int) -> dict[str, tuple[int, Ask]]:
-    """Return size and decision of the pruned, the full and the best single rule."""
-    rules = {"pruned": pruner.pool_, "full": pool, "best_single": pool.subset([alone])}
-    if pruner.averages or getattr(pruner, "threshold_", None) is None:
-        plain = partial(_by_mean, gains=pruner.gains_) if pruner.averages else _by_plurality
-        own = partial(_by_mean, gains=pruner.decision_gains) if pruner.averages else _by_plurality
-        # who is taken several times is one member, and asked once
-        return {
-            name: (len(set(map(id, one.classifiers))), (own if name == "pruned" else plain)(one))
-            for name, one in rules.items()
-        }
-    thresholds = _thresholds(pruner, len(pool))
-    return {
-        name: (len(one), _by_threshold(one, thresholds[name], pruner.positive_))
-        for name, one in rules.items()
-    }
+def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
+    """Return the pruned committee, that of all classifiers, and the best single one."""
+    kept = chosen.committee
+
+    def of(members: Pool) -> Committee:
+        n, ballot = len(members), kept.ballot
+        if ballot.threshold is not None:
+            ballot = Threshold(n // 2, n, _positive_place(chosen))
+        elif ballot.by_mean:
+            ballot = Mean(chosen.gains)
+        return Committee(members, np.ones(n, dtype=np.int64), ballot)
+
+    return {"pruned": kept, "full": of(pool), "best_single": of(pool.subset([alone]))}
 
 
-def _thresholds(pruner: Any, n_classifiers: int) -> dict[str, int]:
-    """Return above how many votes each rule decides positive."""
-    return {"pruned": pruner.threshold_, "full": n_classifiers // 2, "best_single": 0}
+def _decisions(committee: Committee) -> Ask:
+    """Return how a committee decides rows by all answers, whatever words are unknown; silence decides none."""
+
+    def ask(X: Any) -> NDArray[np.int64]:
+        members, ballot = committee.members, committee.ballot
+        if not ballot.by_mean:
+            return ballot.decided(ballot.codes_of(members, X))
+        heard = abstentions(members.classifiers, X) < len(members)
+        return np.where(heard, ballot.decided(class_shares(members, X)), NO_CLASS)
+
+    return ask
 
 
-def _right_where_chosen(pruner: Any, rows: PruningRows, asked: _Asked, alone: int) -> dict[str, int]:
+def _right_where_chosen(
+    chosen: Chosen, rows: PruningRows, asked: _Asked, rules: Mapping[str, Committee], alone: int
+) -> dict[str, int]:
     """Count the rows that chose on which each rule is right, by the answers that chose; silence is wrong."""
-    n_classes, shares, found = len(pruner.classes_), None, {}
-    if pruner.averages:
-        shares = getattr(pruner.validation_, "shares", None)
+    shares = None
+    if chosen.committee.ballot.by_mean:
+        shares = chosen.record.shares
         shares = rows.answers(class_shares) if shares is None else shares
-    all_of_them = np.arange(len(rows.pool))
-    of_rule = {"pruned": taken_places(pruner), "full": all_of_them, "best_single": all_of_them[[alone]]}
+    all_of_them, found = np.arange(len(rows.pool)), {}
+    members = np.repeat(all_of_them, chosen.copies)
+    of_rule = {"pruned": members, "full": all_of_them, "best_single": all_of_them[[alone]]}
     for name, places in of_rule.items():
         answers = asked.answers[:, places]
-        heard = (answers < n_classes).any(axis=1)
-        if asked.by_threshold:
-            decided = answers.sum(axis=1, dtype=np.int64) > _thresholds(pruner, len(rows.pool))[name]
-        elif shares is not None:
-            gains = pruner.decision_gains if name == "pruned" else pruner.gains_
-            decided = decided_by_mean(shares[:, places], gains)
-        else:
-            decided = plurality(class_tally(answers, n_classes))
+        heard = (answers < len(chosen.classes_)).any(axis=1) | (not len(places))
+        decided = rules[name].ballot.decided(answers if shares is None else shares[:, places])
         found[name] = int((heard & (decided == asked.truth)).sum())
     return found
 
 
-def _positive_place(pruner: Any) -> int:
+def _positive_place(chosen: Chosen) -> int:
     """Return the place of the positive class; of several the second, which nothing asks for."""
-    chosen = getattr(pruner, "positive_", None)
-    return 1 if chosen is None else list(pruner.classes_).index(chosen)
+    positive = chosen.terms.positive
+    return 1 if positive is None else list(chosen.classes_).index(positive)
 
 
 def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
@@ -427,46 +433,15 @@ def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, i
     return int(found.sum()), int((found & (decided == y)).sum())
 
 
-def _by_plurality(members: Pool) -> Ask:
-    """Let the members vote, ties to the lowest class."""
-
-    def ask(X: Any) -> NDArray[np.int64]:
-        tally = class_tally(class_answers(members, X), len(members.classes))
-        return np.where(tally.any(axis=1), plurality(tally).astype(np.int64), NO_CLASS)
-
-    return ask
-
-
-def _by_mean(members: Pool, gains: NDArray[np.int64]) -> Ask:
-    """Let the mean of the members' probabilities decide."""
-
-    def ask(X: Any) -> NDArray[np.int64]:
-        heard = abstentions(members.classifiers, X) < len(members)
-        decided = decided_by_mean(class_shares(members, X), gains).astype(np.int64)
-        return np.where(heard | (not len(members)), decided, NO_CLASS)
-
-    return ask
-
-
-def _by_threshold(members: Pool, threshold: int, positive: Any) -> Ask:
-    """Let the members vote on the positive class against a threshold."""
-    index = list(members.classes).index(positive)
-
-    def ask(X: Any) -> NDArray[np.int64]:
-        votes = positive_votes(members, X, positive).sum(axis=1, dtype=np.int64)
-        decided = np.where(votes > threshold, index, 1 - index)
-        may_turn = (votes <= threshold) & (votes + abstentions(members.classifiers, X) > threshold)
-        return np.where(may_turn, NO_CLASS, decided)
-
-    return ask
-
-
-def _best_single(pruner: Any, asked: _Asked) -> int:
+def _best_single(chosen: Chosen, asked: _Asked) -> int:
     """Return the classifier worth most on the validation rows; the first of equals."""
-    if not asked.by_threshold:
+    if chosen.committee.ballot.threshold is None:
         return int(np.count_nonzero(asked.answers == asked.truth[:, None], axis=0).argmax())
-    votes = merge_rows(asked.answers, asked.truth)
-    weights = named_weights(parse_objective(pruner.goal)[0], votes)
+    positive = _positive_place(chosen)
+    votes = merge_rows(
+        (asked.answers == positive).astype(np.uint8), (asked.truth == positive).astype(np.uint8)
+    )
+    weights = named_weights(parse_objective(chosen.terms.goal)[0], votes)
     members = np.eye(votes.n_classifiers, dtype=bool)
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 

@@ -350,7 +350,7 @@ def _remembered(fold: "Fold", pool: Pool, asked: NDArray[np.intp]) -> Pool:
 
 def _let_answer(pruner: PoolPruner, pool: Pool) -> None:
     """Let the members of another fit of the pool answer, each as often as it was taken."""
-    pruner.pool_ = with_copies(pool, np.asarray(getattr(pruner, "copies_", pruner.selection_), np.int64))
+    pruner.committee_ = pruner.committee_.with_members(with_copies(pool, pruner.chosen_.copies))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,29 +5,29 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Labels
+from shortlist.ensembles.committees.chosen import Chosen, fit_probabilities
 from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
-from shortlist.ensembles.estimators.base import PoolPruner
 
 MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""
 
 
-def other_calibration(model: Any, rows: Any, classes: Labels) -> list[str]:
-    """Fit the calibration of a pruner again; say where the model has another one.
+def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
+    """Fit the calibration of a committee again; say where the model has another one.
 
     Parameters
     ----------
-    model : PoolPruner or another ensemble
-        Fitted; others are not calibrated.
+    chosen : Chosen
     rows : DataFrame or array of shape (n_recorded, n_features)
-        The rows that pruned, in the order of the record.
+        The rows that chose, in the order of the record.
     classes : ndarray of shape (n_recorded,)
         Their classes.
     """
-    if not isinstance(model, PoolPruner) or model.probabilities_ in {"", MEAN, SHARES}:
-        return []  # a model from before there was a calibration does not name its source
-    again = model.calibrate(rows, np.searchsorted(model.classes_, classes), source=model.probabilities_)
-    kept, found = model.calibration_, again.calibration
+    kept, source = chosen.committee.calibration, chosen.committee.probabilities
+    if kept is None and source in {MEAN, SHARES}:
+        return []
+    truth = np.searchsorted(chosen.classes_, classes)
+    found = fit_probabilities(chosen.committee, chosen.as_chosen, rows, truth, source=source).calibration
     if (
         kept is not None
         and found is not None

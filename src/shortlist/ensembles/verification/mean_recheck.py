@@ -4,18 +4,16 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
+from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import certified_by
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.mean_goals import MeanGoal
+from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pools.class_probabilities import class_shares
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
-from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.votes.class_votes import ClassCodes
@@ -31,46 +29,32 @@ MOST_OFF = 1e-8
 """By how much values and bounds may differ that are sums of logarithms and exponentials, for each row."""
 
 
-def _copies(pruner: ExactPruner) -> NDArray[np.int64]:
-    """Return how often each classifier is taken."""
-    return np.asarray(getattr(pruner, "copies_", pruner.selection_), dtype=np.int64)
-
-
-def as_chosen(pruner: ExactPruner) -> Pool | CrossFittedPool:
-    """Return the members as they were chosen, before they were perhaps fitted again."""
-    if pruner.cross_fitted_ is not None:
-        return pruner.cross_fitted_
-    return getattr(pruner, "chosen_pool_", pruner.pool_)
-
-
-def rows_of(pruner: Any) -> str:
-    """Return what the rows are called that members were chosen on."""
-    return "validation rows" if getattr(pruner, "cross_fitted_", None) is None else PRUNED_ON
-
-
 def other_probabilities(
-    pruner: ExactPruner, shares: Shares, rows: Any, pool: Pool | CrossFittedPool | None
+    chosen: Chosen, shares: Shares, rows: Any, pool: Pool | CrossFittedPool | None
 ) -> list[str]:
     """Ask the members, or the whole pool, again; say where they answer otherwise than on record."""
-    places = np.repeat(np.arange(shares.shape[1]), _copies(pruner))
-    asked, recorded = (as_chosen(pruner), shares[:, places]) if pool is None else (pool, shares)
+    places = np.repeat(np.arange(shares.shape[1]), chosen.copies)
+    asked, recorded = (chosen.as_chosen, shares[:, places]) if pool is None else (pool, shares)
     if len(asked) != recorded.shape[1]:
         return [f"the model has {len(asked)} members, and says that it has {recorded.shape[1]}"]
     again = out_of_fold(asked, rows, class_shares).astype(np.int64)
     changed = int((np.abs(again - recorded) > MOST_DIFFERENCE).any(axis=(1, 2)).sum())
-    said = f"on {changed:,} of {len(shares):,} {rows_of(pruner)} the classifiers find other probabilities"
+    called = PRUNED_ON if chosen.out_of_fold else "validation rows"
+    said = f"on {changed:,} of {len(shares):,} {called} the classifiers find other probabilities"
     return [said] if changed else []
 
 
 def recheck_means(
-    pruner: ExactPruner, shares: Shares, truth: ClassCodes, limits: SelectionLimits
+    chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes, limits: SelectionLimits
 ) -> dict[str, Any]:
     """Recompute value, limits and bound of a mean of probabilities.
 
     Parameters
     ----------
-    pruner : ExactPruner
-        Fitted with soft voting.
+    chosen : Chosen
+        By the mean of its members.
+    result : PrunedSelection
+        What it claims.
     shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
         On record.
     truth : ndarray of uint8, shape (n_rows,)
@@ -78,12 +62,13 @@ def recheck_means(
     limits : SelectionLimits
         Those that the model's options set.
     """
-    result, certificate = pruner.result_, pruner.result_.certificate
+    certificate, max_copies, positive = result.certificate, chosen.terms.max_copies, chosen.terms.positive
     votes = SoftVotes(shares, truth)
-    goal = _goal(pruner, votes)
+    place = None if positive is None else chosen.classes_.tolist().index(positive)
+    goal = soft_goal(votes, chosen.terms.goal, positive=place)
     meant = plain_mean_problem(goal, limits)
-    plain = (votes.repeated(pruner.max_copies).shares.tolist(), truth.tolist())
-    members = np.flatnonzero(_copies(pruner) > np.arange(pruner.max_copies)[:, None]).tolist()
+    plain = (votes.repeated(max_copies).shares.tolist(), truth.tolist())
+    members = np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()
     if certificate is None:
         verdict = count_mean_selection(meant | {"members": members}, *plain)
     else:
@@ -109,8 +94,9 @@ def recheck_means(
         failures.append(f"the model says that the certificate proves {certified}, it proves {bound:g}")
     evidence = None
     if not failures:
-        known = evidence_of(result, pruner.solver, selections_meant(pruner), pruner.counted_on)
-        evidence = dataclasses.replace(known, value=result.value, certified_bound=result.certified_bound)
+        evidence = dataclasses.replace(
+            chosen.evidence, value=result.value, certified_bound=result.certified_bound
+        )
     parts = certified_by(certificate or {})
     return {
         "failures": tuple(failures),
@@ -122,9 +108,3 @@ def recheck_means(
         "parts": parts,
         "certificate": certificate,
     }
-
-
-def _goal(pruner: ExactPruner, votes: SoftVotes) -> MeanGoal:
-    """Return the goal of the model's objective."""
-    positive = None if pruner.positive_ is None else pruner.classes_.tolist().index(pruner.positive_)
-    return soft_goal(votes, pruner.goal, positive=positive)

@@ -1,7 +1,7 @@
 """Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,38 +9,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
-from shortlist.ensembles.committees.chosen import RecordedRows
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.evidence import Evidence, certified_by, evidence_of_rule
 from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.estimators.base import SOFT
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.class_weights import weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
-from shortlist.ensembles.goals.margin_worth import MarginUtility, most_gain, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.pools.class_answers import class_answers
 from shortlist.ensembles.pools.pool import Pool, positive_votes
 from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, whole_pool
-from shortlist.ensembles.proofs.certificate import (
-    Certificate,
-    plain_class_problem,
-    plain_problem,
-    plain_utility,
-)
-from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
+from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.calibration_recheck import other_calibration
 from shortlist.ensembles.verification.evolved_recheck import recheck_step
-from shortlist.ensembles.verification.mean_recheck import (
-    as_chosen,
-    other_probabilities,
-    recheck_means,
-    rows_of,
-)
+from shortlist.ensembles.verification.mean_recheck import PRUNED_ON, other_probabilities, recheck_means
 from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -52,9 +39,10 @@ from shortlist.tables.splits import IN_NO_FOLD
 
 if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+    from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
-Model: TypeAlias = "ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
+Model: TypeAlias = "Chosen | ExactPruner | RulePruner | EvolutionaryEnsembleClassifier"
 """What has a value that can be counted again."""
 
 BY_FOLDS = (
@@ -161,8 +149,8 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
 
     Parameters
     ----------
-    model : ExactPruner, RulePruner or EvolutionaryEnsembleClassifier
-        Fitted, with a selection.
+    model : Chosen, ExactPruner, RulePruner or EvolutionaryEnsembleClassifier
+        What a saved model holds, or a fitted estimator with a selection.
     X : DataFrame or array of shape (n_samples, n_features)
         The rows that the model's record counts in.
     y : array-like of shape (n_samples,)
@@ -176,47 +164,89 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
         If `pool` has another number of classifiers than were chosen from or other folds, or the model chose
         nothing.
     """
+    if not hasattr(model, "training_"):
+        return _verify_chosen(_chosen(model), X, y, pool)
+    evolved: Any = model
+    step = evolved.result_.exact_step
+    record, n_classifiers = evolved.training_, len(evolved.members_ if step is None else step.candidates)
+    table = _Recorded(record, evolved.classes_, None, EVOLVED_ON)
+
+    def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
+        counted = _recount_accuracy(
+            1 - evolved.result_.error,
+            evolved.predict(rows) == classes,
+            lambda value: evidence_of_rule(value, EVOLVED_ON),
+        )
+        has_bound = evolved.result_.error_bound is not None
+        return recheck_step(evolved, rows, record.labels, counted) if has_bound else counted
+
+    return _verify_rows(
+        table,
+        X,
+        y,
+        recheck,
+        looked_at=Verification(n_rows=len(record.rows), n_classifiers=n_classifiers, all_votes=False),
+    )
+
+
+def _chosen(model: Any) -> Chosen:
+    """Return what a pruner chose."""
+    if isinstance(model, Chosen):
+        return model
     if reason := getattr(getattr(model, "result_", None), "reason", ""):
         raise BadInputError(f"there is nothing to verify: {reason}. Relax the limits and prune again.")
-    called, record, n_classifiers = _recorded(model)
-    if pool is not None:
-        pool = _checked_pool(model, pool, n_classifiers)
-    found = find_recorded_rows(record, X, y, called=called)
-    looked_at = Verification(
-        n_rows=len(record.rows),
-        n_classifiers=n_classifiers,
-        all_votes=pool is not None,
-        out_of_fold=getattr(model, "cross_fitted_", None) is not None,
-    )
+    chosen: Chosen = model.chosen_
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """The rows on record, and how their classes are told."""
+
+    record: RecordedRows
+    classes: Labels
+    positive: Any
+    called: str
+
+    def codes(self, labels: Labels) -> NDArray[np.intp]:
+        """Return classes as the record has them; -1 for one that the model does not know."""
+        if self.positive is not None:
+            return np.asarray(labels == self.positive).astype(np.intp)
+        places = np.minimum(np.searchsorted(self.classes, labels), len(self.classes) - 1)
+        return np.where(self.classes[places] == labels, places, -1)
+
+
+def _verify_rows(
+    table: _Recorded,
+    X: Any,
+    y: Any,
+    recheck: Callable[[Any, Labels], dict[str, Any]],
+    *,
+    looked_at: Verification,
+    judges: tuple[Any, ...] = (),
+) -> Verification:
+    """Find the recorded rows in a table, and recheck what is claimed of them.
+
+    `recheck` gets the rows and their classes, and returns fields of the verification.
+    """
+    found = find_recorded_rows(table.record, X, y, called=table.called)
     not_the_rows = f"these are not the rows that the model was made from: {found.difference}"
     if found.places is None:
         return dataclasses.replace(looked_at, failures=(not_the_rows,))
     rows, classes = take_rows(X, found.places), np.asarray(y)[found.places]
-    wrong = _class_of(model, classes) != record.labels
+    wrong = table.codes(classes) != table.record.labels
     failures = (
-        [f"{wrong.sum():,} of {len(wrong):,} {called} have another class in this table"]
+        [f"{wrong.sum():,} of {len(wrong):,} {table.called} have another class in this table"]
         if wrong.any()
         else []
     )
     if not failures and found.n_changed:
-        failures = unusable_answers(_asked(model, pool), X)
-    votes = None if failures else _votes_of(model, record, rows, pool)
-    if not failures:
-        failures = _other_answers(model, record, votes, rows, pool) or other_calibration(model, rows, classes)
+        failures = unusable_answers(judges, X)
+    checked = {} if failures else recheck(rows, classes)
+    failures = failures or list(checked.get("other_answers", ()))
     if failures:
         first = [not_the_rows] if found.n_changed else []
         return dataclasses.replace(looked_at, failures=(*first, *failures))
-    if not isinstance(model, ExactPruner):
-        checked = _recount_accuracy(model, rows, classes, called)
-        if getattr(getattr(model, "result_", None), "error_bound", None) is not None:
-            checked = recheck_step(model, rows, record.labels, checked)
-    elif votes is None:
-        assert record.shares is not None, "soft votes are on record"
-        limits = _limits(model, pool, n_classifiers * model.max_copies, None)
-        truth = np.searchsorted(model.classes_, classes).astype(np.uint8)
-        checked = recheck_means(model, record.shares, truth, limits)
-    else:
-        checked = _recheck(model, votes, record.labels, pool)
     note = (
         f"{found.difference}, and the members answer them as on record"
         if found.n_changed
@@ -226,20 +256,71 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
         looked_at,
         **checked
         | {
-            "notes": (*filter(None, [note, *_about_members(model)]), *checked.get("notes", ())),
+            "notes": (*filter(None, [note, *looked_at.notes]), *checked.get("notes", ())),
             "other_table": found.difference if found.n_changed else "",
         },
     )
 
 
-def _checked_pool(model: "Model", pool: Pool | CrossFittedPool, n_classifiers: int) -> Pool | CrossFittedPool:
-    """Return a pool that can answer the recorded rows as it did when members were chosen from it."""
-    if len(pool) != n_classifiers:
-        raise BadInputError(
-            f"the pool must hold the {n_classifiers} classifiers that were chosen from, got {len(pool)}."
+def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool | None) -> Verification:
+    """Recheck a committee that was chosen from a pool."""
+    table = _Recorded(
+        chosen.record, chosen.classes_, chosen.terms.positive,
+        PRUNED_ON if chosen.out_of_fold else "validation rows",
+    )  # fmt: skip
+    if pool is not None:
+        pool = _checked_pool(chosen, pool)
+    asked = chosen.committee.members if pool is None or chosen.result is None else whole_pool(pool)
+
+    def recheck(rows: Any, classes: Labels) -> dict[str, Any]:
+        return _recheck_chosen(chosen, rows, classes, pool)
+
+    looked_at = Verification(
+        n_rows=len(chosen.record.rows),
+        n_classifiers=len(chosen.copies),
+        all_votes=pool is not None,
+        out_of_fold=chosen.out_of_fold,
+        notes=tuple(_about_members(chosen)),
+    )
+    return _verify_rows(table, X, y, recheck, looked_at=looked_at, judges=tuple(asked.classifiers))
+
+
+def _recheck_chosen(
+    chosen: Chosen, rows: Any, classes: Labels, pool: Pool | CrossFittedPool | None
+) -> dict[str, Any]:
+    """Ask for the recorded answers again, and recheck what is claimed of them."""
+    record, failures = chosen.record, []
+    votes = None if chosen.result is None or chosen.voting == SOFT else _votes_of(chosen, rows, pool)
+    if votes is not None:
+        failures = _other_votes(chosen, votes, rows, pool)
+    if record.shares is not None:
+        failures = failures or other_probabilities(chosen, record.shares, rows, pool)
+    failures = failures or other_calibration(chosen, rows, classes)
+    if failures:
+        return {"other_answers": failures}
+    if chosen.result is None:
+        counted_from = chosen.evidence.counted_from
+        return _recount_accuracy(
+            chosen.accuracy,
+            chosen.predict(rows) == classes,
+            lambda value: evidence_of_rule(value, counted_from=counted_from),
         )
-    crossed: CrossFittedPool | None = getattr(model, "cross_fitted_", None)
-    if crossed is None:
+    if votes is not None:
+        return _recheck(chosen, chosen.result, votes)
+    assert record.shares is not None, "soft votes are on record"
+    limits = _limits(chosen, len(chosen.copies) * chosen.terms.max_copies, None)
+    truth = np.searchsorted(chosen.classes_, classes).astype(np.uint8)
+    return recheck_means(chosen, chosen.result, record.shares, truth, limits)
+
+
+def _checked_pool(chosen: Chosen, pool: Pool | CrossFittedPool) -> Pool | CrossFittedPool:
+    """Return a pool that can answer the recorded rows as it did when members were chosen from it."""
+    if len(pool) != len(chosen.copies):
+        raise BadInputError(
+            f"the pool must hold the {len(chosen.copies)} classifiers that were chosen from, got {len(pool)}."
+        )
+    crossed = chosen.as_chosen
+    if not isinstance(crossed, CrossFittedPool):
         return whole_pool(pool)
     if isinstance(pool, CrossFittedPool):
         pool = pool.of_rows(np.flatnonzero(pool.fold_of != IN_NO_FOLD))
@@ -251,142 +332,86 @@ def _checked_pool(model: "Model", pool: Pool | CrossFittedPool, n_classifiers: i
     )
 
 
-def _asked(model: "Model", pool: Pool | CrossFittedPool | None) -> tuple[Any, ...]:
-    """Return the classifiers that answer the rows again; none of an evolved ensemble, which has no pool."""
-    if pool is None or not isinstance(model, ExactPruner):
-        pool = getattr(model, "pool_", None)
-    return () if pool is None else tuple(whole_pool(pool).classifiers)
-
-
-def _about_members(model: "Model") -> Iterator[str]:
+def _about_members(chosen: Chosen) -> Iterator[str]:
     """Say how the members that were checked differ from those that answer."""
-    if not isinstance(model, ExactPruner):
-        return
-    chosen = as_chosen(model)
-    if isinstance(chosen, CrossFittedPool):
+    if chosen.out_of_fold:
         yield BY_FOLDS
-    elif chosen is not model.pool_:
+    elif chosen.refitted:
         yield FITTED_AGAIN
 
 
-def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
-    """Return the name of the model's rows, their record, and how many classifiers were chosen from."""
-    if hasattr(model, "training_"):
-        step = getattr(model.result_, "exact_step", None)
-        return EVOLVED_ON, model.training_, len(model.members_ if step is None else step.candidates)
-    return rows_of(model), model.validation_, len(model.selection_)
-
-
-def _votes_of(
-    model: "Model", record: RecordedRows, rows: Any, pool: Pool | CrossFittedPool | None
-) -> NDArray[np.uint8] | None:
-    """Return the votes, or the classes answered, that are on record; None where the value is not of votes."""
-    if not isinstance(model, ExactPruner) or model.voting_ == SOFT:
-        return None
+def _votes_of(chosen: Chosen, rows: Any, pool: Pool | CrossFittedPool | None) -> NDArray[np.uint8]:
+    """Return the votes, or the classes answered, that are on record."""
+    record = chosen.record
     if record.packed_votes is not None:
-        return np.unpackbits(record.packed_votes, axis=1, count=len(model.selection_))
-    codes = record.codes
-    if codes is None:
-        if pool is None:
-            raise BadInputError("the model has no record of the answers. Pass the whole pool as `pool=POOL`.")
-        codes = out_of_fold(pool, rows, class_answers)
-    return codes
-
-
-def _other_answers(
-    model: "Model",
-    record: RecordedRows,
-    votes: NDArray[np.uint8] | None,
-    rows: Any,
-    pool: Pool | CrossFittedPool | None,
-) -> list[str]:
-    """Say where the members, or the whole pool, answer otherwise than on record."""
-    if not isinstance(model, ExactPruner):
-        return []
-    shares = record.shares
-    failures = [] if votes is None else _other_votes(model, votes, rows, pool)
-    return failures or ([] if shares is None else other_probabilities(model, shares, rows, pool))
-
-
-def _class_of(model: "Model", classes: Labels) -> NDArray[np.intp]:
-    """Return classes as a record has them; -1 for one that the model does not know."""
-    if getattr(model, "positive_", None) is not None:
-        return np.asarray(classes == model.positive_).astype(np.intp)
-    known = model.classes_
-    places = np.minimum(np.searchsorted(known, classes), len(known) - 1)
-    return np.where(known[places] == classes, places, -1)
+        return np.unpackbits(record.packed_votes, axis=1, count=len(chosen.copies))
+    if record.codes is not None:
+        return record.codes
+    if pool is None:
+        raise BadInputError("the model has no record of the answers. Pass the whole pool as `pool=POOL`.")
+    return out_of_fold(pool, rows, class_answers)
 
 
 def _other_votes(
-    pruner: ExactPruner, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
+    chosen: Chosen, votes: NDArray[np.uint8], rows: Any, pool: Pool | CrossFittedPool | None
 ) -> list[str]:
     """Ask the members, or the whole pool, again; say where they vote otherwise than on record."""
-    asked, recorded = (as_chosen(pruner), votes[:, pruner.selection_]) if pool is None else (pool, votes)
-    again = recorded
+    asked, recorded = (chosen.as_chosen, votes[:, chosen.selection]) if pool is None else (pool, votes)
+    again, positive = recorded, chosen.terms.positive
     if len(asked):
-        two = pruner.positive_ is not None
-        ask = partial(positive_votes, positive=pruner.positive_) if two else class_answers
+        ask = class_answers if positive is None else partial(positive_votes, positive=positive)
         again = out_of_fold(asked, rows, ask)
     changed = int((again != recorded).any(axis=1).sum())
-    return (
-        [f"on {changed:,} of {len(votes):,} {rows_of(pruner)} the classifiers vote otherwise"]
-        if changed
-        else []
-    )
+    called = PRUNED_ON if chosen.out_of_fold else "validation rows"
+    return [f"on {changed:,} of {len(votes):,} {called} the classifiers vote otherwise"] if changed else []
 
 
-def _recheck(
-    pruner: ExactPruner,
-    answers: NDArray[np.uint8],
-    truth: NDArray[np.uint8],
-    pool: Pool | CrossFittedPool | None,
-) -> dict[str, Any]:
+def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]) -> dict[str, Any]:
     """Recompute value, limits and bound of a vote against a threshold, or of a plurality vote."""
-    result, two = pruner.result_, pruner.positive_ is not None
-    n_classes = len(pruner.classes_)
+    terms, truth, n_classes = chosen.terms, chosen.record.labels, len(chosen.classes_)
+    two = terms.positive is not None
     votes: Votes | ClassVotes
     if two:
         votes = merge_rows(answers, truth)
-        diversity = diversity_limits(pruner.diversity, votes)
+        diversity = diversity_limits(terms.diversity, votes)
     else:
         votes = merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
-        diversity = class_diversity_limits(pruner.diversity, votes)
-    weights = weights_of(parse_objective(pruner.goal, n_classes=n_classes)[0], votes)
-    limits = _limits(pruner, pool, votes.n_classifiers, diversity)
+        diversity = class_diversity_limits(terms.diversity, votes)
+    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes)[0], votes)
+    limits = _limits(chosen, votes.n_classifiers, diversity)
     meant = (
         plain_problem(weights, limits)
         if isinstance(weights, Weights)
         else plain_class_problem(weights, limits)
     )
-    meant["utility"], utility, unit = None, _utility(pruner), weights.denominator
-    if utility is not None and utility.leads:
-        scale = utility_scale(votes, weights)
-        meant["utility"], unit = plain_utility(utility, scale), scale * most_gain(votes, weights)
+    meant["utility"], unit = None, weights.denominator
     certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
+    members = np.flatnonzero(chosen.selection).tolist()
     if certificate is None:
-        chosen: dict[str, Any] = {"members": np.flatnonzero(pruner.selection_).tolist()}
-        chosen |= {"threshold": result.threshold} if two else {}
-        claim = chosen | {name: field for name, field in meant.items() if field is not None}
+        claim: dict[str, Any] = {"members": members} | ({"threshold": result.threshold} if two else {})
+        claim |= {name: field for name, field in meant.items() if field is not None}
         verdict = count_selection(claim, *plain) if two else count_class_selection(claim, *plain, n_classes)
     elif two:
         verdict = check_certificate(certificate, *plain)
     else:
         verdict = check_class_certificate(certificate, *plain, n_classes)
     failures = list(verdict.failures)
-    if certificate is not None:
-        failures += _contradictions(pruner, certificate, meant)
+    if certificate is not None:  # a proof of another problem proves nothing
+        failures += other_problem(certificate, meant)
+        if (members, result.threshold) != (certificate.get("members"), certificate.get("threshold")):
+            failures.append("the certificate is about other members or another threshold than the model's")
     failures += _false_claims(result, unit, verdict)
     value, bound = (None if one is None else one / unit for one in (verdict.value, verdict.bound))
+    evidence = None
+    if not failures:
+        assert value is not None, "what nothing contradicts was counted"
+        evidence = dataclasses.replace(chosen.evidence, value=value, certified_bound=bound)
     return {
         "failures": tuple(failures),
         "value": value,
         "bound": bound,
         "claimed_bound": result.bound,
-        "evidence": None
-        if failures
-        else _rechecked(
-            evidence_of(result, pruner.solver, selections_meant(pruner), pruner.counted_on), value, bound
-        ),
+        "evidence": evidence,
         "n_parts": _n_parts(certificate),
         "parts": certified_by(certificate or {}),
         "certificate": certificate,
@@ -400,36 +425,15 @@ def _n_parts(certificate: Certificate | None) -> int:
     return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
 
 
-def _recount_accuracy(model: Any, rows: Any, classes: Labels, called: str) -> dict[str, Any]:
-    """Count how many rows the members decide right: all that a rule, or evolution, claims."""
-    claimed = model.accuracy_ if hasattr(model, "accuracy_") else 1 - model.result_.error
-    value = int(np.count_nonzero(model.predict(rows) == classes)) / len(classes)
-    right = round(claimed * len(classes)) == round(value * len(classes))
-    counted_from = "probabilities" if getattr(model, "averages", False) else "votes"
+def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
+    """Compare how many rows are decided rightly with the claim: all that a rule, or evolution, claims."""
+    value = int(np.count_nonzero(right)) / len(right)
+    as_claimed = round(claimed * len(right)) == round(value * len(right))
     return {
-        "failures": () if right else (_other_value(claimed, value),),
+        "failures": () if as_claimed else (_other_value(claimed, value),),
         "value": value,
-        "evidence": evidence_of_rule(value, called, counted_from=counted_from) if right else None,
+        "evidence": evidence(value) if as_claimed else None,
     }
-
-
-def _rechecked(claimed: Evidence, value: float | None, bound: float | None) -> Evidence:
-    """Put what was recomputed in the place of what is claimed."""
-    assert value is not None, "what nothing contradicts was counted"
-    return dataclasses.replace(claimed, value=value, certified_bound=bound)
-
-
-def _contradictions(pruner: ExactPruner, certificate: Certificate, meant: dict[str, Any]) -> list[str]:
-    """Say where the certificate is about something else than the model.
-
-    A proof of another problem proves nothing.
-    """
-    failures = other_problem(certificate, meant)
-    members = np.flatnonzero(pruner.selection_).tolist()
-    found = certificate.get("members"), certificate.get("threshold")
-    if (members, getattr(pruner.result_, "threshold", None)) != found:
-        failures.append("the certificate is about other members or another threshold than the model's")
-    return failures
 
 
 def _false_claims(result: PrunedSelection, unit: int, verdict: Verdict) -> list[str]:
@@ -452,39 +456,14 @@ def _low_bound(result: PrunedSelection) -> str:
     return f"the model claims the bound {result.bound:g}, below its own value {result.value:g}"
 
 
-def _utility(pruner: ExactPruner) -> MarginUtility | None:
-    """Return the utility of the model's objective, its own choice included."""
-    if pruner.choice_ is not None:
-        return pruner.choice_.setting.utility
-    return parse_objective(pruner.goal, n_classes=len(pruner.classes_))[1]
-
-
-def _limits(
-    pruner: ExactPruner,
-    pool: Pool | CrossFittedPool | None,
-    n_classifiers: int,
-    diversity: DiversityLimits | None,
-) -> SelectionLimits:
-    """Return the limits that the model's options set, with the sizes that it chose by itself."""
-    costs = pruner.member_costs
-    if costs is None and pruner.max_cost is not None:
-        whole = pool if pool is not None or pruner.pool is None else whole_pool(pruner.pool)
-        if whole is None:
-            raise BadInputError(
-                "the model has a cost limit without the costs of its classifiers. Pass the whole "
-                "pool as `pool=POOL`."
-            )
-        known = whole_pool(whole).costs
-        costs = None if known is None else known.tolist()
-    limits = selection_limits(
+def _limits(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
+    """Return the limits that the selection was to keep."""
+    terms = chosen.terms
+    return selection_limits(
         n_classifiers,
-        min_size=pruner.min_size,
-        max_size=pruner.max_size,
-        member_costs=costs,
-        max_cost=pruner.max_cost,
+        min_size=terms.min_size,
+        max_size=terms.max_size,
+        member_costs=terms.member_costs,
+        max_cost=terms.max_cost,
         diversity=diversity,
     )
-    if pruner.choice_ is None:
-        return limits
-    chosen = pruner.choice_.setting
-    return dataclasses.replace(limits, min_size=chosen.min_size, max_size=chosen.max_size)

@@ -22,7 +22,7 @@ from shortlist.ensembles import (
 )
 from shortlist.ensembles.committees.answer_scores import AnswerScores
 from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
-from shortlist.ensembles.committees.ballots import by_mean, by_threshold, by_votes
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.savings import exit_report, least_calls
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.soft_votes import whole_shares
@@ -68,7 +68,7 @@ def test_the_classes_are_those_of_all_members(pruner: Any, kind: str, pools: dic
     assert found.costs is None
     assert found.calls.max() <= len(found.order) == fitted.selection_.sum()
     assert set(found.order) == {name for name in fitted.pool_.names if "again" not in name}
-    report = exit_report(fitted)
+    report = exit_report(fitted.committee_)
     if not isinstance(fitted, ExactPruner):
         assert report is None  # rules keep no record of answers
         return
@@ -97,14 +97,14 @@ def several_times(pruner: Any) -> Any:
 @pytest.mark.parametrize("pruner", [GREEDY, EXACT])
 def test_who_is_taken_several_times_is_asked_and_paid_once(pruner: Any) -> None:
     fitted, table = several_times(pruner)
-    found, report = fitted.predict_early(table), exit_report(fitted)
+    found, report = fitted.predict_early(table), exit_report(fitted.committee_)
     members = [f"j{k}" for k in np.flatnonzero(fitted.selection_)]
     prices = {name: 7.0 - int(name[1:]) for name in members}
     copies = {f"j{k}": int(n) for k, n in enumerate(fitted.copies_) if n}
 
     assert sorted(found.order) == members
     assert (found.labels == fitted.predict(table)).all()
-    weights = fitted.decision_gains / fitted.decision_gains.max()
+    weights = fitted.committee_.ballot.gains / fitted.committee_.ballot.gains.max()
     parts = {
         name: np.rint(np.rint(table[[f"{name}:a", f"{name}:b"]].to_numpy() * 32767) * weights)
         for name in members
@@ -143,7 +143,7 @@ def test_with_copies_the_answered_rows_are_those_of_all_members(probabilities: s
         assert (found.answered == (own >= least)).all()
         assert (found.labels == labels)[found.answered].all()
         if probabilities == "calibrated-mean":
-            report = exit_report(fitted, least=least)
+            report = exit_report(fitted.committee_, least=least)
             assert report is not None
             assert found.costs is not None
             assert report.mean_calls == found.calls.mean()
@@ -170,7 +170,7 @@ def test_of_judges_too_on_every_tie_and_with_prices(positive: str, voting: str, 
     spent = np.concatenate([[0], np.cumsum([prices[name] for name in found.order])])
     assert found.costs is not None
     assert (found.costs == spent[found.calls]).all()
-    report = exit_report(fitted)
+    report = exit_report(fitted.committee_)
     assert report is not None
     assert report.is_best_order
     assert report.mean_cost == pytest.approx(found.costs.mean())
@@ -228,7 +228,7 @@ def test_with_a_least_probability_the_answered_rows_are_those_of_all_members(
         assert found.answered is not None
         assert (found.answered == (own >= least)).all()
         assert (found.labels == labels)[found.answered].all()
-        report = exit_report(fitted, least=least)
+        report = exit_report(fitted.committee_, least=least)
         assert (report is None) == (SOURCES[options["voting"]] not in fitted.probabilities_)
         if report is not None:
             assert report.mean_calls == pytest.approx(found.calls.mean(), abs=2 / len(rows))
@@ -345,19 +345,18 @@ def test_a_row_leaves_exactly_when_all_completions_have_one_outcome(data: st.Dat
     order = data.draw(st.permutations(range(n)))
 
     codes = np.array([[vote_of(answer) for answer in answers]], dtype=np.uint8)
-    tallying = by_votes(n_classes)
-    added = tallying.of_codes(codes)
+    ballot: Ballot = Plurality(n_classes)
+    added = ballot.added(codes)
     scored = added if source == "shares" else np.array([answers])
     if isinstance(rule, int):
-        tallying = by_threshold(rule)
-        added = tallying.of_codes(codes)
+        ballot = Threshold(rule, sum(copies))
+        added = ballot.added(codes)
     elif rule:
-        tallying = by_mean(np.array(rule))
-        added = tallying.of_shares(whole_shares(np.array([answers])))
+        ballot = Mean(np.array(rule))
+        added = ballot.added(whole_shares(np.array([answers])))
     added = added * np.array(copies)[:, None]
-    threshold = rule if isinstance(rule, int) else None
-    scores = AnswerScores(sum(copies), source == "mean", threshold, fitted)
-    asking = Asking(tallying, np.array(order), np.array(copies), scores, least)
+    scores = AnswerScores(sum(copies), source == "mean", ballot, fitted)
+    asking = Asking(ballot, np.array(order), np.array(copies), scores, least)
     states = np.where(codes == n_classes, SILENT, ANSWERED)
     found = ask_in_order(asking, 1, ask_record(added, scored), states)
 
@@ -387,9 +386,9 @@ def test_a_row_leaves_exactly_when_all_completions_have_one_outcome(data: st.Dat
 def test_no_row_is_settled_before_somebody_has_answered() -> None:
     codes = np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=np.uint8)
     for threshold, calls in [(0, [3, 1, 2]), (1, [2, 2, 3]), (2, [1, 3, 1]), (3, [1, 1, 1])]:
-        tallying = by_threshold(threshold)
-        added = tallying.of_codes(codes)
-        asking = Asking(tallying, np.arange(3), np.ones(3, dtype=np.int64))
+        ballot = Threshold(threshold, 3)
+        added = ballot.added(codes)
+        asking = Asking(ballot, np.arange(3), np.ones(3, dtype=np.int64))
         found = ask_in_order(asking, 3, ask_record(added))
         assert found.calls.tolist() == least_calls(asking, added).tolist() == calls
         assert found.answered.all()
@@ -400,11 +399,15 @@ def test_means_at_the_least_probability_are_added_up_in_the_order_of_the_committ
     least = (0.6 + 1.0 + 0.8) / 3
     assert least > (0.8 + 1.0 + 0.6) / 3
     scored = np.array([[(1 - share, share) for share in shares]])
-    tallying = by_mean(np.array([1, 1]))
-    added = tallying.of_shares(whole_shares(scored))
+    ballot = Mean(np.array([1, 1]))
+    added = ballot.added(whole_shares(scored))
     for order in itertools.permutations(range(3)):
         asking = Asking(
-            tallying, np.array(order), np.ones(3, dtype=np.int64), AnswerScores(3, by_mean=True), least
+            ballot,
+            np.array(order),
+            np.ones(3, dtype=np.int64),
+            AnswerScores(3, by_mean=True, ballot=ballot),
+            least,
         )
         found = ask_in_order(asking, 1, ask_record(added, scored))
         assert found.answered.all()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.committees.answer_scores import AnswerScores, range_of_means
+from shortlist.ensembles.committees.ballots import Plurality, Threshold
 from shortlist.ensembles.votes.calibration import Calibration
 
 
@@ -38,7 +39,9 @@ def test_the_range_of_votes_is_that_of_all_completions(data: st.DataObject, n_le
     votes = data.draw(st.lists(st.integers(0, kinds - 1), min_size=1 - min(1, n_left), max_size=4))
     power = data.draw(st.sampled_from([0.5, 1.0, 2.5]))
     calibration = Calibration(power, (1.0,) * n_classes)
-    scores = AnswerScores(len(votes) + n_left, by_mean=False, threshold=threshold, calibration=calibration)
+    n = len(votes) + n_left
+    ballot = Plurality(n_classes) if threshold is None else Threshold(threshold, n)
+    scores = AnswerScores(n, by_mean=False, ballot=ballot, calibration=calibration)
     ends = [
         share_of_winner([*votes, *end], n_classes, threshold, power)
         for end in itertools.product(range(kinds), repeat=n_left)
@@ -73,7 +76,7 @@ def test_the_range_of_calibrated_means_is_that_of_all_completions(
     ]
     probabilities = np.array([one / one.sum() for one in sums])
     calibration = Calibration(1.0, factors)
-    found = AnswerScores(n, by_mean=True, calibration=calibration).range_of(
+    found = AnswerScores(n, by_mean=True, ballot=Plurality(n_classes), calibration=calibration).range_of(
         sum(known, np.zeros(n_classes))[None, :], n_left
     )
     asked = np.array([[*known, *[np.zeros(n_classes)] * n_left]])
@@ -93,7 +96,7 @@ def test_the_range_of_means_is_that_of_all_completions(n_left: int, parts: list[
     possible = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)]
     means = np.array([np.mean([*known, *end], axis=0) for end in itertools.product(possible, repeat=n_left)])
     counted = np.array(known).reshape(-1, 2).sum(axis=0)[None, :]
-    found = AnswerScores(n, by_mean=True).range_of(counted, n_left)
+    found = AnswerScores(n, by_mean=True, ballot=Plurality(2)).range_of(counted, n_left)
     asked = np.array([[*known, *[(0.0, 0.0)] * n_left]])
     exact = range_of_means(asked, np.ones(n, dtype=np.int64), np.arange(n) >= len(known))
 
