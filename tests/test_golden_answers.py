@@ -70,12 +70,7 @@ def _several_classes() -> Any:
     labels = rng.integers(0, 3, 60)
     codes = np.where(rng.random((60, 18)) < 0.3, labels[:, None], rng.integers(0, 3, (60, 18)))
     votes = merge_class_rows(class_votes(codes, labels, n_classes=3))
-    return _pruned(prune_for(votes, "balanced-accuracy", selection_limits(18), Budget(nodes=5))[0])
-
-
-def _slope() -> Any:
-    result, _ = prune_for(_votes(90, 20), "accuracy+slope-4", selection_limits(20), Budget(nodes=200))
-    return _pruned(result)
+    return _pruned(prune_for(votes, "balanced-accuracy", selection_limits(18), Budget(nodes=5)))
 
 
 def _rules() -> Any:
@@ -103,7 +98,6 @@ def _configured(tmp_path: Path, *options: str) -> Any:
 ANSWERS: dict[str, Callable[[Path], Any]] = {
     "two classes": lambda _: _two_classes(),
     "several classes": lambda _: _several_classes(),
-    "slope": lambda _: _slope(),
     "rules": lambda _: _rules(),
     "configure, diagram": lambda path: _configured(path, "--method", "diagram"),
     "configure, exact": lambda path: _configured(path, "--method", "exact"),

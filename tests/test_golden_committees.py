@@ -86,6 +86,15 @@ FITTED: dict[str, Any] = {
 }
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "given": {},
+    "accuracy": {"objective": "accuracy"},
+    "copies": {"max_copies": 3},
+    "first is positive": {"positive": "a", "objective": "recall"},
+    "nobody": {"min_size": 0, "max_size": 0},
+}
+
+
 def _fitted(kind: str, X: Any, y: Any) -> tuple[Any, Any]:
     """Return a fitted estimator of that kind, and rows that it answers."""
     how: dict[str, Any] = {"node_limit": 50, "time_limit_s": None, "random_state": 0}
@@ -106,21 +115,11 @@ def _fitted(kind: str, X: Any, y: Any) -> tuple[Any, Any]:
         return OrderedPruner(trees, voting=voting, random_state=0).fit(X[old], y[old]), X[new]
     voting, way = kind.split(", ", 1)
     options = how | FITTED[voting]
-    if way == "given":
-        return ExactPruner(trees, **options).fit(X[old], y[old]), X[new]
-    if way == "accuracy":
-        return ExactPruner(trees, objective="accuracy", **options).fit(X[old], y[old]), X[new]
-    if way == "copies":
-        return ExactPruner(trees, max_copies=3, **options).fit(X[old], y[old]), X[new]
-    if way == "first is positive":
-        return ExactPruner(trees, positive="a", **options | {"objective": "recall"}).fit(X[old], y[old]), X[
-            new
-        ]
-    if way == "nobody":
-        return ExactPruner(trees, min_size=0, max_size=0, **options).fit(X[old], y[old]), X[new]
-    rows = "held-out" if way == "held out" else "out-of-fold"
-    pool = {"n_classifiers": 5, "pruning_rows": rows}
-    return ExactPruner(**options, **pool).fit(X[:180], y[:180]), X[new]
+    if way in ("held out", "out of fold"):
+        of_pool: Any = {"n_classifiers": 5, "pruning_rows": way.replace("held out", "held-out")}
+        of_pool["pruning_rows"] = of_pool["pruning_rows"].replace(" ", "-")
+        return ExactPruner(**options, **of_pool).fit(X[:180], y[:180]), X[new]
+    return ExactPruner(trees, **options | OPTIONS[way]).fit(X[old], y[old]), X[new]
 
 
 def _answers(kind: str, n_classes: int) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def rows() -> tuple[pd.DataFrame, Any]:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("ExactPruner", {"n_classifiers": 6, "objective": "accuracy+auto", "node_limit": 50}),
+        ("ExactPruner", {"n_classifiers": 6, "objective": "auto", "node_limit": 50}),
         ("FrontPruner", {"n_classifiers": 6}),
         ("OrderedPruner", {"n_classifiers": 6}),
         ("MarginPruner", {"n_classifiers": 6}),

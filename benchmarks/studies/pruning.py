@@ -1,6 +1,6 @@
 """How fast pruning is proved, and how far general solvers come where it is not.
 
-python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-proofs pruning-slopes --data FOLDER
+python -m benchmarks pruning-engine pruning-gaps pruning-large pruning-proofs --data FOLDER
 """
 
 import functools
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
+from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.committees.probability_sources import AUTO
-from shortlist.ensembles.pruning.pruning import prune_exactly, prune_for
+from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.milp import SOLVERS
@@ -82,25 +82,6 @@ def engine(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
         yield _solve(votes, name, setting, AUTO, limit_s=seconds, marks=(2.0, 10.0)) | _best_rule(
             votes, setting
         )
-
-
-def slopes(folder: Path, seconds: float = 60.0) -> Iterator[dict[str, Any]]:
-    """Prove sums of sigmoids of margins: every set at slope 8, four at other slopes, and two with general solvers on their program."""
-    sets = dict.fromkeys(name for name, _ in ENGINE)
-    others = ("musk_v1", "qsar_biodegradation", "diabetic_retinopathy_debrecen", "spambase")
-    cases = [(name, 8, AUTO) for name in sets] + [(name, slope, AUTO) for slope in (4, 16) for name in others]
-    cases += [(name, 8, solver) for name in ("parkinsons", "musk_v1") for solver in ("highs", "cpsat")]
-    for name, slope, solver in cases:
-        votes = _votes(folder, name)
-        result, _ = prune_for(votes, f"accuracy+slope-{slope}", selection_limits(votes.n_classifiers), Budget(seconds, threads=THREADS[solver]), solver=solver)  # fmt: skip
-        row = {
-            "case": "slope", "data": name, "size": votes.n_samples, "merged": len(votes.labels), "seed": 0,
-            "classifiers": votes.n_classifiers, "setting": f"slope-{slope}", "method": solver,
-            "threads": THREADS[solver], "status": str(result.status), "value": result.value, "bound": result.bound,
-            "gap": result.gap, "seconds": round(result.seconds, 3), "members": int(result.mask.sum()),
-        }  # fmt: skip
-        print(row, flush=True)
-        yield row
 
 
 def large(

@@ -27,7 +27,6 @@ def methods(seconds: float) -> dict[str, Any]:
     return {
         "F1": exact(),
         "F1, at least 30": exact(min_size=30),
-        "F1, margin": exact("accuracy+margin"),
         "F2": exact(diversity="average"),
         "BFT": BackfittingPruner(),
         "HC-CON": OrderedPruner(rule="concurrency", stop="fitness"),

@@ -97,10 +97,7 @@ def methods(seconds: float) -> dict[str, Any]:
     objectives = {
         "F1": "accuracy",
         "F1-theta": "theta-weighted",
-        "accuracy+margin": "accuracy+margin",
-        "accuracy+slope-8": "accuracy+slope-8",
         "auto": "auto",
-        "balanced-accuracy+auto": "balanced-accuracy+auto",
     }
     exact = {
         name: ExactPruner(

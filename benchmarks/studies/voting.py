@@ -162,8 +162,6 @@ def chosen(seconds: float, seed: int) -> dict[str, Any]:
     return {
         "auto, held out": exact("auto", "auto", 10.0),
         "accuracy": exact("accuracy", HARD),
-        "accuracy+slope-8": exact("accuracy+slope-8", HARD),
-        "accuracy+auto": exact("accuracy+auto", HARD, 3 * seconds),
         "soft accuracy": exact("accuracy", "soft"),
         "soft accuracy+slope-8": exact("accuracy+slope-8", "soft"),
         "soft log-loss": exact("log-loss", "soft", 10.0),

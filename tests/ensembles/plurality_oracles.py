@@ -84,7 +84,7 @@ def prune_classes(
     votes: ClassVotes, objective: Any, limits: SelectionLimits, *budget: Budget, **more: Any
 ) -> Any:
     """Return what exact pruning finds for several classes."""
-    return prune_for(votes, objective, limits, *budget, **more)[0]
+    return prune_for(votes, objective, limits, *budget, **more)
 
 
 def plain_pool(pool: Pool) -> tuple[list[tuple[int, ...]], list[int], int]:

@@ -47,11 +47,6 @@ from shortlist.ensembles.pools.pool import as_pool as as_pool
 from shortlist.ensembles.pools.pool import load_pool as load_pool
 from shortlist.ensembles.pools.pool import make_pool as make_pool
 from shortlist.ensembles.pools.refit import CrossFittedPool  # noqa: F401
-from shortlist.ensembles.pruning.objective_choice import (
-    Choice,  # noqa: F401
-    Setting,  # noqa: F401
-    Tried,  # noqa: F401
-)
 from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
 from shortlist.ensembles.rules.orderings import RULES as RULES
 from shortlist.ensembles.rules.orderings import Ordering as Ordering

@@ -59,7 +59,7 @@ def test_a_class_without_rows_may_be_decided_as_the_rarest_is(objective: Any, ga
 @pytest.mark.parametrize(
     ("objective", "why"),
     [
-        ("accuracy+margin", "without .margin"),
+        ("accuracy+margin", "must end in .+slope-A"),
         ({"tp": -1, "fn": 0}, "worth at least as much"),
         ({"tp": 1, "fn": 1}, "some worth more"),
         ("luck", "objective must be one of accuracy, .*log-loss, .* got .luck."),

@@ -122,7 +122,7 @@ def test_equal_names_are_the_same_judge_twice_and_arrays_have_no_names() -> None
     [
         ExactPruner(objective="accuracy", node_limit=500, time_limit_s=None),
         ExactPruner(objective={"a": 1, "b": 3}, node_limit=500, time_limit_s=None),
-        ExactPruner(objective="accuracy+slope-4", node_limit=500, time_limit_s=None, diversity="average"),
+        ExactPruner(objective="accuracy", node_limit=500, time_limit_s=None, diversity="average"),
         OrderedPruner(rule="drep"),
         MarginPruner(),
         BackfittingPruner(),

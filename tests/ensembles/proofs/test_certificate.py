@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.ensembles.audit import class_cut_check, class_line_check, line_check, selection_check
+from shortlist.ensembles.audit import class_cut_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
@@ -168,14 +168,10 @@ def test_other_data_is_refused(change: str) -> None:
 
 
 def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
-    cuts, lines, class_lines, selections = (
-        f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "line", "class_line", "selection")
-    )
+    cuts, selections = (f"shortlist.ensembles.audit.{name}_check" for name in ("cut", "selection"))
     for module, allowed in (
-        (certificate_check, [lines, selections]),
-        (class_cut_check, [class_lines, cuts, lines, selections]),
-        (class_line_check, [lines]),
-        (line_check, []),
+        (certificate_check, [selections]),
+        (class_cut_check, [cuts, selections]),
         (selection_check, []),
     ):
         source = Path(str(module.__file__)).read_text()

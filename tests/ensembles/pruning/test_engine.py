@@ -16,7 +16,6 @@ from shortlist.ensembles.goals.weights import Weights, named_weights
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.programs.tight_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
-from shortlist.ensembles.pruning import evidence as exact
 from shortlist.ensembles.pruning import vote_steps as proving
 from shortlist.ensembles.pruning.engine import prove
 from shortlist.ensembles.pruning.engine_settings import EngineSettings, SearchEffort
@@ -216,7 +215,6 @@ def test_a_named_solver_stays_alone() -> None:
     assert result.status is Status.OPTIMAL
     assert result.certificate is None
     assert result.value == prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8)).value
-    assert exact.AUTO == "auto"
 
 
 @pytest.mark.parametrize("cells", [0, 10**9])

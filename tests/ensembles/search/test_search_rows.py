@@ -10,12 +10,10 @@ from shortlist.ensembles.goals.class_weights import (
     class_weights,
 )
 from shortlist.ensembles.goals.diversity import class_diversity_limits
-from shortlist.ensembles.goals.margin_worth import MarginUtility, class_utility_total
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
-from shortlist.ensembles.search._plurality_kernels import class_worth_after
-from shortlist.ensembles.search._walk_kernels import rate_flips
+from shortlist.ensembles.search._plurality_kernels import rate_classes
 from shortlist.ensembles.search.search_rows import class_search_rows
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.class_votes import ClassVotes, n_right
@@ -32,14 +30,10 @@ from tests.ensembles.plurality_oracles import (
     value_of,
 )
 
-UTILITIES = [MarginUtility("concave", 4.0), MarginUtility("sigmoid", 6.0, leads=True)]
 
-
-def _state(
-    votes: ClassVotes, weights: ClassWeights, utility: MarginUtility | None = None
-) -> tabu_search._Walker:
+def _state(votes: ClassVotes, weights: ClassWeights) -> tabu_search._Walker:
     limits = selection_limits(votes.n_classifiers, min_size=0)
-    counted = class_search_rows(votes, weights, utility)
+    counted = class_search_rows(votes, weights)
     return tabu_search._Walker(counted, limits, settings=TabuSettings(), seed=0)
 
 
@@ -73,56 +67,13 @@ def test_rated_flips_change_the_total_as_rated(pool: Pool, data: st.DataObject) 
     for flipped in data.draw(st.lists(st.integers(0, pool[1] - 1), max_size=12)):
         walk.flip(flipped)
 
-    rate_flips(0, pool[1], walk.rows, walk.limits, walk.state, walk.room)
+    rate_classes(0, pool[1], walk.rows, walk.state, walk.room)
 
     member = walk.state.member.astype(bool)
     for k in range(pool[1]):
         after = member ^ (np.arange(pool[1]) == k)
         place = 2 if member[k] else 0
         assert walk.room.ratings[place, k] == n_right(votes, members_of(after))
-
-
-@given(pool=class_pools(), utility=st.sampled_from(UTILITIES), data=st.data())
-def test_margins_after_moves_and_flips_are_worth_what_a_fresh_count_gives(
-    pool: Pool, utility: MarginUtility, data: st.DataObject
-) -> None:
-    votes = as_votes(pool, merged=True)
-    weights = class_weights("balanced-accuracy", votes)
-    walk = _state(votes, weights, utility)
-    member = np.array(data.draw(st.lists(st.booleans(), min_size=pool[1], max_size=pool[1])))
-
-    walk.go_to(member.astype(np.uint8))
-    rate_flips(0, pool[1], walk.rows, walk.limits, walk.state, walk.room)
-
-    assert walk.scalars[entries.WORTH] == class_utility_total(votes, weights, utility, member)
-    for k in range(pool[1]):
-        after = member ^ (np.arange(pool[1]) == k)
-        worth = class_utility_total(votes, weights, utility, after)
-        assert class_worth_after(k, walk.rows, walk.state) == worth
-        rated = walk.room.ratings[2 if member[k] else 0, k]
-        assert rated == (worth if utility.leads else weights.total(votes, after))
-
-
-@EXAMPLES
-@given(pool=class_pools(max_classifiers=6), utility=st.sampled_from(UTILITIES), least=st.integers(1, 2))
-def test_the_search_by_margins_finds_the_best_of_small_pools(
-    pool: Pool, utility: MarginUtility, least: int
-) -> None:
-    votes = as_votes(pool, merged=True)
-    weights, least = class_weights("accuracy", votes), min(least, pool[1])
-    limits = selection_limits(pool[1], min_size=least)
-
-    found = search_selection(votes, weights, limits, utility=utility, max_steps=2000)
-
-    keys = []
-    for members in subsets(pool, least, pool[1]):
-        mask = np.isin(np.arange(pool[1]), members)
-        key = weights.total(votes, mask), class_utility_total(votes, weights, utility, mask)
-        keys.append(key[::-1] if utility.leads else key)
-    assert found is not None
-    assert found.utility is not None
-    key = found.total, found.utility
-    assert (key[::-1] if utility.leads else key) == max(keys)
 
 
 def _tight_limits(votes: ClassVotes) -> SelectionLimits:

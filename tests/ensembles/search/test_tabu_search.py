@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,14 +13,12 @@ from hypothesis import strategies as st
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
-from shortlist.ensembles.goals.margin_worth import MarginUtility, utility_scale
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
 from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._limit_kernels import missed_after
-from shortlist.ensembles.search._threshold_kernels import WINDOW, worth_after
-from shortlist.ensembles.search._walk_kernels import rate_flips
+from shortlist.ensembles.search._threshold_kernels import WINDOW, rate_totals
 from shortlist.ensembles.search.search_rows import class_search_rows, threshold_search_rows
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, confusion, merge_rows, tally
@@ -30,47 +27,13 @@ from shortlist.errors import BadInputError
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 
-EXAMPLES = settings(max_examples=40)
-UTILITIES = st.sampled_from([None, MarginUtility("concave", 4.0), MarginUtility("sigmoid", 6.0, leads=True)])
-
 
 def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
     return named_weights(dict(zip(("tp", "fn", "tn", "fp"), numbers, strict=True)), votes)
 
 
-def _margin_worth(utility: MarginUtility, scale: int, d: int, size: int) -> int:
-    """The definition for one row, d = t − L for a positive row and 1 − t + L for a negative one."""
-    margin, slope = (d - 0.5) / max(1, size), utility.slope
-    if utility.shape == "sigmoid":
-        share = 1 / (1 + math.exp(-slope * margin))
-    else:
-        ends = math.exp(1.5 * slope), math.exp(-1.5 * slope)
-        share = (ends[0] - math.exp(-slope * margin)) / (ends[0] - ends[1])
-    return math.floor(scale * share + 0.5)
-
-
-def _worth(
-    rows: oracles.Rows,
-    weights: Weights,
-    *,
-    utility: MarginUtility,
-    scale: int,
-    members: tuple[int, ...],
-    threshold: int,
-) -> int:
-    """The margin utility of a selection, row by row."""
-    worth = 0
-    for votes, label in rows:
-        gain = weights.gain_positive if label else -weights.gain_negative
-        d = sum(votes[k] for k in members) - threshold
-        worth += abs(gain) * _margin_worth(utility, scale, d if gain > 0 else 1 - d, len(members))
-    return worth
-
-
-def _walker(
-    votes: Votes, weights: Weights, limits: SelectionLimits, utility: MarginUtility | None, seed: int
-) -> tabu_search._Walker:
-    counted = threshold_search_rows(votes, weights, utility)
+def _walker(votes: Votes, weights: Weights, limits: SelectionLimits, seed: int) -> tabu_search._Walker:
+    counted = threshold_search_rows(votes, weights)
     return tabu_search._Walker(counted, limits, settings=TabuSettings(), seed=seed)
 
 
@@ -138,44 +101,10 @@ def test_weights_of_both_signs_and_all_limits_equal_brute_force(
         assert limits.satisfied_by(found.mask)
 
 
-@pytest.mark.slow
-@EXAMPLES
-@given(
-    rows=strategies.labelled_votes(max_classifiers=5),
-    numbers=strategies.weight_sets,
-    utility=UTILITIES.filter(lambda u: u is not None),
-    least=st.integers(0, 2),
-)
-def test_utilities_equal_brute_force(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], utility: MarginUtility, least: int
-) -> None:
-    votes = merge_rows(*oracles.as_arrays(rows))
-    weights, scale = _weights_of(numbers, votes), utility_scale(votes, _weights_of(numbers, votes))
-    least = min(least, votes.n_classifiers)
-
-    found = search_selection(
-        votes, weights, selection_limits(votes.n_classifiers, min_size=least), utility=utility, max_steps=2000
-    )
-
-    keys = []
-    for members in oracles.subsets(votes.n_classifiers):
-        for threshold in range(len(members) + 1):
-            if len(members) >= least:
-                total = oracles.weighted_sum(rows, members, threshold, numbers)
-                worth = _worth(
-                    rows, weights, utility=utility, scale=scale, members=members, threshold=threshold
-                )
-                keys.append((worth, total) if utility.leads else (total, worth))
-    assert found is not None
-    assert found.utility is not None
-    assert ((found.utility, found.total) if utility.leads else (found.total, found.utility)) == max(keys)
-
-
 @settings(max_examples=80)
 @given(
     rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
     numbers=strategies.weight_sets,
-    utility=UTILITIES,
     n_steps=st.integers(0, 60),
     seed=st.integers(0, 99),
     swaps=st.integers(0, 2),
@@ -184,7 +113,6 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
     *,
     rows: oracles.Rows,
     numbers: tuple[int, int, int, int],
-    utility: MarginUtility | None,
     n_steps: int,
     seed: int,
     swaps: int,
@@ -198,7 +126,7 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
         max_cost=n,
         diversity=diversity_limits({"each": 0.3}, votes),
     )
-    walker = _walker(votes, weights, limits, utility, seed)
+    walker = _walker(votes, weights, limits, seed)
     walker.options[[entries.TENURE, entries.N_SWAPS]] = 1, swaps
     walker.walk(n_steps)
 
@@ -222,17 +150,6 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
     assert scalars[entries.TOTAL] + offset == oracles.weighted_sum(
         rows, members, int(scalars[entries.THRESHOLD]), numbers
     )
-    if utility is not None:
-        scale = utility_scale(votes, weights)
-        worth = _worth(
-            rows,
-            weights,
-            utility=utility,
-            scale=scale,
-            members=members,
-            threshold=int(scalars[entries.THRESHOLD]),
-        )
-        assert scalars[entries.WORTH] == worth
     for k in range(n):
         flipped = mask.copy()
         flipped[k] = ~mask[k]
@@ -244,37 +161,28 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
 @given(
     rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
     numbers=strategies.weight_sets,
-    utility=UTILITIES,
     seed=st.integers(0, 99),
 )
 def test_rated_flips_equal_flipping_and_counting(
-    rows: oracles.Rows, numbers: tuple[int, int, int, int], utility: MarginUtility | None, seed: int
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], seed: int
 ) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
     n, weights = votes.n_classifiers, _weights_of(numbers, votes)
-    walker = _walker(votes, weights, selection_limits(n), utility, seed)
+    walker = _walker(votes, weights, selection_limits(n), seed)
     mask = np.random.default_rng(seed).random(n) < 0.5
     walker.go_to(mask.astype(np.uint8))
     threshold = int(walker.scalars[entries.THRESHOLD])
-    leads = utility is not None and utility.leads
-    rate_flips(0, n, walker.rows, walker.limits, walker.state, walker.room)
+    rate_totals(0, n, walker.rows, walker.state, walker.room)
 
-    window, scale = 1 if leads else WINDOW, utility_scale(votes, weights)
     offset = oracles.weighted_sum(rows, (), 0, numbers)
     for k in range(n):
         flipped = mask.copy()
         flipped[k] = ~mask[k]
         members = tuple(np.flatnonzero(flipped).tolist())
-        worths, totals = {}, {}
-        for level in range(max(0, threshold - window), min(len(members), threshold + window) + 1):
-            totals[level] = oracles.weighted_sum(rows, members, level, numbers) - offset
-            if utility is not None:
-                worths[level] = _worth(
-                    rows, weights, utility=utility, scale=scale, members=members, threshold=level
-                )
-                assert worths[level] == worth_after(k, level, walker.rows, walker.state)
+        expected = {}
+        for level in range(max(0, threshold - WINDOW), min(len(members), threshold + WINDOW) + 1):
+            expected[level] = oracles.weighted_sum(rows, members, level, numbers) - offset
         place = 2 if mask[k] else 0
-        expected = worths if leads else totals
         if expected:
             assert walker.room.ratings[place, k] == max(expected.values())
             assert expected[int(walker.room.ratings[place + 1, k])] == max(expected.values())
@@ -317,9 +225,8 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
     votes = _noisy_votes()
     weights = named_weights("accuracy", votes)
     limits = selection_limits(30, diversity=diversity_limits(diversity, votes))
-    utility = MarginUtility("concave", 4.0)
     once, again = (
-        _best_found(search_selection(votes, weights, limits, Budget(seed=3), utility=utility, max_steps=3000))
+        _best_found(search_selection(votes, weights, limits, Budget(seed=3), max_steps=3000))
         for _ in range(2)
     )
     blocks = []
@@ -331,14 +238,12 @@ def test_the_same_seed_gives_the_same_answer_however_the_walk_is_cut(
         return walk(walker, min(7, n_steps))
 
     monkeypatch.setattr(tabu_search._Walker, "walk", in_small_blocks)
-    cut = _best_found(
-        search_selection(votes, weights, limits, Budget(seed=3), utility=utility, max_steps=3000)
-    )
+    cut = _best_found(search_selection(votes, weights, limits, Budget(seed=3), max_steps=3000))
 
     assert len(blocks) > 100
     for other in (again, cut):
         assert (other.mask == once.mask).all()
-        assert (other.threshold, other.total, other.utility) == (once.threshold, once.total, once.utility)
+        assert (other.threshold, other.total) == (once.threshold, once.total)
 
 
 def test_better_selections_are_reported_as_they_come() -> None:
@@ -352,7 +257,6 @@ def test_better_selections_are_reported_as_they_come() -> None:
             weights,
             limits,
             starts=[],
-            utility=MarginUtility("concave", 4.0),
             max_steps=2000,
             on_better=seen.append,
             settings=TabuSettings(work=10_000),  # a look at the clock at every step
@@ -360,9 +264,9 @@ def test_better_selections_are_reported_as_they_come() -> None:
     )
 
     assert len(seen) > 1
-    assert (seen[-1].total, seen[-1].utility) == (found.total, found.utility)
+    assert seen[-1].total == found.total
     for before, after in itertools.pairwise(seen):
-        assert (before.total, before.utility) < (after.total, after.utility)
+        assert before.total < after.total
         assert before.steps <= after.steps
     for event in seen:
         assert limits.satisfied_by(event.mask)
@@ -443,7 +347,7 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
         limits = SelectionLimits(
             2, 2, diversity=type(diversity)(diversity.credit, each=credit + over, mean=0)
         )
-        walker = _walker(votes, named_weights("accuracy", votes), limits, None, 0)
+        walker = _walker(votes, named_weights("accuracy", votes), limits, 0)
         walker.go_to(pair.astype(np.uint8))
         assert (walker.scalars[entries.MISSED] == 0) == kept
         assert limits.satisfied_by(pair) == kept
@@ -454,7 +358,7 @@ def test_the_clock_is_looked_at_more_often_with_many_classes() -> None:
     blocks = []
     for n_classes in (8, 19, 40, 200):
         votes = class_votes(codes, np.resize(np.arange(8, dtype=np.uint8), 160), n_classes=n_classes)
-        counted = class_search_rows(votes, class_weights("accuracy", votes), None)
+        counted = class_search_rows(votes, class_weights("accuracy", votes))
         walker = tabu_search._Walker(counted, selection_limits(5), settings=TabuSettings(), seed=0)
         blocks.append(walker.block)
 

@@ -142,6 +142,7 @@ def test_of_rows_out_of_fold_the_shares_are_of_answers_out_of_fold() -> None:
     assert record.shares is not None
     mean = record.shares.astype(int).sum(axis=1)
     assert pruned.right_where_chosen["full"] == (mean.argmax(axis=1) == record.labels).sum()
-    own = record.shares.astype(int)[:, np.repeat(np.arange(len(pruned.chosen.copies)), pruned.chosen.copies)]
-    own = own.sum(axis=1) * pruned.chosen.committee.ballot.gains
+    chosen: Any = pruned.chosen
+    own = np.repeat(record.shares.astype(int), chosen.copies, axis=1)
+    own = own.sum(axis=1) * chosen.committee.ballot.gains
     assert pruned.right_where_chosen["pruned"] == (own.argmax(axis=1) == record.labels).sum()

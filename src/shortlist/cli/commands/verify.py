@@ -90,7 +90,7 @@ def verify(
                 "proof": None if found.evidence is None else found.evidence.as_dict(),
                 "rows": found.n_rows,
                 "n_classifiers": found.n_classifiers,
-                {"lines": "n_ranges", "tangents": "n_ranges", "selections": "n_selections"}.get(
+                {"tangents": "n_ranges", "selections": "n_selections"}.get(
                     found.parts, "n_cuts"
                 ): found.n_parts,
                 "all_votes": found.all_votes,
@@ -138,7 +138,6 @@ def _counted(found: "Verification") -> str:
 
     return {
         "cuts": counted(found.n_parts, "cut"),
-        "lines": f"lines for {counted(found.n_parts, 'range')} of thresholds",
         "tangents": f"tangents for {counted(found.n_parts, 'range')} of sizes",
         "selections": f"all {counted(found.n_parts, 'selection')}",
     }[found.parts]

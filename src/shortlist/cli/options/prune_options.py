@@ -174,9 +174,8 @@ class SelectionOptions:
     objective: Annotated[
         str,
         typer.Option(
-            help="accuracy, balanced-accuracy, theta-weighted, recall, specificity, perhaps with +margin, "
-            "+slope-8 or +auto; auto; weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft votes "
-            "also log-loss or brier."
+            help="auto, accuracy, balanced-accuracy, theta-weighted, recall, specificity, or weights such as "
+            "tp=1,tn=1,fp=-5,fn=0, or by class; with soft votes also log-loss, brier, or accuracy+slope-8."
         ),
     ] = "auto"
     positive: Positive = None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
 from shortlist.results.picking import can_be_promised
 from shortlist.results.proof_words import stopped_by
@@ -138,6 +139,10 @@ def print_pruned(pruned: "PrunedTable", facts: dict[str, Any], saved: Path | Non
     who = "judges" if "ask" in facts else "classifiers"
     more = f", with {facts['n_copies']} copies in all" if facts["n_copies"] > facts["size"] else ""
     print(f"Chosen: {facts['size']} of {len(pruned.pool)} {who}{more}; {decision}.")
+    if sizes := facts.get("sizes", {}).get("reason"):
+        least, most = facts["sizes"]["min"], facts["sizes"]["max"]
+        few = counted(most, "member") if least == most else f"at most {counted(most, 'member')}"
+        print(f"Taken without a comparison: objective {facts['objective']}, {few}; {sizes}.")
     limit = f", {stopped_by(facts['limit'])}" if facts["limit"] else ""
     if facts["voting"] == "averaged" and "history" in facts:
         print(

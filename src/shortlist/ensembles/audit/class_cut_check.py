@@ -9,15 +9,11 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.class_line_check import (
-    ClassTable,
-    bound_of_class_lines,
-    votes_for_classes,
-    worth_of_class_margins,
-)
 from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
-from shortlist.ensembles.audit.line_check import whole
-from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections
+from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections, whole
+
+ClassTable = list[tuple[int, tuple[int, ...], int]]
+"""True class, votes and samples of the distinct rows, in the order of class and votes."""
 
 
 def check_class_certificate(
@@ -35,10 +31,7 @@ def check_class_certificate(
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``. Rows that no
        selection within the sizes is right on are left out.
 
-    Where the certificate has ``selections`` in place of cuts, the best of them is the bound. Where it has a
-    ``utility``, value and bound are of what margins are worth, and
-    :func:`shortlist.ensembles.audit.class_line_check.bound_of_class_lines` says how lines take the place of 3
-    and 4.
+    Where the certificate has ``selections`` in place of cuts, the best of them is the bound.
 
     Parameters
     ----------
@@ -69,9 +62,7 @@ def check_class_certificate(
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
         proof, proved = "cuts", _bound
-        if "lines" in certificate:
-            proof, proved = "lines", bound_of_class_lines
-        elif "selections" in certificate:
+        if "selections" in certificate:
             proof, proved = "selections", _best
         bound = proved(certificate, table, gains, n_classes, failures)
         if bound != certificate["bound"]:
@@ -89,7 +80,7 @@ def count_class_selection(
     Parameters
     ----------
     claim : mapping
-        The fields ``members``, ``gains`` and ``limits`` of a certificate, and ``utility`` if it has one.
+        The fields ``members``, ``gains`` and ``limits`` of a certificate.
     codes, labels, n_classes
         As of :func:`check_class_certificate`.
     """
@@ -109,8 +100,6 @@ def _value(claim: Mapping[str, Any], table: ClassTable, n_classes: int, failures
     members = checked_members(claim, len(table[0][1]) if table else 0, failures)
     if not _is_diverse(table, members, claim["limits"]):
         failures.append("the members break the diversity limits")
-    if claim.get("utility") is not None:
-        return worth_of_class_margins(claim, table, gains, members, n_classes)
     right = (one for one in table if _is_right(one[0], one[1], members, n_classes))
     return sum(gains[label] * count for label, _, count in right)
 
@@ -235,3 +224,11 @@ def _is_true(cut: Mapping[str, Any], table: ClassTable, limits: Mapping[str, Any
     largest = sum(best[: limits["min_size"]])
     largest += sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]])
     return bool(multipliers) and largest < wanted
+
+
+def votes_for_classes(votes: tuple[int, ...], members: list[int], n_classes: int) -> list[int]:
+    """Count the members that vote for each class; `n_classes` is an abstention, and counts for none."""
+    counts = [0] * (n_classes + 1)
+    for k in members:
+        counts[votes[k]] += 1
+    return counts[:n_classes]

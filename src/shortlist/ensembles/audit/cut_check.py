@@ -1,6 +1,6 @@
 """Checking a pruning certificate: slow, plain, and apart from everything that made it.
 
-Nothing but :mod:`shortlist.ensembles.audit.line_check`, of the same kind, is imported from the rest of the
+Nothing but :mod:`shortlist.ensembles.audit.selection_check`, of the same kind, is imported from the rest of the
 library, and no number of the certificate is taken on trust: an auditor can read these loops, or write others
 like them.
 """
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.line_check import VoteTable, bound_of_lines, whole, worth_of_margins
-from shortlist.ensembles.audit.selection_check import best_with_threshold, n_selections
+from shortlist.ensembles.audit.selection_check import VoteTable, best_with_threshold, n_selections, whole
 
 UNITS = 10**9
 SLACK = 1000
@@ -54,9 +53,7 @@ def check_certificate(
        misses one row of every cut.
 
     Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
-    them is the bound (:mod:`shortlist.ensembles.audit.selection_check`). Where it has a ``utility``, value
-    and bound are of what margins are worth, and :func:`shortlist.ensembles.audit.line_check.bound_of_lines`
-    says how lines take the place of 3 and 4.
+    them is the bound (:mod:`shortlist.ensembles.audit.selection_check`).
 
     Parameters
     ----------
@@ -68,8 +65,7 @@ def check_certificate(
 
     Notes
     -----
-    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python; lines take more,
-    see there.
+    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     n_classifiers = len(table[0][0]) if table else 0
@@ -80,14 +76,10 @@ def check_certificate(
     try:
         _check_problem(certificate, n_classifiers)
         value = _value(certificate, table, n_classifiers, failures)
-        if "utility" in certificate:
-            value = worth_of_margins(certificate, table)
         if value != certificate["value"]:
             failures.append(f"the selection is worth {value}, not {certificate['value']}")
         proof, proved = "cuts", _bound
-        if "utility" in certificate:
-            proof, proved = "lines", bound_of_lines
-        elif "selections" in certificate:
+        if "selections" in certificate:
             proof, proved = "selections", _best
         bound = proved(certificate, table, n_classifiers, failures)
         if bound != certificate["bound"]:
@@ -105,8 +97,7 @@ def count_selection(
     Parameters
     ----------
     claim : mapping
-        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate, and ``utility`` if
-        it has one.
+        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate.
     votes, labels
         As of :func:`check_certificate`.
     """
@@ -115,8 +106,6 @@ def count_selection(
     value = None
     try:
         value = _value(claim, table, len(table[0][0]) if table else 0, failures)
-        if "utility" in claim:
-            value = worth_of_margins(claim, table)
     except ValueError as error:
         failures.append(f"the members and their limits cannot be read: {error}")
     return Verdict(not failures, tuple(failures), value, None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist.ensembles.audit.cut_check import Verdict, checked_members
-from shortlist.ensembles.audit.line_check import whole
+from shortlist.ensembles.audit.selection_check import whole
 
 PROBABILITY_ONE = 2**15 - 1
 """What probability 1 is."""

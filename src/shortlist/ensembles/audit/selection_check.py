@@ -5,14 +5,24 @@ which rows have at least one vote, at least two, and so on.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from math import comb
+from math import comb, inf
 from typing import Any, TypeAlias
 
 MOST_SELECTIONS = 2**17
 """Selections that are looked at in a few seconds; of more no such proof is accepted."""
 
+VoteTable = list[tuple[tuple[int, ...], int, int]]
+"""Distinct vote vectors in lexicographic order, with their positive and negative samples."""
+
 Levels: TypeAlias = list[int]
 """For each number of votes, the rows that have at least as many, as bits; the first are all rows."""
+
+
+def whole(number: Any, what: str, least: int, most: float = inf) -> int:
+    """Return a number of a certificate that must be whole and in a range; ValueError if it is not."""
+    if type(number) is not int or not least <= number <= most:
+        raise ValueError(f"{what} must be a whole number from {least} to {most}, got {number!r}")
+    return number
 
 
 def n_selections(n_classifiers: int, limits: Mapping[str, Any]) -> int:

@@ -88,6 +88,8 @@ class Terms:
         Limits on it, as ``ExactPruner`` takes them.
     min_size, max_size, max_copies : int
         How many members, and how often each may count.
+    why_sizes : str
+        Why these sizes, where nobody asked for them; else empty.
     member_costs : tuple of float or None
         What each classifier of the pool costs.
     max_cost : float or None
@@ -101,6 +103,7 @@ class Terms:
     diversity: Any = "none"
     min_size: int = 1
     max_size: int | None = None
+    why_sizes: str = ""
     max_copies: int = 1
     member_costs: tuple[float, ...] | None = None
     max_cost: float | None = None

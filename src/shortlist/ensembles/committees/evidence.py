@@ -27,7 +27,7 @@ class Evidence:
     certified_bound : float or None
         What the certificate proves: no selection is worth more. None without a certificate.
     certified_by : str
-        ``"cuts"``, ``"lines"``, ``"tangents"`` or ``"selections"``; empty without a certificate.
+        ``"cuts"``, ``"tangents"`` or ``"selections"``; empty without a certificate.
     no_certificate : str
         Why there is none, to go after "because"; empty where there is one.
     bound : float or None
@@ -145,5 +145,5 @@ def certified_by(certificate: Mapping[str, Any]) -> str:
     >>> certified_by({"value": 3, "cuts": []})
     'cuts'
     """
-    known = ("tangents", "lines", "selections", "cuts")
+    known = ("tangents", "selections", "cuts")
     return next((part for part in known if part in certificate), "")

@@ -88,6 +88,11 @@ def _exact_facts(chosen: Chosen) -> dict[str, Any]:
         "threshold": chosen.committee.ballot.threshold,
         "pruning_rows": OUT_OF_FOLD if chosen.out_of_fold else HELD_OUT,
         "refit": chosen.refitted,
+        "sizes": {
+            "min": chosen.terms.min_size,
+            "max": chosen.terms.max_size,
+            "reason": chosen.terms.why_sizes,
+        },
     }
 
 

@@ -12,8 +12,6 @@ from shortlist.results.selection import Selection
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 """Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
-
-Of bounds that fall without a pause, as those of slopes do, about ten a second are kept.
 """
 
 
@@ -29,13 +27,13 @@ class PrunedSelection(Selection):
         Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
         found.
     certificate : dict or None
-        What proves the bound as far as cuts, or the lines of a slope, prove it, as plain data that
+        What proves the bound as far as cuts prove it, as plain data that
         :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
     certified_bound : float or None
         The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of
         `proved_by`.
     proved_by : str
-        Who claims `bound`: ``"cuts"``, ``"lines"``, ``"branch and bound"``, ``"a walk over all selections"``
+        Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"a walk over all selections"``
         or the name of a solver; empty where nothing was bounded.
     counted_from : str
         What the value is counted from: ``"votes"`` or ``"probabilities"``.

@@ -68,7 +68,8 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
     early = free.predict_early(X, least=least)
     waits = np.array([bool(one) for one in early.needs])
     if least is not None:  # open until it is known whether they are answered, and no longer
-        rows = rows & [not one for one in free.predict_early(X).needs] | waits
+        settled = np.array([not one for one in free.predict_early(X).needs])
+        rows = np.asarray((rows & settled) | waits)
     unknown = rows & ~waits & (heard.states == UNKNOWN).any(axis=1)
     silent = rows & ~waits & ~unknown & ~(heard.states == ANSWERED).any(axis=1)
     pairs = {

@@ -45,9 +45,9 @@ from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool, positive_votes
 from shortlist.ensembles.pools.refit import CrossFittedPool, refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
-from shortlist.ensembles.pruning.objective_choice import Choice
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.soft_pruning import (
+    WHY_FEW,
     asks_for_choice,
     prune_soft,
     soft_goal,
@@ -94,11 +94,9 @@ class ExactPruner(PoolPruner):
         A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as
         ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
         rows is worth. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
-        A name may be followed by ``+margin`` (among equals, the better margins),
-        ``+slope-A`` (a sigmoid of the margins, A from above 0 to 100), or ``+auto``, which chooses among
-        these by cross-validation on the rows that prune; ``"auto"`` is ``"accuracy+auto"``. See
-        :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting also ``"log-loss"`` and
-        ``"brier"``, and ``auto`` is the log loss of a tenth of the pool; see
+        ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
+        also ``"log-loss"`` and ``"brier"``; a name may be followed by ``+slope-A`` (a sigmoid of the margins,
+        A from above 0 to 100) or ``+auto``; and ``"auto"`` is the log loss of a tenth of the pool. See
         :func:`shortlist.ensembles.pruning.soft_pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
@@ -135,9 +133,8 @@ class ExactPruner(PoolPruner):
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`, or for a slope
-        :mod:`shortlist.ensembles.proofs.lines.slope_proof`. A name: that solver alone, on the paper's
-        program, or for a slope on the program of every size.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`. A name: that solver alone, on the
+        paper's program.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
         Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
         the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
@@ -182,8 +179,10 @@ class ExactPruner(PoolPruner):
     result_ : EnsembleSelection or ClassSelection
         All of it, with the proof, the history of value and bound, the certificate, the confusion counts and
         the seconds.
-    choice_ : Choice or None
-        What ``+auto`` tried and chose.
+    sizes_ : tuple of int
+        Least and most members that were asked for, or that ``auto`` took.
+    why_sizes_ : str
+        Why, where ``auto`` took them; else empty.
     validation_ : RecordedRows
         The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their
         classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
@@ -297,7 +296,7 @@ class ExactPruner(PoolPruner):
                     f"{wanted!r}, which is of the mean of probabilities",
                     "Pass `voting='soft'`.",
                 )
-            goal, _, _ = parse_objective(wanted, n_classes=len(classes))
+            goal = parse_objective(wanted, n_classes=len(classes))
             weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
             diversity_limits(self.diversity, two_rows)
         if voting != HARD:
@@ -352,7 +351,7 @@ class ExactPruner(PoolPruner):
             return SOFT
         of_votes = self.diversity != "none" or self.solver != AUTO or self.min_size == 0
         asked = self.pool is None or gives_probabilities(whole_pool(self.pool))
-        return SOFT if name == AUTO and asked and not of_votes else HARD
+        return SOFT if asks_for_choice(name) and asked and not of_votes else HARD
 
     def _instead_of_means(self) -> str:
         """Return what to do where somebody gives no probabilities."""
@@ -485,7 +484,7 @@ class ExactPruner(PoolPruner):
 
     def _how_chosen(self) -> dict[str, Any]:
         """Return what was asked for, and what was found and proved."""
-        sizes = self if self.choice_ is None else self.choice_.setting
+        least, most = self.sizes_
         costs: Any = self.member_costs
         if costs is None and self.max_cost is not None and self.pool is not None:
             costs = whole_pool(self.pool).costs
@@ -494,8 +493,9 @@ class ExactPruner(PoolPruner):
                 goal=self.goal,
                 positive=self.positive_,
                 diversity=self.diversity,
-                min_size=sizes.min_size,
-                max_size=sizes.max_size,
+                min_size=least,
+                max_size=most,
+                why_sizes=self.why_sizes_,
                 max_copies=self.max_copies,
                 member_costs=None if costs is None else tuple(map(float, costs)),
                 max_cost=self.max_cost,
@@ -549,11 +549,11 @@ class ExactPruner(PoolPruner):
         if budget.study.keeps:
             budget.study.bind(self._question(soft, budget.seed) | price_settings(self._own_costs(rows.pool)))
         limits = self._limits(rows.pool, None)
-        result, goal, choice = prune_soft(
+        result, goal, kept = prune_soft(
             soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
         )
         self.gains_ = goal.gains
-        self._take(result, choice)
+        self._take(result, kept, why_sizes=WHY_FEW if asks_for_choice(self.goal) else "")
         return record
 
     def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
@@ -565,10 +565,8 @@ class ExactPruner(PoolPruner):
             diversity = class_diversity_limits(self.diversity, votes)
         if budget.study.keeps:
             budget.study.bind(self._question(votes, budget.seed) | price_settings(self._own_costs(rows.pool)))
-        result, choice = prune_for(
-            votes, self.goal, self._limits(rows.pool, diversity), budget.begun(), solver=self.solver
-        )
-        self._take(result, choice)
+        limits = self._limits(rows.pool, diversity)
+        self._take(prune_for(votes, self.goal, limits, budget.begun(), solver=self.solver), limits)
         return record
 
     def _refuse_positive(self, pool: Pool, X: Any) -> None:
@@ -606,9 +604,10 @@ class ExactPruner(PoolPruner):
             decisions = mean_decisions(votes, self.result_.mask, ballot.gains)
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
-    def _take(self, result: Any, choice: Choice | None) -> None:
+    def _take(self, result: Any, limits: SelectionLimits, *, why_sizes: str = "") -> None:
         """Set what was found."""
-        self.choice_ = choice
+        self.sizes_ = (limits.min_size, limits.max_size)
+        self.why_sizes_ = why_sizes
         self.result_ = result
         self.copies_ = taken_copies(result.mask, self.max_copies)
         self.selection_ = self.copies_ > 0

@@ -298,12 +298,12 @@ class FrontPruner(ExactPruner):
             soft = mean_front_problem(votes, self._texts(), **given)
             self.front_ = mean_front(soft, budget.begun(), names=pool.names)
             self.point_ = self._chosen_point()
-            self._take(mean_selection(soft, self.front_, self.point_), None)
+            self._take(mean_selection(soft, self.front_, self.point_), given["limits"])
             return record
         problem = committee_problem(votes, self._texts(), **given)
         self.front_ = committee_front(problem, budget.begun(), names=pool.names)
         self.point_ = self._chosen_point()
-        self._take(self._committee(votes), None)
+        self._take(self._committee(votes), given["limits"])
         return record
 
     def _known_prices(

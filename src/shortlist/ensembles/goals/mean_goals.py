@@ -1,5 +1,6 @@
 """What a mean probability is worth: right rows, sigmoids of margins, log loss and Brier score."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
-from shortlist.ensembles.goals.margin_worth import split_objective
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import class_votes
@@ -26,6 +26,9 @@ MEAN_LOSSES = {
 """Objectives of mean probabilities that are minimised, and that votes have not."""
 
 RIGHT, SLOPE = "right", "slope"
+
+STEEPEST = 100
+"""The largest slope; beyond, a sigmoid counts right rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,20 +76,13 @@ def mean_goal(
     Raises
     ------
     BadInputError
-        If the objective is unknown, ends in ``+margin``, or a wrong decision is worth more than a right one.
+        If the objective is unknown, or a wrong decision is worth more than a right one.
     """
     name = str(objective).replace("_", "-")
     if name in MEAN_LOSSES:
         ones = np.ones(votes.n_classes, dtype=np.int64)
         return MeanGoal(Objective(name, Sense.MIN, scale=None), name, 0.0, ones, 0, votes.n_samples)
-    first, utility = split_objective(objective if isinstance(objective, Mapping) else name)
-    if utility is not None and not utility.leads:
-        raise BadInputError(
-            "objective",
-            "must be without +margin where probabilities are averaged",
-            repr(objective),
-            "Take +slope-8, log-loss or brier, which look at all margins.",
-        )
+    first, slope = (objective, 0.0) if isinstance(objective, Mapping) else split_slope(name)
     if isinstance(first, str):
         votes_too = PRUNING_OBJECTIVES if votes.n_classes == 2 else CLASS_OBJECTIVES
         as_choice(first, "objective", [*votes_too, *MEAN_LOSSES])
@@ -100,11 +96,35 @@ def mean_goal(
             ),
             repr(objective),
         )
-    if utility is None:
+    if not slope:
         return MeanGoal(kind, RIGHT, 0.0, gains, offset, denominator)
     of_all = int(gains[votes.labels].sum())
-    named = Objective(f"{kind.name}+slope-{utility.slope:g}", Sense.MAX, scale=None)
-    return MeanGoal(named, SLOPE, utility.slope, gains, 0, max(1, of_all))
+    named = Objective(f"{kind.name}+slope-{slope:g}", Sense.MAX, scale=None)
+    return MeanGoal(named, SLOPE, slope, gains, 0, max(1, of_all))
+
+
+def split_slope(objective: str) -> tuple[str, float]:
+    """Split ``"accuracy+slope-8"`` into what right decisions are worth, and the slope of a sigmoid; 0: none.
+
+    Raises
+    ------
+    BadInputError
+        If something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
+
+    Examples
+    --------
+    >>> split_slope("balanced-accuracy+slope-8"), split_slope("accuracy")
+    (('balanced-accuracy', 8.0), ('accuracy', 0.0))
+    """
+    first, plus, second = objective.partition("+")
+    if not plus:
+        return first, 0.0
+    found = re.fullmatch(r"slope[-_](\d+(?:\.\d+)?)", second)
+    if found is None or not 0 < float(found[1]) <= STEEPEST:
+        raise BadInputError(
+            "objective", f"must end in '+slope-A' with A above 0 and at most {STEEPEST}", repr(objective)
+        )
+    return first, float(found[1])
 
 
 def _gains(

@@ -10,12 +10,9 @@ import numpy as np
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.diversity import PFC
-from shortlist.ensembles.goals.margin_worth import MarginUtility
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
-from shortlist.ensembles.proofs.lines.slope_proof import Lines
-from shortlist.ensembles.proofs.lines.slope_rows import SlopeRows
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes
@@ -111,50 +108,6 @@ def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
     }
 
 
-def line_certificate(
-    claim: Certificate,
-    utility: MarginUtility,
-    scale: int,
-    rows: SlopeRows,
-    proof: tuple[Lines, ...] | int,
-    *,
-    total: int,
-) -> Certificate:
-    """Add to a claim what the margins of the selection are worth, and the lines that prove a bound.
-
-    ``lines`` has tilts for the distinct vote vectors in lexicographic order, those left out of which samples
-    of both classes are worth as much. Of several classes it has tilts for ``forms``, which are pairs of a row
-    and a rival. Value and bound are in units of 1 / scale of ``utility``.
-
-    Parameters
-    ----------
-    claim : dict
-        From :func:`threshold_claim` or :func:`class_claim`.
-    utility, scale
-        What margins are worth.
-    rows : SlopeRows
-        Of the problem.
-    proof : tuple of Lines, or int
-        For every threshold of every size; or how many selections there are, each of which was looked at.
-    total : int
-        What the selection is worth.
-    """
-    certificate = claim | {"utility": plain_utility(utility, scale), "value": total}
-    if isinstance(proof, int):
-        return certificate | {"bound": total, "selections": proof}
-    forms = rows.forms
-    if not rows.has_threshold:
-        names = np.column_stack([forms.places[forms.row_of], forms.rivals])
-        certificate["forms"] = names.tolist()
-    return certificate | {
-        "bound": max(one.bound for one in proof),
-        "lines": [
-            {"size": one.size, "first": one.first, "last": one.last, "tilts": one.tilts.tolist()}
-            for one in proof
-        ],
-    }
-
-
 def fingerprint(votes: Votes) -> str:
     """Return the SHA-256 of the validation rows.
 
@@ -188,11 +141,6 @@ def class_fingerprint(votes: ClassVotes) -> str:
 def write_certificate(certificate: Certificate, path: str | Path) -> None:
     """Write a certificate as JSON, whole or not at all."""
     write_text(path, json.dumps(certificate, indent=1) + "\n")
-
-
-def plain_utility(utility: MarginUtility, scale: int) -> dict[str, Any]:
-    """Return the field ``utility`` of a certificate."""
-    return {"shape": utility.shape, "slope": utility.slope, "scale": scale}
 
 
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:

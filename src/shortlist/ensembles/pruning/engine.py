@@ -1,8 +1,7 @@
 """The engine of exact pruning: one loop over steps that find selections and bounds, until the two meet.
 
 For weighted sums these are, in order, the minimum cut of conflicts, rules and tabu search, a walk over all
-selections, combinatorial Benders cuts, and CP-SAT (:mod:`shortlist.ensembles.pruning.vote_steps`). For sums
-of sigmoids they are tabu search and branch and bound (:mod:`shortlist.ensembles.pruning.slope_steps`). One
+selections, combinatorial Benders cuts, and CP-SAT (:mod:`shortlist.ensembles.pruning.vote_steps`). One
 incumbent keeps value and bound, and every step ends with the one budget.
 """
 
@@ -11,8 +10,6 @@ from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
 from shortlist.ensembles.pruning.engine_settings import EngineSettings
 from shortlist.ensembles.pruning.problems import PruningProblem
 from shortlist.ensembles.pruning.run import Run
-from shortlist.ensembles.pruning.slope_problem import SlopeProblem
-from shortlist.ensembles.pruning.slope_steps import SlopeSteps
 from shortlist.ensembles.pruning.vote_steps import VoteSteps
 from shortlist.errors import SolverError
 from shortlist.milp import Solver
@@ -21,7 +18,7 @@ from shortlist.runs.budget import Budget
 
 
 def prove(
-    problem: PruningProblem | SlopeProblem,
+    problem: PruningProblem,
     budget: Budget,
     *,
     solver: Solver | None = None,
@@ -32,16 +29,15 @@ def prove(
 
     Parameters
     ----------
-    problem : PruningProblem or SlopeProblem
+    problem : PruningProblem
         Of two or of several classes.
     budget : Budget
-        With more than one thread CP-SAT looks for selections beside its proof, and branch and bound bounds
-        nodes side by side. A limit in nodes is in thousandths of CP-SAT's deterministic time, or in nodes of
-        the branch and bound; unless the time limit ends a step first, the answer then does not depend on the
-        clock, nor on the threads.
+        With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
+        thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then
+        does not depend on the clock, nor on the threads.
     solver : Solver, optional
-        A backend: that one alone, on the plain program, or on that of every size for a sum of sigmoids, in
-        place of the engine. A limit in nodes is then in its unit, of each program.
+        A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
+        its unit.
     solver_name : str
         What that backend is called.
     settings : EngineSettings, optional
@@ -51,8 +47,7 @@ def prove(
     -------
     PrunedSelection
         OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are
-        the same integer; a solver's bound on a sum of sigmoids counts as the value where the two differ by no
-        more than the precision of the settings.
+        the same integer.
 
     Raises
     ------
@@ -64,8 +59,7 @@ def prove(
         return best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
     run = Run(best, budget, settings or EngineSettings(), solver, solver_name)
     best.offer_simple_selections()
-    steps: VoteSteps | SlopeSteps
-    steps = SlopeSteps(run, problem) if isinstance(problem, SlopeProblem) else VoteSteps(run, problem)
+    steps = VoteSteps(run, problem)
     for step, part in steps:
         if run.goes_on(part):
             step(part)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
-from shortlist.ensembles.proofs.lines.slope_settings import SlopeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +63,6 @@ class EngineSettings:
     few_selections : int
         Up to so many selections within the sizes the walk comes first and is written down as the proof:
         whoever rechecks it looks at every selection again.
-    slopes : SlopeSettings
-        How sums of sigmoids are proved.
     least_solve_s : float
         Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
     """
@@ -84,5 +81,4 @@ class EngineSettings:
     walk_nodes: int = 8_000_000
     walk_share: float = 0.4
     few_selections: int = 2**16
-    slopes: SlopeSettings = field(default_factory=SlopeSettings)
     least_solve_s: float = 0.1

@@ -67,9 +67,8 @@ def selections_meant(pruner: Any) -> str:
     pruner : ExactPruner
         Fitted.
     """
-    sizes = pruner if pruner.choice_ is None else pruner.choice_.setting
     n_classifiers = len(pruner.selection_) * pruner.max_copies
-    most = n_classifiers if sizes.max_size is None else min(sizes.max_size, n_classifiers)
+    least, most = pruner.sizes_
     if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members
         most = min(most, pruner.front_.extras.get("max_size", most))
     limits = ["cost"] if pruner.max_cost is not None else []
@@ -80,7 +79,7 @@ def selections_meant(pruner: Any) -> str:
         objectives = pruner.front_.objectives
         prices = [one.name for one in objectives if one.sense is Sense.MIN and one.name not in MEAN_LOSSES]
         cheaper = f"within its own {all_of(prices)}"
-    return " ".join(filter(None, [sizes_in_words(sizes.min_size, most, n_classifiers), within, cheaper]))
+    return " ".join(filter(None, [sizes_in_words(least, most, n_classifiers), within, cheaper]))
 
 
 def evidence_of(
@@ -148,4 +147,4 @@ def _why_none(solver: str) -> str:
     """Say why there is no certificate."""
     if solver != AUTO:
         return f"{solver_name(solver)} alone leaves no certificate"
-    return "the proof of the slope was stopped early or has too many lines to write down"
+    return "the proof was stopped early"

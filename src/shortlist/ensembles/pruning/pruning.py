@@ -1,52 +1,29 @@
-"""From the name of an objective to a selection, by weighted sums, margins, slopes, or a choice."""
+"""From the name of an objective to a selection."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from shortlist._validation import as_choice
 from shortlist._words import any_of, did_you_mean
 from shortlist.ensembles.committees.probability_sources import AUTO
-from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, ClassWeights, weights_of
-from shortlist.ensembles.goals.margin_worth import MarginUtility, split_objective
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights
 from shortlist.ensembles.pruning.engine import prove
 from shortlist.ensembles.pruning.evidence import solver_name
-from shortlist.ensembles.pruning.objective_choice import Choice, choose_objective
-from shortlist.ensembles.pruning.problems import PluralityProblem, ThresholdProblem, problem_of
-from shortlist.ensembles.pruning.slope_problem import SlopeProblem, named
-from shortlist.ensembles.search.tabu_search import search_selection
+from shortlist.ensembles.pruning.problems import problem_of
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.errors import BadInputError
 from shortlist.milp import SOLVERS, Solver, open_solver
-from shortlist.results.proof import ProofKind, Status
 from shortlist.runs.budget import Budget
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
-"""``accuracy``, ``accuracy+margin``, ``accuracy+slope-8``, ``accuracy+auto``, weights, and so on; ``auto``
-alone is of accuracy.
-"""
-
-CHOICE_SHARE = 0.3
-"""Part of the time limit that choosing an objective may take."""
-
-PROOF_SHARE = 0.85
-"""Part of the time limit after which the proof gives way to the search for margins."""
-
-UTILITY_STEPS = 10_000
-"""Moves of the search for margins."""
-
-CLASS_UTILITY_STEPS = 600
-"""The same for several classes, where each move looks at all rows."""
+"""``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
 
 
-def parse_objective(
-    objective: ObjectiveName, *, n_classes: int = 2
-) -> tuple[ObjectiveName, MarginUtility | None, bool]:
-    """Split an objective into the weighted sum, the margin utility, and whether to choose the latter.
+def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> ObjectiveName:
+    """Return an objective of votes by its name, or weights as they are.
 
     Parameters
     ----------
@@ -62,30 +39,24 @@ def parse_objective(
 
     Examples
     --------
-    >>> parse_objective("auto"), parse_objective("balanced-accuracy+auto")[0]
-    (('accuracy', None, True), 'balanced-accuracy')
+    >>> parse_objective("auto"), parse_objective("balanced_accuracy")
+    ('accuracy', 'balanced-accuracy')
     """
     if isinstance(objective, Mapping):
-        return objective, None, False
+        return objective
     name = str(objective).replace("_", "-")
-    first, _, second = name.partition("+")
     if name == AUTO:
-        first, second = "accuracy", AUTO
+        return "accuracy"
     known = PRUNING_OBJECTIVES if n_classes == 2 else CLASS_OBJECTIVES
-    if first not in known:
+    if name not in known:
         of_classes = f" with {n_classes} classes" if n_classes > 2 else ""
         raise BadInputError(
             "objective",
-            (
-                f"must be auto, {any_of(sorted(known))}{of_classes}, perhaps followed by +margin, "
-                "+slope-A or +auto, or weights"
-            ),
+            f"must be auto, {any_of(sorted(known))}{of_classes}, or weights",
             repr(objective),
-            did_you_mean(first, known),
+            did_you_mean(name.partition("+")[0], known),
         )
-    if second == AUTO:
-        return first, None, True
-    return first, split_objective(name)[1], False
+    return name
 
 
 def prune_for(
@@ -95,32 +66,27 @@ def prune_for(
     budget: Budget | None = None,
     *,
     solver: str | Solver = AUTO,
-) -> tuple[Any, Choice | None]:
-    """Return the selection for an objective, and the choice that was made where it is ``auto``.
+) -> Any:
+    """Return the selection that is worth most by a named objective.
 
     Parameters
     ----------
     votes : Votes or ClassVotes
         Validation rows.
     objective : str or mapping
-        A weighted sum: :func:`prune_exactly`. With ``+margin``: the same, and among the selections worth as
-        much the one with the best concave utility of margins that a search finds; value and bound are those
-        of the weighted sum. With ``+slope-A``: the best sum of sigmoids of margins
-        (:mod:`shortlist.ensembles.pruning.slope_problem`). With ``+auto``, or ``auto``: one of these and a
-        largest size, by cross-validation on `votes`. Weights of several classes are by their index.
+        A weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes are by
+        their index.
     limits : SelectionLimits
         Size, cost and diversity.
     budget : Budget, optional
-        For all of it; default no limit. See :func:`prune_exactly`.
+        Default no limit. See :func:`prune_exactly`.
     solver : str or Solver
-        As of that function; alone, a slope has a program for every size
-        (:mod:`shortlist.ensembles.proofs.lines.slope_program`).
+        As of that function.
 
     Returns
     -------
     EnsembleSelection or ClassSelection
         As of :func:`shortlist.ensembles.pruning.engine.prove`.
-    Choice or None
 
     Raises
     ------
@@ -132,29 +98,15 @@ def prune_for(
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[0, 0, 2], [2, 1, 1], [0, 2, 2], [1, 2, 0]], [0, 1, 2, 2])
-    >>> result, _ = prune_for(votes, "accuracy", selection_limits(3))
+    >>> result = prune_for(votes, "accuracy", selection_limits(3))
     >>> result.mask.tolist(), result.value, result.bound
     ([False, True, False], 1.0, 1.0)
     """
-    budget = budget or Budget()
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)
     n_classes = votes.n_classes if isinstance(votes, ClassVotes) else 2
-    first, utility, by_choice = parse_objective(objective, n_classes=n_classes)
-    choice = None
-    if by_choice and not limits.conflict():
-        choice = choose_objective(votes, first, limits, budget.until(CHOICE_SHARE))
-        utility = choice.setting.utility
-        limits = dataclasses.replace(
-            limits, min_size=choice.setting.min_size, max_size=choice.setting.max_size
-        )
-    weights = weights_of(first, votes)
-    share = budget.share(1.0 if utility is None or utility.leads else PROOF_SHARE)
-    leading = utility if utility is not None and utility.leads else None
-    result = prune_exactly(votes, weights, limits, share, solver=solver, slope=leading)
-    if utility is not None and not utility.leads and not result.reason:
-        result = _with_better_margins(result, problem_of(votes, weights, limits), utility, budget)
-    return dataclasses.replace(result, seconds=budget.elapsed), choice
+    weights = weights_of(parse_objective(objective, n_classes=n_classes), votes)
+    return prune_exactly(votes, weights, limits, budget, solver=solver)
 
 
 def prune_exactly(
@@ -164,9 +116,8 @@ def prune_exactly(
     budget: Budget | None = None,
     *,
     solver: str | Solver = AUTO,
-    slope: MarginUtility | None = None,
 ) -> Any:
-    """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`, or a sum of sigmoids.
+    """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
     Parameters
     ----------
@@ -178,15 +129,13 @@ def prune_exactly(
         Size, cost and diversity.
     budget : Budget, optional
         Its limit in nodes does not depend on the clock and is in the solver's unit (see
-        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT or the branch and bound; with one
+        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one
         thread and no other limit the answer is reproducible. Progress is told with value and bound in the
         user's unit. Default no limit.
     solver : str or Solver, default="auto"
         ``"auto"``: :func:`shortlist.ensembles.pruning.engine.prove` by itself. The name of a backend, or a
         backend: that one alone, on the paper's program as it stands, or that of
         :mod:`shortlist.ensembles.proofs.programs.plurality_program`.
-    slope : MarginUtility, optional
-        One that leads: what is summed up instead.
 
     Returns
     -------
@@ -205,49 +154,9 @@ def prune_exactly(
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
     backend = None if solver == AUTO else open_solver(solver) if isinstance(solver, str) else solver
-    problem = problem_of(votes, weights, limits)
     return prove(
-        problem if slope is None else SlopeProblem(problem, slope),
+        problem_of(votes, weights, limits),
         budget or Budget(),
         solver=backend,
         solver_name=solver_name(solver),
-    )
-
-
-def _with_better_margins(
-    result: PrunedSelection,
-    of: ThresholdProblem | PluralityProblem,
-    utility: MarginUtility,
-    budget: Budget,
-) -> PrunedSelection:
-    """Replace the selection by one that is worth at least as much and has better margins."""
-    by_threshold = isinstance(of, ThresholdProblem)
-    better = search_selection(
-        of.votes, of.weights, of.limits, budget, starts=[result.mask], utility=utility,
-        max_steps=UTILITY_STEPS if by_threshold else CLASS_UTILITY_STEPS,
-    )  # fmt: skip
-    objective = named(of.objective, utility)
-    if better is None:
-        return dataclasses.replace(result, objective=objective)
-    mask, total, threshold = better.mask, better.total, better.threshold
-    value = of.value(total)
-    optimal = result.bound - value <= of.tolerance
-    certificate = result.certificate
-    if certificate is not None:
-        certificate = certificate | of.claim(mask, threshold) | {"value": total}
-    return of.result(mask, threshold)(
-        objective=objective,
-        value=value,
-        bound=result.bound,
-        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-        proof=dataclasses.replace(
-            result.proof,
-            kind=ProofKind.COMPLETE if optimal else ProofKind.APPROXIMATE,
-            missing=(result.bound - value,),
-        ),
-        seconds=result.seconds,
-        history=result.history,
-        certificate=certificate,
-        certified_bound=result.certified_bound,
-        proved_by=result.proved_by,
     )

@@ -12,7 +12,6 @@ from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.pruning.objective_choice import Choice, Setting
 from shortlist.ensembles.pruning.pruning import ObjectiveName
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.runs.budget import Budget
@@ -34,8 +33,8 @@ def prune_soft(
     *,
     positive: int | None = None,
     max_copies: int = 1,
-) -> tuple[PrunedSelection, MeanGoal, Choice | None]:
-    """Return the selection whose mean probabilities are best, the goal, and the choice where there was one.
+) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
+    """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
 
     Parameters
     ----------
@@ -60,13 +59,11 @@ def prune_soft(
         If the objective cannot be used.
     """
     budget = budget or Budget()
-    choice = None
     if asks_for_choice(objective):
         limits = few_members(limits, votes.n_classifiers)
-        choice = Choice(Setting(LOG_LOSS, limits.min_size, limits.max_size), (), WHY_FEW)
     goal = soft_goal(votes, objective, positive=positive)
     result = prune_means(votes.repeated(max_copies), goal, limits, budget)
-    return _first_copies_first(result, max_copies), goal, choice
+    return _first_copies_first(result, max_copies), goal, limits
 
 
 def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 Everything that a walk depends on is in these arrays, so that cutting a walk into blocks changes nothing.
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from shortlist._random import State
 from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, ShortTable
@@ -23,16 +23,12 @@ PART = 1000
     SLACK,
     HAS_COSTS,
     HAS_CREDIT,
-    UTILITY,
     N_TRIED,
     N_SWAPS,
     TENURE,
     PATIENCE,
-    BY_WORTH,
-) = range(15)
-"""Entries of `options`; ``UTILITY`` is 0 (none), 1 (after the total) or 2 (before it), ``BY_WORTH`` whether 1
-tells moves apart too.
-"""
+) = range(13)
+"""Entries of `options`."""
 (
     SIZE,
     THRESHOLD,
@@ -40,24 +36,21 @@ tells moves apart too.
     CREDIT,
     MISSED,
     TOTAL,
-    WORTH,
     STEP,
     STALLED,
     PENALTY,
     KNOWN,
     BEST_TOTAL,
-    BEST_WORTH,
     BEST_THRESHOLD,
     RUN_KNOWN,
     RUN_TOTAL,
-    RUN_WORTH,
     STREAK,
-) = range(18)
+) = range(15)
 """Entries of `scalars`: the current selection, the walk, the best selection within limits, and the best of
 this run.
 """
-PICK, PICK_WORTH, PICK_SCORE = range(3)
-"""Entries of a choice: classifier, utility, and what is compared first."""
+PICK, PICK_SCORE = range(2)
+"""Entries of a choice: classifier, and what it is compared by."""
 
 
 class SearchRows(NamedTuple):
@@ -71,8 +64,6 @@ class SearchRows(NamedTuple):
     """True classes, where the class with most votes wins; nothing where a threshold is chosen."""
     gains: Longs
     """What a row adds when it is decided positive, or right by most votes, ``(n_rows,)``."""
-    table: LongTable
-    """The margin utility, integers by size and distance (:mod:`shortlist.ensembles.goals.margin_worth`)."""
 
 
 class SearchLimits(NamedTuple):
@@ -94,9 +85,7 @@ class SearchWalk(NamedTuple):
     tally: ShortTable
     """Positive votes of the members, ``(1, n_rows)``, or votes for each class, ``(n_rows, n_classes)``."""
     levels: LongTable
-    """With a threshold the gains above 0, and minus those below 0, of the rows by tally. By most votes with
-    a utility the gains of the rows by distance.
-    """
+    """With a threshold the gains above 0, and minus those below 0, of the rows by tally."""
     leads: Longs
     """By most votes the lead of each row: right iff it is at least 0."""
     sums: Longs
@@ -116,8 +105,6 @@ class SearchRoom(NamedTuple):
 
     near: LongTable
     """Gains by tally near the threshold and classifier, or by joining or leaving and class."""
-    deep: Annotated[Longs, 3]
-    """Weights by sign, tally and classifier, where the utility leads."""
     ratings: LongTable
     """Of each classifier: what its addition is compared by and at which threshold, the same of its removal,
     and a score of those that may move, ``(5, n_classifiers)``.

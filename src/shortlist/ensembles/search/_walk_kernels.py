@@ -7,17 +7,12 @@ from shortlist._random import draw_below
 from shortlist.arrays import Bytes, Longs, Whole
 from shortlist.ensembles.search._limit_kernels import adapt_penalty, count_limits, missed_after, priced
 from shortlist.ensembles.search._plurality_kernels import (
-    class_worth_after,
     count_classes,
-    rate_class_worths,
     rate_classes,
-    set_class_worth,
 )
 from shortlist.ensembles.search._search_arrays import (
     BEST_THRESHOLD,
     BEST_TOTAL,
-    BEST_WORTH,
-    BY_WORTH,
     HAS_COSTS,
     HAS_CREDIT,
     KNOWN,
@@ -30,19 +25,15 @@ from shortlist.ensembles.search._search_arrays import (
     PATIENCE,
     PICK,
     PICK_SCORE,
-    PICK_WORTH,
     RUN_KNOWN,
     RUN_TOTAL,
-    RUN_WORTH,
     SIZE,
     STALLED,
     STEP,
     TENURE,
     THRESHOLD,
     TOTAL,
-    UTILITY,
     WORST,
-    WORTH,
     SearchLimits,
     SearchRoom,
     SearchRows,
@@ -51,13 +42,8 @@ from shortlist.ensembles.search._search_arrays import (
 from shortlist.ensembles.search._threshold_kernels import (
     count_votes,
     rate_totals,
-    rate_worths,
     set_threshold,
-    worth_after,
 )
-
-MOST_TIED = 24
-"""How many equal moves are told apart by utility in one step."""
 
 
 @kernel("void(int64, SearchRows, SearchLimits, SearchWalk)")
@@ -77,25 +63,7 @@ def settle(rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
     """Note what the current selection misses, and its best threshold."""
     walk.scalars[MISSED] = missed_after(NONE, limits, walk)
     if not len(rows.labels):
-        set_threshold(rows.table, limits, walk)
-    elif limits.options[UTILITY]:
-        set_class_worth(rows.table, walk)
-
-
-@kernel("void(int64, int64, SearchRows, SearchLimits, SearchWalk, SearchRoom)")
-def rate_flips(
-    start: Whole, stop: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk, room: SearchRoom
-) -> None:
-    """Rate the flips of classifiers start to stop."""
-    by_worth = limits.options[UTILITY] == 2
-    if len(rows.labels) and by_worth:
-        rate_class_worths(start, stop, rows, walk, room)
-    elif len(rows.labels):
-        rate_classes(start, stop, rows, walk, room)
-    elif by_worth:
-        rate_worths(start, stop, rows, walk, room)
-    else:
-        rate_totals(start, stop, rows, walk, room)
+        set_threshold(walk)
 
 
 @kernel("void(int64, int64, int64, SearchRows, SearchLimits, SearchWalk, SearchRoom, int64[::1])")
@@ -112,13 +80,15 @@ def choose_flip(
     """Write to `choice` the best flip of classifiers start to stop that is allowed, or NONE.
 
     With `without` a classifier that has just left, only additions of others count, for a swap. A recently
-    moved classifier may move again where that gives the best selection so far. Ties go by utility, then by
-    chance.
+    moved classifier may move again where that gives the best selection so far. Ties go by chance.
     """
     options, ratings, member, scalars = limits.options, room.ratings, walk.member, walk.scalars
-    rate_flips(start, stop, rows, limits, walk, room)
+    if len(rows.labels):
+        rate_classes(start, stop, rows, walk, room)
+    else:
+        rate_totals(start, stop, rows, walk, room)
     size = scalars[SIZE]
-    best_known = scalars[BEST_WORTH] if options[UTILITY] == 2 else scalars[BEST_TOTAL]
+    best_known = scalars[BEST_TOTAL]
     best: Whole = np.int64(WORST)
     n_tied: Whole = np.int64(0)
     for k in range(start, stop):
@@ -146,61 +116,34 @@ def choose_flip(
             n_tied += 1
     choice[PICK] = NONE
     choice[PICK_SCORE] = WORST
-    choice[PICK_WORTH] = WORST
     if n_tied == 0:
         return
     offset = draw_below(walk.draws, stop - start) if n_tied > 1 else np.int64(0)
-    n_seen: Whole = np.int64(0)
     for step in range(stop - start):
         k = int(start + (offset + step) % (stop - start))
-        if ratings[4, k] != best:
-            continue
-        n_seen += 1
-        place = 2 if member[k] else 0
-        worth: Whole = np.int64(0)
-        if options[BY_WORTH] and len(rows.labels):
-            worth = class_worth_after(k, rows, walk)
-        elif options[BY_WORTH]:
-            worth = worth_after(k, ratings[place + 1, k], rows, walk)
-        if choice[PICK] == NONE or worth > choice[PICK_WORTH]:
+        if ratings[4, k] == best:
             choice[PICK] = k
-            choice[PICK_WORTH] = worth
             choice[PICK_SCORE] = best
-        if not options[BY_WORTH] or n_seen == MOST_TIED:
             break
 
 
-@kernel("boolean(boolean, int64, int64, int64, int64, int64)")
-def better(
-    known: bool, mode: Whole, total: Whole, worth: Whole, best_total: Whole, best_worth: Whole
-) -> bool:
-    """Whether a selection is better than the best so far, by total and utility in the order of the mode."""
-    if not known:
-        return True
-    if mode == 2:
-        return bool(worth > best_worth or (worth == best_worth and total > best_total))
-    return bool(total > best_total or (total == best_total and worth > best_worth))
-
-
-@kernel("void(SearchLimits, SearchWalk)")
-def note_selection(limits: SearchLimits, walk: SearchWalk) -> None:
+@kernel("void(SearchWalk)")
+def note_selection(walk: SearchWalk) -> None:
     """Keep the current selection if within limits and the best: of all (row 0), of this run (row 1)."""
     scalars, best, member = walk.scalars, walk.best, walk.member
     scalars[STALLED] += 1
     if scalars[MISSED] > 0:
         return
-    mode, total, worth = limits.options[UTILITY], scalars[TOTAL], scalars[WORTH]
-    if better(scalars[RUN_KNOWN] == 1, mode, total, worth, scalars[RUN_TOTAL], scalars[RUN_WORTH]):
+    total = scalars[TOTAL]
+    if not scalars[RUN_KNOWN] or total > scalars[RUN_TOTAL]:
         scalars[RUN_KNOWN] = 1
         scalars[RUN_TOTAL] = total
-        scalars[RUN_WORTH] = worth
         scalars[STALLED] = 0
         for k in range(len(member)):
             best[1, k] = member[k]
-    if better(scalars[KNOWN] == 1, mode, total, worth, scalars[BEST_TOTAL], scalars[BEST_WORTH]):
+    if not scalars[KNOWN] or total > scalars[BEST_TOTAL]:
         scalars[KNOWN] = 1
         scalars[BEST_TOTAL] = total
-        scalars[BEST_WORTH] = worth
         scalars[BEST_THRESHOLD] = scalars[THRESHOLD]
         for k in range(len(member)):
             best[0, k] = member[k]
@@ -215,7 +158,7 @@ def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk)
         walk.tabu[k] = 0
     settle(rows, limits, walk)
     walk.scalars[RUN_KNOWN] = 0
-    note_selection(limits, walk)
+    note_selection(walk)
     walk.scalars[STALLED] = 0
 
 
@@ -228,7 +171,6 @@ def walk_selections(
     n_classifiers = len(member)
     tried = options[N_TRIED]
     choice, other = room.choices[0], room.choices[1]
-    leads = options[UTILITY] == 2
     for step in range(n_steps):
         if scalars[STALLED] >= options[PATIENCE]:
             return step
@@ -238,7 +180,7 @@ def walk_selections(
         stop = start + tried
         choose_flip(start, stop, NONE, rows, limits, walk, room, choice)
         out: Whole = np.int64(NONE)
-        now = priced(scalars[WORTH] if leads else scalars[TOTAL], scalars[MISSED], scalars)
+        now = priced(scalars[TOTAL], scalars[MISSED], scalars)
         if choice[PICK] == NONE or choice[PICK_SCORE] <= now:
             for _ in range(min(options[N_SWAPS], scalars[SIZE])):
                 k = draw_below(walk.draws, n_classifiers)
@@ -249,10 +191,7 @@ def walk_selections(
                 flip(k, rows, limits, walk)
                 choose_flip(start, stop, k, rows, limits, walk, room, other)
                 flip(k, rows, limits, walk)
-                if other[PICK] != NONE and (
-                    other[PICK_SCORE] > choice[PICK_SCORE]
-                    or (other[PICK_SCORE] == choice[PICK_SCORE] and other[PICK_WORTH] > choice[PICK_WORTH])
-                ):
+                if other[PICK] != NONE and other[PICK_SCORE] > choice[PICK_SCORE]:
                     for i in range(len(choice)):
                         choice[i] = other[i]
                     out = k
@@ -267,5 +206,5 @@ def walk_selections(
         settle(rows, limits, walk)
         if options[HAS_COSTS] or options[HAS_CREDIT]:
             adapt_penalty(scalars)
-        note_selection(limits, walk)
+        note_selection(walk)
     return n_steps

@@ -11,7 +11,6 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK
-from shortlist.ensembles.goals.margin_worth import MarginUtility
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.search import _search_arrays as entries
@@ -70,8 +69,6 @@ class FoundSelection:
         L: positive where more than this many members vote so; 0 where the class with most votes wins.
     total : int
         The weighted sum; in the answer counted anew from the votes.
-    utility : int or None
-        :func:`utility_total`, when a utility was given.
     steps : int
         Moves made until it was reported.
     seconds : float
@@ -81,7 +78,6 @@ class FoundSelection:
     mask: Mask
     threshold: int
     total: int
-    utility: int | None
     steps: int
     seconds: float
 
@@ -93,12 +89,11 @@ def search_selection(
     budget: Budget | None = None,
     *,
     starts: Sequence[Mask] | None = None,
-    utility: MarginUtility | None = None,
     max_steps: int = 20_000,
     on_better: Callable[[FoundSelection], None] | None = None,
     settings: TabuSettings | None = None,
 ) -> FoundSelection | None:
-    """Search for a selection that keeps the limits and whose weighted sum, then margin utility, is large.
+    """Search for a selection that keeps the limits and whose weighted sum is large.
 
     Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
     not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
@@ -121,9 +116,6 @@ def search_selection(
     starts : sequence of ndarray of bool, optional
         Where the first walks begin; those that keep the limits are never better than the answer. Default
         :func:`ordering_starts` for two classes, none for several; an empty sequence begins at random.
-    utility : MarginUtility, optional
-        Tells apart selections of the same weighted sum, and every other walk goes by it too; one that leads
-        is maximised itself, and the weighted sum tells apart. For two classes only.
     max_steps : int, default=20000
         Limit in moves: with it alone the answer depends on nothing but the arguments.
     on_better : callable, optional
@@ -143,9 +135,8 @@ def search_selection(
 
     Notes
     -----
-    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold, or for a
-    utility that leads O(n_rows · n_classifiers); above four million votes flips are sampled. 6 bytes per vote
-    beside the votes, at most. The kernels release the interpreter, so it may run in a thread beside a solver.
+    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold; above
+    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the interpreter, so it may run in a thread beside a solver.
 
     Examples
     --------
@@ -166,11 +157,11 @@ def search_selection(
         return None
     if isinstance(votes, ClassVotes):
         assert isinstance(weights, ClassWeights), "class votes are worth class weights"
-        counted, starts = class_search_rows(votes, weights, utility), () if starts is None else starts
+        counted, starts = class_search_rows(votes, weights), () if starts is None else starts
     else:
         assert isinstance(weights, Weights), "votes of two classes are worth their weights"
         starts = ordering_starts(votes, weights, limits, budget) if starts is None else starts
-        counted = threshold_search_rows(votes, weights, utility)
+        counted = threshold_search_rows(votes, weights)
     walker = _Walker(counted, limits, settings=settings, seed=budget.seed)
     rng = np.random.default_rng(budget.seed)
     elites = Elites(votes.n_classifiers, limits, settings.n_elites, rng)
@@ -188,8 +179,7 @@ def search_selection(
     if not walker.best_key():
         return None
     kept = walker.report(budget.elapsed - begin)
-    total, worth = counted.recount(kept.mask, kept.threshold)
-    return dataclasses.replace(kept, total=total, utility=worth)
+    return dataclasses.replace(kept, total=counted.recount(kept.mask, kept.threshold))
 
 
 def _blocks(
@@ -218,7 +208,6 @@ class _Walker:
         n, n_rows = counted.n_classifiers, len(counted.rows.gains)
         self.limits = _limit_arrays(limits)
         self.options = self.limits.options
-        self.options[entries.UTILITY] = counted.utility_mode
         self.options[entries.N_TRIED] = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
         self.options[entries.PATIENCE] = settings.patience
         self.limited = bool(self.options[entries.HAS_COSTS] or self.options[entries.HAS_CREDIT])
@@ -238,7 +227,6 @@ class _Walker:
         )
         self.room = SearchRoom(
             near=np.zeros(counted.n_rating, dtype=np.int64),
-            deep=np.zeros(counted.n_deep, dtype=np.int64),
             ratings=np.zeros((5, n), dtype=np.int64),
             choices=np.zeros((2, entries.PICK_SCORE + 1), dtype=np.int64),
         )
@@ -262,7 +250,6 @@ class _Walker:
         swaps = self.limited or most - least < len(mask) // 2 or number % 4 == 3
         self.options[entries.N_SWAPS] = 2 if swaps else 0
         self.options[entries.TENURE] = min(max(1, len(mask) // 6), int(rng.choice(self.settings.tenures)))
-        self.options[entries.BY_WORTH] = self.counted.utility_mode == 1 and number % 2 == 0
 
     @property
     def n_steps(self) -> int:
@@ -281,7 +268,6 @@ class _Walker:
             mask=self.state.best[0].astype(bool),
             threshold=int(scalars[entries.BEST_THRESHOLD]),
             total=int(scalars[entries.BEST_TOTAL]) + self.counted.offset,
-            utility=int(scalars[entries.BEST_WORTH]) if self.counted.utility_mode else None,
             steps=self.n_steps,
             seconds=seconds,
         )
@@ -295,16 +281,13 @@ class _Walker:
         """Return what the best selection so far is worth, nothing when there is none."""
         if not self.scalars[entries.KNOWN]:
             return ()
-        return self._ordered(int(self.scalars[entries.BEST_TOTAL]), int(self.scalars[entries.BEST_WORTH]))
+        return (int(self.scalars[entries.BEST_TOTAL]),)
 
     def run_key(self) -> tuple[int, ...]:
         """Return the same of the walk."""
         if not self.scalars[entries.RUN_KNOWN]:
             return ()
-        return self._ordered(int(self.scalars[entries.RUN_TOTAL]), int(self.scalars[entries.RUN_WORTH]))
-
-    def _ordered(self, total: int, worth: int) -> tuple[int, int]:
-        return (worth, total) if self.counted.utility_mode == 2 else (total, worth)
+        return (int(self.scalars[entries.RUN_TOTAL]),)
 
 
 def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
@@ -312,7 +295,7 @@ def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
     diversity = limits.diversity
     costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs.copy()
     credit = np.zeros((1, 1), dtype=np.int64)
-    options = np.zeros(entries.BY_WORTH + 1, dtype=np.int64)
+    options = np.zeros(entries.PATIENCE + 1, dtype=np.int64)
     options[entries.MIN_SIZE], options[entries.MAX_SIZE] = limits.min_size, limits.max_size
     options[entries.HAS_COSTS], options[entries.BUDGET] = limits.costs is not None, limits.budget
     options[entries.COST_UNIT] = max(1, int(costs.sum()) // (len(costs) * entries.PART))

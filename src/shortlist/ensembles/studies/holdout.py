@@ -441,7 +441,7 @@ def _best_single(chosen: Chosen, asked: _Asked) -> int:
     votes = merge_rows(
         (asked.answers == positive).astype(np.uint8), (asked.truth == positive).astype(np.uint8)
     )
-    weights = named_weights(parse_objective(chosen.terms.goal)[0], votes)
+    weights = named_weights(parse_objective(chosen.terms.goal), votes)
     members = np.eye(votes.n_classifiers, dtype=bool)
     return int(np.argmax([weights.total(confusion(votes, mask, 0)) for mask in members]))
 

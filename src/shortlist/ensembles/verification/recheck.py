@@ -377,14 +377,14 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
     else:
         votes = merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
         diversity = class_diversity_limits(terms.diversity, votes)
-    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes)[0], votes)
+    weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
     limits = _limits(chosen, votes.n_classifiers, diversity)
     meant = (
         plain_problem(weights, limits)
         if isinstance(weights, Weights)
         else plain_class_problem(weights, limits)
     )
-    meant["utility"], unit = None, weights.denominator
+    unit = weights.denominator
     certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.selection).tolist()
     if certificate is None:

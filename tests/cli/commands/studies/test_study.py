@@ -31,7 +31,7 @@ RUNS = [
     "--set",
     "evaluations=300",
 ]
-PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy+auto", "--workers", "1"]
+PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy", "--workers", "1"]
 WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
 EVOLVED = ["stage", "example:iris", "--method", "emsco", "--set", "population=20", "--set", "generations=12"]
 RECALL = [*WALK, "--set", "recall=3", "--set", "population=10", "--set", "generations=5"]
