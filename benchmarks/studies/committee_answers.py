@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from benchmarks.studies.voting import HELD_OUT, N_CLASSIFIERS, SETS
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.pool import make_pool
-from shortlist.ensembles.pools.refit import cross_fit, out_of_fold, refit_members
+from shortlist.ensembles.pools.answers import class_probabilities
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.pool import out_of_fold
+from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.pruning.soft_pruning import prune_soft
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.votes.calibration import fitted_factors

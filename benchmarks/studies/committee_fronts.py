@@ -16,7 +16,8 @@ from benchmarks.data.uci import read_uci
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import committee_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
-from shortlist.ensembles.pools.pool import make_pool, positive_probabilities
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.votes.binary_votes import merge_rows, round_votes
 from shortlist.runs.budget import Budget
 from shortlist.tables.splits import hold_out

@@ -15,7 +15,7 @@ from mapie.risk_control import BinaryClassificationController
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-from shortlist.ensembles.pools.pool import make_pool
+from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import LowCoverageWarning
 from shortlist.guarantees.tails import Demand
 from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data.uci import read_uci, validation_votes
-from shortlist.ensembles.committees.probability_sources import AUTO
+from shortlist._validation import AUTO
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.estimators.base import AVERAGED, HARD
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.answers import class_probabilities
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.studies.method_comparison import pruning_methods, remembered_pool

@@ -1,7 +1,7 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.ensembles.committees.selections import ClassSelection as ClassSelection
-from shortlist.ensembles.committees.selections import EnsembleSelection as EnsembleSelection
+from shortlist.ensembles.committees.evidence import ClassSelection as ClassSelection
+from shortlist.ensembles.committees.evidence import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -11,9 +11,9 @@ from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as Gr
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
+from shortlist.ensembles.pools.fitting import load_pool as load_pool
+from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.pools.pool import load_pool as load_pool
-from shortlist.ensembles.pools.pool import make_pool as make_pool
 from shortlist.errors import AcquisitionError as AcquisitionError
 from shortlist.errors import BadFileError as BadFileError
 from shortlist.errors import BadInputError as BadInputError

@@ -13,6 +13,9 @@ T = TypeVar("T")
 MOST_SEED = 2**32 - 1
 """Largest seed of every method, estimator and command; the least is 0."""
 
+AUTO = "auto"
+"""What leaves a choice to whoever is asked."""
+
 
 def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`."""

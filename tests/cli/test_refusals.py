@@ -17,7 +17,8 @@ from shortlist.cli.options.settings import options_of, setting_fields, settings_
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import pool
-from shortlist.ensembles.pools.pool import Pool, as_pool
+from shortlist.ensembles.pools.fitting import as_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.files import dump_object
 from tests.cli.running import Ran, shortlist

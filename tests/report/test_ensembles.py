@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
+from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.committees.selections import EnsembleSelection
 from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.ensembles.pools.pool import make_pool
+from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import BadInputError
 from shortlist.reproduce import pruning_printed as printed
 from shortlist.reproduce.paper import Extent, ResultTable, reproduce

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection
+from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model

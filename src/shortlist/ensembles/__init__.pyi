@@ -12,9 +12,9 @@ from shortlist.ensembles.committees.chosen import RecordedRows as RecordedRows
 from shortlist.ensembles.committees.chosen import Terms  # noqa: F401
 from shortlist.ensembles.committees.committee import Committee as Committee
 from shortlist.ensembles.committees.committee import MemberAnswers  # noqa: F401
+from shortlist.ensembles.committees.evidence import ClassSelection as ClassSelection
+from shortlist.ensembles.committees.evidence import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.committees.evidence import Evidence  # noqa: F401
-from shortlist.ensembles.committees.selections import ClassSelection as ClassSelection
-from shortlist.ensembles.committees.selections import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -39,14 +39,14 @@ from shortlist.ensembles.fronts.committee_front import committee_front as commit
 from shortlist.ensembles.fronts.committee_problem import committee_problem as committee_problem
 from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
 from shortlist.ensembles.pools.families import RidgeCovariance  # noqa: F401
+from shortlist.ensembles.pools.fitting import as_pool as as_pool
+from shortlist.ensembles.pools.fitting import load_pool as load_pool
+from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.judges import Judge  # noqa: F401
 from shortlist.ensembles.pools.members import Member  # noqa: F401
 from shortlist.ensembles.pools.nearest_rows import NearestRows  # noqa: F401
+from shortlist.ensembles.pools.pool import CrossFittedPool  # noqa: F401
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.pools.pool import as_pool as as_pool
-from shortlist.ensembles.pools.pool import load_pool as load_pool
-from shortlist.ensembles.pools.pool import make_pool as make_pool
-from shortlist.ensembles.pools.refit import CrossFittedPool  # noqa: F401
 from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
 from shortlist.ensembles.rules.orderings import RULES as RULES
 from shortlist.ensembles.rules.orderings import Ordering as Ordering

@@ -11,8 +11,7 @@ import numpy as np
 
 from shortlist._words import all_of
 from shortlist.ensembles.committees.chosen import Chosen
-from shortlist.ensembles.committees.committee import Committee
-from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
+from shortlist.ensembles.committees.committee import MEAN, SHARES, Committee
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Chosen, member_answers
-from shortlist.ensembles.committees.evidence import best_of
+from shortlist.ensembles.committees.evidence import PrunedSelection, best_of
 from shortlist.ensembles.committees.facts import chosen_facts
-from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
 from shortlist.ensembles.pools.copies import AGAIN, counted_names
 from shortlist.ensembles.votes.class_votes import (

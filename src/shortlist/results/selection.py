@@ -6,7 +6,6 @@ import numpy as np
 
 from shortlist.arrays import Mask
 from shortlist.pickles import saved_from
-from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, Status, relative_gap
 
@@ -47,6 +46,8 @@ class Selection:
         return f"{type(self).__name__}({size}; {value}; {self.status})"
 
     def _repr_html_(self) -> str:
+        from shortlist.results.notebook import html_table
+
         limit = [("stopped by", self.proof.limit)] if self.proof.limit else []
         facts = [
             ("status", self.status),

@@ -18,7 +18,8 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
-from shortlist.ensembles.pools.pool import Pool, load_pool, make_pool
+from shortlist.ensembles.pools.fitting import load_pool, make_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.studies.holdout import evolve_table, prune_table
 from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
 from shortlist.ensembles.verification.recheck import verify

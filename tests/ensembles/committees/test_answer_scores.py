@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.committees.answer_scores import AnswerScores, range_of_means
+from shortlist.ensembles.committees.asking import AnswerScores, range_of_means
 from shortlist.ensembles.committees.ballots import Plurality, Threshold
 from shortlist.ensembles.votes.calibration import Calibration
 

@@ -20,8 +20,7 @@ from shortlist.ensembles import (
     Pool,
     make_pool,
 )
-from shortlist.ensembles.committees.answer_scores import AnswerScores
-from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.asking import AnswerScores, Asking, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.savings import exit_report, least_calls
 from shortlist.ensembles.votes.calibration import Calibration

@@ -24,7 +24,7 @@ from shortlist.ensembles import (
     make_pool,
     verify,
 )
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model
 

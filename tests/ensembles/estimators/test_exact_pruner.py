@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.answers import class_answers
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.clock import seconds_now

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError
 from shortlist.ensembles import GreedyMeansPruner, Pool, make_pool, verify
-from shortlist.ensembles.pools.class_probabilities import class_probabilities, class_shares
+from shortlist.ensembles.pools.answers import class_probabilities, class_shares
 from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.saved_models import SavedModel, load_model, save_model

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris, make_classification
 from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.studies.holdout import prune_table
 from shortlist.ensembles.votes.calibration import fitted_factors

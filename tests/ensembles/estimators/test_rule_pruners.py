@@ -18,8 +18,8 @@ from shortlist.ensembles.estimators.rule_pruners import (
     OrderedPruner,
     RulePruner,
 )
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.pool import as_pool, make_pool
+from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.fitting import as_pool, make_pool
 from shortlist.ensembles.rules.orderings import RULES
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)

@@ -8,7 +8,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
+from shortlist.ensembles.pools.fitting import as_pool, make_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 
 X = np.arange(20.0).reshape(10, 2)

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
-from shortlist.ensembles.pools.pool import as_pool, make_pool
+from shortlist.ensembles.pools.answers import class_probabilities
+from shortlist.ensembles.pools.fitting import as_pool, make_pool
 from shortlist.errors import BadInputError
 
 X, Y = load_iris(return_X_y=True)

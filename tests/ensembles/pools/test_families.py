@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from shortlist.ensembles.pools.families import FAMILIES, RidgeCovariance
-from shortlist.ensembles.pools.members import draw_columns, draw_stratified, fit_member
+from shortlist.ensembles.pools.fitting import draw_columns, draw_stratified, fit_member
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "model-families.md"
 CLASSES = np.array(["no", "perhaps", "yes"])

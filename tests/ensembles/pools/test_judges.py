@@ -8,8 +8,7 @@ import pytest
 
 from shortlist import BadInputError
 from shortlist.ensembles import BackfittingPruner, ExactPruner, MarginPruner, OrderedPruner, Pool, verify
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_probabilities, class_shares
+from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.judges import columns_asked
 from shortlist.ensembles.votes.soft_votes import whole_shares
 

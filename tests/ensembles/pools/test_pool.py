@@ -28,11 +28,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.members import fit_member
-from shortlist.ensembles.pools.pool import Pool, as_pool, load_pool, make_pool, positive_probabilities
+from shortlist.ensembles.pools.fitting import as_pool, fit_member, load_pool, make_pool
+from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object
 from shortlist.runs import Cancellation, Finished, Progress, open_study
@@ -646,7 +646,7 @@ def test_classifiers_that_a_study_has_are_not_fitted_again(
             made.append(family)
             return fit_member(family, *rest)
 
-        monkeypatch.setattr("shortlist.ensembles.pools.pool.fit_member", fit_and_note)
+        monkeypatch.setattr("shortlist.ensembles.pools.fitting.fit_member", fit_and_note)
         study.record(Finished("random-forest-1", pickle.dumps("of a stranger")))
         more = make_pool(X, y, n_classifiers=5, study=study)
         assert made == ["nearest-neighbours", "random-forest"]

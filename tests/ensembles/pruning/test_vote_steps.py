@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from shortlist.ensembles.committees.selections import EnsembleSelection
+from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights

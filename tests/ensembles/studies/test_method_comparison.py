@@ -18,9 +18,10 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.copies import with_copies
-from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.ensembles.studies.method_comparison import (

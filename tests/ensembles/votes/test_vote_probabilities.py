@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, stretched, vote_shares
+from shortlist.ensembles.votes.class_votes import smoothed_shares, stretched, vote_shares
 
 
 @pytest.mark.parametrize("size", range(1, 6))

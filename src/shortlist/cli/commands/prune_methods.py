@@ -53,7 +53,7 @@ def compare_pruning(
     """Measure the methods in every fold, rank them, and print the table."""
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
-    from shortlist.ensembles.pools.members import calm_fits
+    from shortlist.ensembles.pools.fitting import calm_fits
     from shortlist.ensembles.studies.holdout import check_pruner
     from shortlist.ensembles.studies.method_comparison import compare_methods, write_results
     from shortlist.ensembles.studies.ranks import rank_folds

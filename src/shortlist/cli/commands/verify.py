@@ -45,7 +45,8 @@ def verify(
     )
     from shortlist.cli.text.progress import working
     from shortlist.ensembles.committees.chosen import Chosen
-    from shortlist.ensembles.pools.pool import Pool, load_pool
+    from shortlist.ensembles.pools.fitting import load_pool
+    from shortlist.ensembles.pools.pool import Pool
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
     from shortlist.errors import BadInputError

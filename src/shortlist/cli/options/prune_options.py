@@ -64,7 +64,7 @@ class MethodOptions:
 
     def leaves_greedy_out(self, pool: "Pool | None") -> bool:
         """Whether all methods are asked for, of a pool that gives no probabilities for one of them."""
-        from shortlist.ensembles.pools.class_probabilities import gives_probabilities
+        from shortlist.ensembles.pools.answers import gives_probabilities
 
         return self.methods == ALL and pool is not None and not gives_probabilities(pool)
 
@@ -145,7 +145,8 @@ class PoolOptions:
 
         Prices of judges whose columns are dropped are passed over, and noted.
         """
-        from shortlist.ensembles.pools.pool import Pool, load_pool
+        from shortlist.ensembles.pools.fitting import load_pool
+        from shortlist.ensembles.pools.pool import Pool
 
         if self.answers:
             _refuse_long_log(X, y)
@@ -404,7 +405,7 @@ PRUNE_USES = (
 def check_prune_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
     from shortlist._validation import as_choice, as_count
-    from shortlist.ensembles.committees.probability_sources import PROBABILITY_SOURCES
+    from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
     from shortlist.ensembles.studies.method_comparison import pruning_methods
     from shortlist.errors import BadInputError
 

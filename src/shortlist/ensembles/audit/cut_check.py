@@ -1,8 +1,8 @@
 """Checking a pruning certificate: slow, plain, and apart from everything that made it.
 
-Nothing but :mod:`shortlist.ensembles.audit.selection_check`, of the same kind, is imported from the rest of the
-library, and no number of the certificate is taken on trust: an auditor can read these loops, or write others
-like them.
+Nothing but :mod:`shortlist.ensembles.audit.selection_check`, of the same kind, is imported from the rest of
+the library, and no number of the certificate is taken on trust: an auditor can read these loops, or write
+others like them.
 """
 
 import hashlib

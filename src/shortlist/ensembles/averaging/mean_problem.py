@@ -22,7 +22,7 @@ from shortlist.ensembles.averaging.mean_terms import (
     step_of,
     total_of,
 )
-from shortlist.ensembles.committees.selections import ClassSelection, PrunedSelection
+from shortlist.ensembles.committees.evidence import ClassSelection, PrunedSelection
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions

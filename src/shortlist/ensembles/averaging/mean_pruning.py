@@ -15,7 +15,7 @@ from shortlist.ensembles.averaging.mean_search import (
     search_means,
 )
 from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree, Tangents
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.proofs.incumbent import Incumbent

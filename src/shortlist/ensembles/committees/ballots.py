@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Labels, Mask
-from shortlist.ensembles.pools.class_answers import class_answers, positive_codes
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_answers, class_probabilities, positive_codes
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.votes.class_votes import ClassCodes, class_tally, plurality
+from shortlist.ensembles.votes.class_votes import (
+    ClassCodes,
+    class_tally,
+    plurality,
+    smoothed_shares,
+    tally_shares,
+    undecided_about,
+)
 from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, decided_by_mean, weighed, whole_shares
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares, tally_shares, undecided_about
 from shortlist.pickles import saved_from
 
 
@@ -63,12 +68,12 @@ class Ballot(ABC):
         return np.asarray((answers[..., None] == np.arange(self.n_classes)) * self.most)
 
     def answers_of(self, members: Pool, X: Any) -> NDArray[Any]:
-        """Ask members for the answers that are added up, ``(n_rows, n_members)`` or with an axis of classes."""
+        """Ask members for the answers that are added up, ``(n_rows, n_members[, n_classes])``."""
         return self.codes_of(members, X)
 
     @abstractmethod
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class that the answers of all members decide on every row; -1 where they leave it open."""
+        """Return the class that the answers of all members decide on every row; -1: none."""
 
     def vote_shares(self, codes: ClassCodes) -> Floats:
         """Return what the votes of all members say for each class, ``(n_rows, n_classes)``, from 0 to 1."""
@@ -248,7 +253,7 @@ class Threshold(Ballot):
         return self.above
 
     def codes_of(self, members: Pool, X: Any) -> ClassCodes:
-        """Return 0 or 1, the class that a member finds more probable than one half if it is the positive one."""
+        """Return 0 or 1 by whether a member finds the positive class more probable than one half."""
         return positive_codes(members, X, self.positive)
 
     def decided(self, answers: NDArray[Any]) -> NDArray[np.int64]:

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import AUTO
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
-from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.committees.probability_sources import AUTO, FittedSource, fitted_source
-from shortlist.ensembles.committees.selections import PrunedSelection
-from shortlist.ensembles.pools.class_probabilities import gives_probabilities
-from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
-from shortlist.guarantees.guarantee import Guarantee
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.pickles import saved_from
 from shortlist.tables.fingerprints import Fingerprint, table_fingerprint
 
 if TYPE_CHECKING:
+    from shortlist.guarantees.guarantee import Guarantee
     from shortlist.results.front import Front
     from shortlist.results.picking import Pick
 
@@ -173,7 +170,7 @@ class Chosen:
     order_right: NDArray[np.integer] | None = None
     front: "Front | None" = None
     pick: "Pick | None" = None
-    promised_instead: Guarantee | None = None
+    promised_instead: "Guarantee | None" = None
 
     @property
     def selection(self) -> Mask:
@@ -251,42 +248,3 @@ def member_answers(record: RecordedRows, selection: Mask, positive: int | None) 
     return MemberAnswers(
         None if codes is None else codes[:, selection], None if shares is None else shares[:, selection]
     )
-
-
-def fit_probabilities(
-    committee: Committee,
-    as_chosen: Pool | CrossFittedPool,
-    X: Any,
-    truth: NDArray[np.integer],
-    *,
-    source: str,
-    seed: int = 0,
-) -> FittedSource:
-    """Return where probabilities come from, and what calibrates them, fitted on the rows that chose.
-
-    Parameters
-    ----------
-    committee : Committee
-    as_chosen : Pool or CrossFittedPool
-        Its members as they were chosen, who answer these rows.
-    X : array-like or DataFrame of shape (n_recorded, n_features)
-        The rows that chose.
-    truth : ndarray of int, shape (n_recorded,)
-        Places of their classes.
-    source : str
-        What probabilities may be, but ``auto``.
-    seed : int
-        Of the folds where cross-validation chooses.
-
-    Raises
-    ------
-    BadInputError
-        If means are asked for and a member gives no probabilities.
-    """
-
-    def score(of: str) -> NDArray[np.float64]:
-        return out_of_fold(
-            as_chosen, X, lambda members, rows: committee.with_members(members).scores(rows, of)
-        )
-
-    return fitted_source(source, score, truth, averages=gives_probabilities(committee.members), seed=seed)

@@ -2,35 +2,51 @@
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import AUTO
 from shortlist.arrays import Floats, Labels, Mask
-from shortlist.ensembles.committees.answer_scores import AnswerScores
 from shortlist.ensembles.committees.asking import (
     Added,
+    AnswerScores,
     Asking,
     AskingOrder,
     EarlyAnswers,
     ask_in_order,
 )
 from shortlist.ensembles.committees.ballots import Ballot, Plurality
-from shortlist.ensembles.committees.probability_sources import MEAN, MEANS, SHARES
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.judges import columns_asked, hear, who_may_abstain
 from shortlist.ensembles.pools.pool import Pool, matched_columns
 from shortlist.ensembles.votes.calibration import Calibration
-from shortlist.ensembles.votes.class_votes import ClassCodes
+from shortlist.ensembles.votes.class_votes import ClassCodes, smoothed_shares
 from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, whole_shares
-from shortlist.ensembles.votes.vote_probabilities import smoothed_shares
 from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
-from shortlist.guarantees.guarantee import Guarantee
 from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
+
+if TYPE_CHECKING:
+    from shortlist.guarantees.guarantee import Guarantee
+
+MEAN, CALIBRATED_MEAN = "mean", "calibrated-mean"
+"""The mean of the members' own probabilities; the same, times a factor for each class."""
+
+SHARES, CALIBRATED_SHARES = "shares", "calibrated-shares"
+"""Shares of votes, with one vote more for each class; a power of these."""
+
+CROSS_VALIDATED = "cross-validated"
+"""Whichever of the four has the least log loss in folds of the rows that prune."""
+
+PROBABILITY_SOURCES = (AUTO, MEAN, CALIBRATED_MEAN, SHARES, CALIBRATED_SHARES, CROSS_VALIDATED)
+"""What the estimators take; ``auto`` goes by what decides."""
+
+MEANS = (MEAN, CALIBRATED_MEAN)
+"""Those that need probabilities of every member."""
 
 NO_ANSWER = -1.0
 """How probable the class of a row is that has no answer: less than any threshold."""
@@ -111,7 +127,7 @@ class Committee:
     calibration: Calibration | None = None
     prices: Floats | None = None
     record: MemberAnswers = MemberAnswers()
-    promise: Guarantee | None = None
+    promise: "Guarantee | None" = None
     reject_label: Any = None
 
     @property

@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.committees.savings import exit_report, stopping_rule
-from shortlist.ensembles.committees.selections import PrunedSelection
 from shortlist.ensembles.pools.judges import votes_may_be_missing
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
@@ -16,7 +16,7 @@ that were fitted on the other folds.
 
 
 def chosen_facts(chosen: Chosen) -> dict[str, Any]:
-    """Return what is told of a committee: its members, how they decide, what is proved, and whom to ask first.
+    """Return what is told of a committee: members, how they decide, what is proved, and whom to ask first.
 
     Returns
     -------

@@ -2,32 +2,24 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
+from shortlist.ensembles.committees.committee import (
+    CALIBRATED_MEAN,
+    CALIBRATED_SHARES,
+    CROSS_VALIDATED,
+    MEAN,
+    SHARES,
+    Committee,
+)
+from shortlist.ensembles.pools.answers import gives_probabilities
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power
 from shortlist.tables.splits import deal_classes
-
-AUTO = "auto"
-"""What leaves a choice to the estimator."""
-
-MEAN, CALIBRATED_MEAN = "mean", "calibrated-mean"
-"""The mean of the members' own probabilities; the same, times a factor for each class."""
-
-SHARES, CALIBRATED_SHARES = "shares", "calibrated-shares"
-"""Shares of votes, with one vote more for each class; a power of these."""
-
-CROSS_VALIDATED = "cross-validated"
-"""Whichever of the four has the least log loss in folds of the rows that prune."""
-
-PROBABILITY_SOURCES = (AUTO, MEAN, CALIBRATED_MEAN, SHARES, CALIBRATED_SHARES, CROSS_VALIDATED)
-"""What the estimators take; ``auto`` goes by what decides."""
-
-MEANS = (MEAN, CALIBRATED_MEAN)
-"""Those that need probabilities of every member."""
 
 CHOOSING_FOLDS = 5
 
@@ -58,7 +50,7 @@ def fitted_source(
     Parameters
     ----------
     wanted : str
-        One of :data:`PROBABILITY_SOURCES` but ``auto``.
+        One of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
     score : callable
         Returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
         :data:`SHARES`.
@@ -100,3 +92,42 @@ def loss_in_folds(source: str, scores: Floats, labels: NDArray[np.integer], seed
             held = fold_of == fold
             found[held] = fit(scores[~held], labels[~held]).of(scores[held])
     return float(log_loss(labels, found, labels=np.arange(scores.shape[1])))
+
+
+def fit_probabilities(
+    committee: Committee,
+    as_chosen: Pool | CrossFittedPool,
+    X: Any,
+    truth: NDArray[np.integer],
+    *,
+    source: str,
+    seed: int = 0,
+) -> FittedSource:
+    """Return where probabilities come from, and what calibrates them, fitted on the rows that chose.
+
+    Parameters
+    ----------
+    committee : Committee
+    as_chosen : Pool or CrossFittedPool
+        Its members as they were chosen, who answer these rows.
+    X : array-like or DataFrame of shape (n_recorded, n_features)
+        The rows that chose.
+    truth : ndarray of int, shape (n_recorded,)
+        Places of their classes.
+    source : str
+        What probabilities may be, but ``auto``.
+    seed : int
+        Of the folds where cross-validation chooses.
+
+    Raises
+    ------
+    BadInputError
+        If means are asked for and a member gives no probabilities.
+    """
+
+    def score(of: str) -> NDArray[np.float64]:
+        return out_of_fold(
+            as_chosen, X, lambda members, rows: committee.with_members(members).scores(rows, of)
+        )
+
+    return fitted_source(source, score, truth, averages=gives_probabilities(committee.members), seed=seed)

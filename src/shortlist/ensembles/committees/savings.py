@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.committees.answer_scores import MEAN_ROUNDING
-from shortlist.ensembles.committees.asking import Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.asking import MEAN_ROUNDING, Asking, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.orders import order_by_record

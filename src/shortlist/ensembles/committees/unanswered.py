@@ -95,7 +95,7 @@ def unanswered_words(table: Any, odd: Mask) -> Unanswered:
     said = words_in([names[place] for _, place in words], [word for word, _ in words])
     silent, unknown = empty_rows(table), odd.any(axis=1)
     nobody = np.zeros(len(silent), dtype=bool)
-    return Unanswered(silent | unknown, silent, nobody, unknown, ("",) * len(silent), said)
+    return Unanswered(silent | unknown, silent, nobody, np.asarray(unknown), ("",) * len(silent), said)
 
 
 def _names_of(table: Any) -> list[str]:

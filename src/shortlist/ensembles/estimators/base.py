@@ -10,25 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_choice, as_count, as_workers
+from shortlist._validation import AUTO, as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality
-from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, fit_probabilities, member_answers
-from shortlist.ensembles.committees.committee import Committee
-from shortlist.ensembles.committees.probability_sources import (
-    AUTO,
+from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
+from shortlist.ensembles.committees.committee import (
     CALIBRATED_MEAN,
     CALIBRATED_SHARES,
     MEAN,
     MEANS,
     PROBABILITY_SOURCES,
+    Committee,
 )
+from shortlist.ensembles.committees.probability_sources import fit_probabilities
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
-from shortlist.ensembles.pools.class_probabilities import check_probabilities
-from shortlist.ensembles.pools.pool import Pool, as_pool, make_pool
-from shortlist.ensembles.pools.refit import CrossFittedPool, cross_fit, out_of_fold, whole_pool
+from shortlist.ensembles.pools.answers import check_probabilities
+from shortlist.ensembles.pools.fitting import as_pool, make_pool
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
+from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.errors import BadInputError
 from shortlist.guarantees.reject_labels import reject_label_for

@@ -14,7 +14,7 @@ from shortlist.ensembles.evolution.evolution import Evolved, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
-from shortlist.ensembles.votes.vote_probabilities import vote_shares
+from shortlist.ensembles.votes.class_votes import vote_shares
 from shortlist.guarantees.cells import empty_rows
 from shortlist.guarantees.reject_labels import labels_of
 from shortlist.pickles import saved_from

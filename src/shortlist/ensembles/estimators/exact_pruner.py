@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import as_choice, as_count, as_positive_seconds
+from shortlist._validation import AUTO, as_choice, as_count, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
 from shortlist.arrays import BinaryLabels, Labels
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
 from shortlist.ensembles.committees.chosen import Terms, record_rows
-from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.committee import MEANS, Committee
 from shortlist.ensembles.committees.facts import HELD_OUT, OUT_OF_FOLD
-from shortlist.ensembles.committees.probability_sources import AUTO, MEANS
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
@@ -34,16 +33,16 @@ from shortlist.ensembles.goals.diversity import (
 )
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import (
+from shortlist.ensembles.pools.answers import (
     check_probabilities,
+    class_answers,
     class_shares,
     gives_probabilities,
 )
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
-from shortlist.ensembles.pools.pool import Pool, positive_votes
-from shortlist.ensembles.pools.refit import CrossFittedPool, refit_members, whole_pool
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, positive_votes
+from shortlist.ensembles.pools.refit import refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
 from shortlist.ensembles.pruning.soft_pruning import (

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice, as_count
+from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import member_answers
 from shortlist.ensembles.committees.committee import Committee
+from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT
-from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
 from shortlist.ensembles.estimators.exact_pruner import (
     ExactPruner,
@@ -40,7 +39,7 @@ from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
-from shortlist.ensembles.pools.class_probabilities import check_probabilities, class_shares
+from shortlist.ensembles.pools.answers import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool

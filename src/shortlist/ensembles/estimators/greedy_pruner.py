@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_count
+from shortlist._validation import AUTO, as_count
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.estimators.rule_pruners import RulePruner
-from shortlist.ensembles.pools.class_probabilities import class_shares, gives_probabilities
+from shortlist.ensembles.pools.answers import class_shares, gives_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import whole_pool

@@ -7,17 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._validation import as_choice
+from shortlist._validation import AUTO, as_choice
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.evidence import evidence_of_rule
-from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.estimators.base import HARD, PoolPruner, check_pool_classes
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.judges import abstentions
-from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import CrossFittedPool
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import check_rule, order_classifiers

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import products_in_order
-from shortlist.ensembles.committees.selections import ClassSelection
+from shortlist.ensembles.committees.evidence import ClassSelection
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.selection_limits import selection_limits

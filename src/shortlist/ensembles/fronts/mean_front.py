@@ -11,7 +11,7 @@ from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
 from shortlist.ensembles.averaging.mean_terms import scale_of
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, best_at_its_price
 from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best

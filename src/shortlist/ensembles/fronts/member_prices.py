@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.ensembles.pools.class_answers import class_answers
+from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
 from shortlist.runs.clock import seconds_now

@@ -36,7 +36,7 @@ class PoolParts:
 
 
 def parts_of(source: Any) -> PoolParts:
-    """Return the classifiers in `source`; see :func:`shortlist.ensembles.pools.pool.as_pool`."""
+    """Return the classifiers in `source`; see :func:`shortlist.ensembles.pools.fitting.as_pool`."""
     if isinstance(source, list | tuple):
         return _of_list(source)
     if isinstance(source, Pipeline):

@@ -11,7 +11,6 @@ from sklearn.utils.metaestimators import available_if
 from shortlist._words import all_of, any_of, counted, did_you_mean
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
-from shortlist.exact import as_fraction
 from shortlist.guarantees.cells import SILENT, label_text, states_of, without_unasked
 from shortlist.pickles import saved_from
 
@@ -274,6 +273,8 @@ def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArra
     BadInputError
         If a judge has no price or one that is no number of at least 0, or a price has no judge.
     """
+    from shortlist.exact import as_fraction
+
     if costs is None:
         return None
     prices = dict(costs.items()) if hasattr(costs, "items") else {}

@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from shortlist._words import counted
 from shortlist.arrays import Mask
-from shortlist.ensembles.pools._kernels import find_nearest
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
@@ -86,6 +85,8 @@ class NearestRows(ClassifierMixin, BaseEstimator):
                 f"must be from 1 to the {counted(len(self.rows_), 'row')} that were fitted",
                 self.n_neighbors,
             )
+        from shortlist.ensembles.pools._kernels import find_nearest
+
         asked = np.ascontiguousarray(X, dtype=np.float64)
         columns, away = np.ascontiguousarray(self.rows_.T), np.empty(len(self.rows_))
         found = np.zeros((len(asked), len(self.classes_)))

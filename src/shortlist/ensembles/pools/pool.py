@@ -2,33 +2,22 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from shortlist._validation import as_count, as_seed
 from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels, VoteMatrix
-from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
-from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.foreign import PoolParts, parts_of
+from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.judges import Judge, check_answers, judges_of, prices_of
-from shortlist.ensembles.pools.members import calm_fits, fit_member
 from shortlist.ensembles.votes.binary_votes import round_votes
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.files import load_object
 from shortlist.pickles import saved_from
-from shortlist.results.notebook import html_table
-from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
-from shortlist.runs.studies.own import packed_object, unpacked_object
-from shortlist.runs.studies.question import versions
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.tables.fit_inputs import take_rows
 
 PROBABILITY_ROUNDING = 1e-6
 """Probabilities may leave [0, 1] by this much, the rounding of a sum of float32; they are cut back."""
@@ -97,6 +86,8 @@ class Pool:
         return f"Pool({counted(len(self), 'classifier')} of {kinds}; classes {all_of(self.classes, most=5)})"
 
     def _repr_html_(self) -> str:
+        from shortlist.results.notebook import html_table
+
         counts = Counter(self.families).most_common()
         return html_table(repr(self), ["family", "classifiers"], counts, n_rows=len(counts))
 
@@ -203,157 +194,6 @@ class Pool:
             families=tuple(self.families[index] for index in indices),
             costs=None if self.costs is None else np.asarray(self.costs)[indices],
         )
-
-
-def make_pool(
-    X: Any,
-    y: ArrayLike,
-    *,
-    n_classifiers: int = 100,
-    random_state: int | None = 0,
-    n_jobs: int | None = 1,
-    report: Report = silent,
-    cancellation: Cancellation | None = None,
-    study: Study = NO_STUDY,
-) -> Pool:
-    """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
-
-    The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
-    of :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever
-    `n_classifiers` and `n_jobs` are.
-
-    Parameters
-    ----------
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Numbers, truth values and words, with gaps; see :func:`shortlist.ensembles.pools.encoder.fit_table`.
-    y : array-like of shape (n_samples,)
-        At least two classes, labels of any type.
-    n_classifiers : int, default=100
-        How many; a multiple of ten gives equal numbers.
-    random_state : int or None, default=0
-        Seed; None takes a new one each time.
-    n_jobs : int or None, default=1
-        Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
-    report, cancellation : optional
-        Progress events, one per classifier, and a way to stop.
-    study : Study, optional
-        Where every fitted classifier is kept, signed; those that this user's Shortlist wrote on this machine
-        are taken from there.
-
-    Raises
-    ------
-    BadInputError
-        If `X` or `y` cannot be used, their lengths differ, `y` has one class, a parameter is out of range, or
-        the study belongs to other rows or another seed.
-    ShortlistError
-        If the work was cancelled before every classifier was fitted.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)
-    >>> pool.names
-    ('logistic-regression-1', 'decision-tree-1', 'naive-bayes-1')
-    """
-    n = as_count(n_classifiers, "n_classifiers")
-    seed = None if random_state is None else as_seed(random_state, "random_state")
-    frame = as_frame(X)
-    classes, indices = as_classes(y)
-    if len(frame) != len(indices):
-        raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
-    encoder = fit_table(X)
-    encoded = encoder.transform(X)
-    families = [list(FAMILIES)[index % len(FAMILIES)] for index in range(n)]
-    names = _numbered(families)
-    units = [
-        Unit(name, fit_member, (family, encoded, indices, classes, seeds))
-        for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
-    ]
-    if study.keeps:
-        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
-        study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
-    fitted = run_units(
-        units,
-        Work(n_jobs, study, report, cancellation or Cancellation()),
-        stage="fitting classifiers",
-        parts=kept_members if study.keeps else None,
-        known=own_members(study),
-    )
-    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
-    # fits do
-    with calm_fits(), parallel_config(prefer="threads"):
-        members = tuple(member for _, member in fitted)
-    if len(members) < n:
-        raise ShortlistError(
-            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
-            "`n_classifiers`."
-        )
-    return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], _feature_names(X))
-
-
-def as_pool(source: Any) -> Pool:
-    """Return classifiers that were fitted elsewhere as a pool.
-
-    Parameters
-    ----------
-    source : Pool, list or tuple of fitted classifiers, or fitted ensemble
-        An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
-        answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
-        pipelines, and classifiers that only have ``predict``.
-
-    Raises
-    ------
-    BadInputError
-        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows
-        other classes than the first one. The sentence names it.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
-    >>> as_pool(forest).names
-    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
-    """
-    if isinstance(source, Pool):
-        return source
-    parts: PoolParts = parts_of(source)
-    return Pool(
-        parts.classifiers,
-        parts.classes,
-        parts.names or _numbered(parts.families),
-        parts.families,
-        parts.preprocessor,
-        None,
-        parts.n_features_in,
-        parts.feature_names_in,
-    )
-
-
-def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
-    """Load what :func:`shortlist.files.dump_object` or joblib wrote, as a pool.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file with anything that :func:`as_pool` takes.
-    trust : bool, default=False
-        Whether to run the code in a file that this user did not write on this machine.
-
-    Raises
-    ------
-    UntrustedFileError
-        If the file is not one of the user's own and `trust` is False.
-    BadInputError
-        If the file cannot be read, or does not hold a pool.
-    """
-    try:
-        return as_pool(load_object(path, trust=trust))
-    except BadInputError as error:
-        if str(path) in str(error):
-            raise
-        raise BadInputError(f"{path} does not hold a pool: {error}") from None
 
 
 def asking_cost(pool: Pool) -> float | None:
@@ -535,28 +375,7 @@ def _class_index(classes: Labels, positive: Any) -> int:
     raise BadInputError("positive", f"must be one of the classes {any_of(classes)}", repr(positive))
 
 
-def kept_members(name: str, member: Any) -> list[Finished]:
-    """Return a fitted classifier as a study keeps it."""
-    return [Finished(name, packed_object(member))]
-
-
-def own_members(study: Study) -> dict[str, Any]:
-    """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
-    members = {name: unpacked_object(content) for name, content in study.results().items()}
-    return {name: member for name, member in members.items() if member is not None}
-
-
-def _numbered(families: Sequence[str]) -> tuple[str, ...]:
-    """Return ``family-1``, ``family-2`` and so on for each family."""
-    seen: dict[str, int] = {}
-    names = []
-    for family in families:
-        seen[family] = seen.get(family, 0) + 1
-        names.append(f"{family}-{seen[family]}")
-    return tuple(names)
-
-
-def _feature_names(X: Any) -> tuple[str, ...] | None:
+def named_columns(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a frame if all are text."""
     names = tuple(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
@@ -564,7 +383,7 @@ def _feature_names(X: Any) -> tuple[str, ...] | None:
 
 def matched_columns(pool: Pool, X: Any) -> Any:
     """Return `X` with its columns in the pool's order."""
-    names = _feature_names(X)
+    names = named_columns(X)
     if pool.feature_names_in is not None and names is not None and names != pool.feature_names_in:
         absent = [name for name in pool.feature_names_in if name not in names]
         unknown = [name for name in names if name not in pool.feature_names_in]
@@ -581,3 +400,59 @@ def matched_columns(pool: Pool, X: Any) -> Any:
             f"X has {shape[1]} features, but the pool is expecting {pool.n_features_in} features as input."
         )
     return X
+
+
+@saved_from("shortlist.ensembles")
+@dataclass(frozen=True, eq=False)
+class CrossFittedPool:
+    """A pool, and its classifiers as they are when the rows of one fold are left out.
+
+    Attributes
+    ----------
+    pool : Pool
+        The classifiers, fitted on all rows.
+    without_fold : tuple of Pool
+        For every fold, the same classifiers fitted on the other rows.
+    fold_of : ndarray of int8, shape (n_samples,)
+        The fold of every row; -1 for rows that are in no fold and fit always.
+    """
+
+    pool: Pool
+    without_fold: tuple[Pool, ...]
+    fold_of: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return how many classifiers there are."""
+        return len(self.pool)
+
+    def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
+        """Return what is left when members are taken of each pool."""
+        return replace(
+            self, pool=taken(self.pool), without_fold=tuple(taken(one) for one in self.without_fold)
+        )
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "CrossFittedPool":
+        """Return the same for some of the rows."""
+        return replace(self, fold_of=self.fold_of[rows])
+
+
+def out_of_fold(
+    source: Pool | CrossFittedPool, X: Any, ask: Callable[[Pool, Any], NDArray[Any]]
+) -> NDArray[Any]:
+    """Return what is answered on every row by who was not fitted on it.
+
+    Parameters
+    ----------
+    source : Pool or CrossFittedPool
+        Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its fold.
+        Any other pool was fitted elsewhere.
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds.
+    ask : callable
+        Gets a pool and rows, and returns an array with an entry for each row.
+    """
+    if isinstance(source, Pool):
+        return ask(source, X)
+    in_fold = [np.flatnonzero(source.fold_of == fold) for fold in range(len(source.without_fold))]
+    found = [ask(pool, take_rows(X, rows)) for pool, rows in zip(source.without_fold, in_fold, strict=True)]
+    return np.asarray(np.concatenate(found)[np.argsort(np.concatenate(in_fold))])

@@ -1,7 +1,6 @@
 """Classifiers fitted again with their own parameters and columns: on all rows, or without each fold."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,20 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.members import Member, calm_fits, columns_that_vary, draw_stratified
-from shortlist.ensembles.pools.pool import Pool, as_pool, kept_members, own_members
+from shortlist.ensembles.pools.fitting import (
+    as_pool,
+    calm_fits,
+    columns_that_vary,
+    draw_stratified,
+    kept_members,
+    own_members,
+)
+from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
-from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import N_FOLDS, deal_folds
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
@@ -97,40 +102,6 @@ def refit_member(
     with calm_fits():
         estimator.fit(encoded[np.ix_(rows, columns)], indices[rows])
     return Member(estimator, member.classes_, columns)
-
-
-@saved_from("shortlist.ensembles")
-@dataclass(frozen=True, eq=False)
-class CrossFittedPool:
-    """A pool, and its classifiers as they are when the rows of one fold are left out.
-
-    Attributes
-    ----------
-    pool : Pool
-        The classifiers, fitted on all rows.
-    without_fold : tuple of Pool
-        For every fold, the same classifiers fitted on the other rows.
-    fold_of : ndarray of int8, shape (n_samples,)
-        The fold of every row; -1 for rows that are in no fold and fit always.
-    """
-
-    pool: Pool
-    without_fold: tuple[Pool, ...]
-    fold_of: NDArray[np.int8]
-
-    def __len__(self) -> int:
-        """Return how many classifiers there are."""
-        return len(self.pool)
-
-    def of_members(self, taken: Callable[[Pool], Pool]) -> "CrossFittedPool":
-        """Return what is left when members are taken of each pool."""
-        return replace(
-            self, pool=taken(self.pool), without_fold=tuple(taken(one) for one in self.without_fold)
-        )
-
-    def of_rows(self, rows: NDArray[np.intp]) -> "CrossFittedPool":
-        """Return the same for some of the rows."""
-        return replace(self, fold_of=self.fold_of[rows])
 
 
 def cross_fit(
@@ -235,25 +206,3 @@ def cross_fit(
 def whole_pool(source: Any) -> Pool:
     """Return the pool of a cross-fitted one, and what else is given as :func:`as_pool` takes it."""
     return source.pool if isinstance(source, CrossFittedPool) else as_pool(source)
-
-
-def out_of_fold(
-    source: Pool | CrossFittedPool, X: Any, ask: Callable[[Pool, Any], NDArray[Any]]
-) -> NDArray[Any]:
-    """Return what is answered on every row by who was not fitted on it.
-
-    Parameters
-    ----------
-    source : Pool or CrossFittedPool
-        Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its fold.
-        Any other pool was fitted elsewhere.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds.
-    ask : callable
-        Gets a pool and rows, and returns an array with an entry for each row.
-    """
-    if isinstance(source, Pool):
-        return ask(source, X)
-    in_fold = [np.flatnonzero(source.fold_of == fold) for fold in range(len(source.without_fold))]
-    found = [ask(pool, take_rows(X, rows)) for pool, rows in zip(source.without_fold, in_fold, strict=True)]
-    return np.asarray(np.concatenate(found)[np.argsort(np.concatenate(in_fold))])

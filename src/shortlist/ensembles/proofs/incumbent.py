@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.errors import SolverError
 from shortlist.results.objective import Objective

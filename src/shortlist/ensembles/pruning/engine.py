@@ -5,7 +5,7 @@ selections, combinatorial Benders cuts, and CP-SAT (:mod:`shortlist.ensembles.pr
 incumbent keeps value and bound, and every step ends with the one budget.
 """
 
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
 from shortlist.ensembles.pruning.engine_settings import EngineSettings
 from shortlist.ensembles.pruning.problems import PruningProblem

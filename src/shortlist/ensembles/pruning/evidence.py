@@ -6,10 +6,9 @@ The value that was counted comes first, then the bound that anyone can recheck, 
 import dataclasses
 from typing import Any
 
+from shortlist._validation import AUTO
 from shortlist._words import all_of, counted
-from shortlist.ensembles.committees.evidence import Evidence, certified_by, evidence_of_rule
-from shortlist.ensembles.committees.probability_sources import AUTO
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.milp import Solver
 from shortlist.results.objective import Sense

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.committees.selections import ClassSelection, EnsembleSelection, PrunedSelection
+from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.goals.class_weights import ClassWeights, decision_table
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights, threshold_of

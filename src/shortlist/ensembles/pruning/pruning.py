@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from shortlist._validation import as_choice
+from shortlist._validation import AUTO, as_choice
 from shortlist._words import any_of, did_you_mean
-from shortlist.ensembles.committees.probability_sources import AUTO
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, ClassWeights, weights_of
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._validation import AUTO
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.committees.probability_sources import AUTO
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.pruning import ObjectiveName

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut

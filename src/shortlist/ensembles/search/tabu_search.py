@@ -136,7 +136,8 @@ def search_selection(
     Notes
     -----
     A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold; above
-    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the interpreter, so it may run in a thread beside a solver.
+    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The
+    kernels release the interpreter, so it may run in a thread beside a solver.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.class_probabilities import class_shares
+from shortlist.ensembles.pools.answers import class_answers, class_shares
+from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
-from shortlist.ensembles.pools.pool import Pool, make_pool
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.studies.measured import Measured, only_answer
@@ -390,7 +390,7 @@ def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
 
 
 def _decisions(committee: Committee) -> Ask:
-    """Return how a committee decides rows by all answers, whatever words are unknown; silence decides none."""
+    """Return how a committee decides rows by all answers; a row on which all abstain gets no class."""
 
     def ask(X: Any) -> NDArray[np.int64]:
         members, ballot = committee.members, committee.ballot

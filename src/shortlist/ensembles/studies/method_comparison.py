@@ -23,10 +23,11 @@ from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner
 from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner, MarginPruner, OrderedPruner
-from shortlist.ensembles.pools.class_probabilities import class_probabilities
+from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.encoder import as_frame
-from shortlist.ensembles.pools.pool import Pool, asking_cost, make_pool
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.pool import Pool, asking_cost
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.errors import BadInputError, ShortlistError

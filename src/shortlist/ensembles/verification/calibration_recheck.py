@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.chosen import Chosen, fit_probabilities
-from shortlist.ensembles.committees.probability_sources import MEAN, SHARES
+from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.committee import MEAN, SHARES
+from shortlist.ensembles.committees.probability_sources import fit_probabilities
 
 MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""

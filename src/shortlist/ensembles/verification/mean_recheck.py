@@ -8,12 +8,10 @@ import numpy as np
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen
-from shortlist.ensembles.committees.evidence import certified_by
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import PrunedSelection, certified_by
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.pools.class_probabilities import class_shares
-from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold
+from shortlist.ensembles.pools.answers import class_shares
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.pruning.soft_pruning import soft_goal
 from shortlist.ensembles.verification.problem_check import other_problem
 from shortlist.ensembles.votes.class_votes import ClassCodes

@@ -13,16 +13,15 @@ from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate, count_class_selection
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
-from shortlist.ensembles.committees.evidence import Evidence, certified_by, evidence_of_rule
-from shortlist.ensembles.committees.selections import PrunedSelection
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.goals.class_weights import weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.pools.class_answers import class_answers
-from shortlist.ensembles.pools.pool import Pool, positive_votes
-from shortlist.ensembles.pools.refit import CrossFittedPool, out_of_fold, whole_pool
+from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
+from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.calibration_recheck import other_calibration

@@ -1,0 +1,281 @@
+"""Fitting the classifiers of a pool, and taking over those that were fitted elsewhere."""
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from shortlist._validation import as_count, as_seed
+from shortlist.arrays import Labels
+from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
+from shortlist.ensembles.pools.families import FAMILIES, Family
+from shortlist.ensembles.pools.foreign import PoolParts, parts_of
+from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.pool import Pool, named_columns
+from shortlist.errors import BadInputError, ShortlistError
+from shortlist.files import load_object
+from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.studies.own import packed_object, unpacked_object
+from shortlist.runs.studies.question import versions
+from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+
+
+def make_pool(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_classifiers: int = 100,
+    random_state: int | None = 0,
+    n_jobs: int | None = 1,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+    study: Study = NO_STUDY,
+) -> Pool:
+    """Fit ten families of classifiers in equal numbers, each with its own parameters, rows and columns.
+
+    The families take turns, in the order of :data:`shortlist.ensembles.pools.families.FAMILIES`; Section 5.1
+    of :cite:t:`Bastos2022` asks for ten and does not name them. Classifier i is the same whatever
+    `n_classifiers` and `n_jobs` are.
+
+    Parameters
+    ----------
+    X : DataFrame or array-like of shape (n_samples, n_features)
+        Numbers, truth values and words, with gaps; see :func:`shortlist.ensembles.pools.encoder.fit_table`.
+    y : array-like of shape (n_samples,)
+        At least two classes, labels of any type.
+    n_classifiers : int, default=100
+        How many; a multiple of ten gives equal numbers.
+    random_state : int or None, default=0
+        Seed; None takes a new one each time.
+    n_jobs : int or None, default=1
+        Workers, in joblib's sense: threads, unless an enclosing ``joblib.parallel_config`` names a backend.
+    report, cancellation : optional
+        Progress events, one per classifier, and a way to stop.
+    study : Study, optional
+        Where every fitted classifier is kept, signed; those that this user's Shortlist wrote on this machine
+        are taken from there.
+
+    Raises
+    ------
+    BadInputError
+        If `X` or `y` cannot be used, their lengths differ, `y` has one class, a parameter is out of range, or
+        the study belongs to other rows or another seed.
+    ShortlistError
+        If the work was cancelled before every classifier was fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)
+    >>> pool.names
+    ('logistic-regression-1', 'decision-tree-1', 'naive-bayes-1')
+    """
+    n = as_count(n_classifiers, "n_classifiers")
+    seed = None if random_state is None else as_seed(random_state, "random_state")
+    frame = as_frame(X)
+    classes, indices = as_classes(y)
+    if len(frame) != len(indices):
+        raise BadInputError(f"X and y must have one entry per row, got {len(frame)} and {len(indices)} rows.")
+    encoder = fit_table(X)
+    encoded = encoder.transform(X)
+    families = [list(FAMILIES)[index % len(FAMILIES)] for index in range(n)]
+    names = _numbered(families)
+    units = [
+        Unit(name, fit_member, (family, encoded, indices, classes, seeds))
+        for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
+    ]
+    if study.keeps:
+        facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
+        study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
+    fitted = run_units(
+        units,
+        Work(n_jobs, study, report, cancellation or Cancellation()),
+        stage="fitting classifiers",
+        parts=kept_members if study.keeps else None,
+        known=own_members(study),
+    )
+    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
+    # fits do
+    with calm_fits(), parallel_config(prefer="threads"):
+        members = tuple(member for _, member in fitted)
+    if len(members) < n:
+        raise ShortlistError(
+            f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
+            "`n_classifiers`."
+        )
+    return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], named_columns(X))
+
+
+def as_pool(source: Any) -> Pool:
+    """Return classifiers that were fitted elsewhere as a pool.
+
+    Parameters
+    ----------
+    source : Pool, list or tuple of fitted classifiers, or fitted ensemble
+        An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
+        answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
+        pipelines, and classifiers that only have ``predict``.
+
+    Raises
+    ------
+    BadInputError
+        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows
+        other classes than the first one. The sentence names it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> as_pool(forest).names
+    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
+    """
+    if isinstance(source, Pool):
+        return source
+    parts: PoolParts = parts_of(source)
+    return Pool(
+        parts.classifiers,
+        parts.classes,
+        parts.names or _numbered(parts.families),
+        parts.families,
+        parts.preprocessor,
+        None,
+        parts.n_features_in,
+        parts.feature_names_in,
+    )
+
+
+def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
+    """Load what :func:`shortlist.files.dump_object` or joblib wrote, as a pool.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file with anything that :func:`as_pool` takes.
+    trust : bool, default=False
+        Whether to run the code in a file that this user did not write on this machine.
+
+    Raises
+    ------
+    UntrustedFileError
+        If the file is not one of the user's own and `trust` is False.
+    BadInputError
+        If the file cannot be read, or does not hold a pool.
+    """
+    try:
+        return as_pool(load_object(path, trust=trust))
+    except BadInputError as error:
+        if str(path) in str(error):
+            raise
+        raise BadInputError(f"{path} does not hold a pool: {error}") from None
+
+
+def kept_members(name: str, member: Any) -> list[Finished]:
+    """Return a fitted classifier as a study keeps it."""
+    return [Finished(name, packed_object(member))]
+
+
+def own_members(study: Study) -> dict[str, Any]:
+    """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
+    members = {name: unpacked_object(content) for name, content in study.results().items()}
+    return {name: member for name, member in members.items() if member is not None}
+
+
+def _numbered(families: Sequence[str]) -> tuple[str, ...]:
+    """Return ``family-1``, ``family-2`` and so on for each family."""
+    seen: dict[str, int] = {}
+    names = []
+    for family in families:
+        seen[family] = seen.get(family, 0) + 1
+        names.append(f"{family}-{seen[family]}")
+    return tuple(names)
+
+
+@contextlib.contextmanager
+def calm_fits() -> Iterator[None]:
+    """Fit in one thread, so that workers do not fight for cores, and without warnings that nobody can act on.
+
+    Both settings belong to the process: whoever fits in several threads has to enter this around all of them
+    too.
+    """
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        # the number of iterations is one of the random parameters: stopping early is meant
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def fit_member(
+    name: str,
+    X: NDArray[np.float64],
+    indices: NDArray[np.intp],
+    classes: Labels,
+    seeds: np.random.SeedSequence,
+) -> Member:
+    """Fit one classifier of a family on its own rows and columns of standardised data.
+
+    Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left,
+    the member answers the shares of the classes.
+
+    Parameters
+    ----------
+    name : str
+        A family of :data:`shortlist.ensembles.pools.families.FAMILIES`.
+    X : ndarray of float, shape (n_samples, n_features)
+        Finite, standardised.
+    indices : ndarray of int, shape (n_samples,)
+        Class of every row as an index into `classes`.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    seeds : SeedSequence
+        Where all random choices come from.
+    """
+    from sklearn.dummy import DummyClassifier
+
+    family = FAMILIES[name]
+    rng = np.random.default_rng(seeds)
+    rows = draw_stratified(family, indices, rng)
+    columns = columns_that_vary(X, rows, draw_columns(family, X.shape[1], rng))
+    if len(columns):
+        estimator = family.build(rng, len(rows), len(columns))
+    else:
+        estimator, columns = DummyClassifier(strategy="prior"), np.array([0])
+    with calm_fits():
+        estimator.fit(X[np.ix_(rows, columns)], indices[rows])
+    return Member(estimator, classes, columns)
+
+
+def columns_that_vary(
+    X: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return those of some columns that are not constant in some rows."""
+    return np.asarray(columns[np.ptp(X[np.ix_(rows, columns)], axis=0) > 0])
+
+
+def draw_stratified(family: Family, indices: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw rows within each class, so that every class keeps its share.
+
+    Every class has at least two rows, repeated if need be.
+    """
+    share = rng.uniform(*family.rows)
+    share = min(share, family.most_rows / len(indices))
+    drawn = []
+    for index in np.unique(indices):
+        of_class = np.flatnonzero(indices == index)
+        size = max(2, round(share * len(of_class)))
+        replace = family.replace or size > len(of_class)
+        drawn.append(rng.choice(of_class, size=size, replace=replace))
+    return np.asarray(rng.permutation(np.concatenate(drawn)), dtype=np.intp)
+
+
+def draw_columns(family: Family, n_columns: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw columns without replacement, in their order, at least one."""
+    size = max(1, round(rng.uniform(*family.columns) * n_columns))
+    return np.asarray(np.sort(rng.choice(n_columns, size=size, replace=False)), dtype=np.intp)
