@@ -151,7 +151,10 @@ def test_a_settled_class_waits_while_it_is_open_whether_a_promise_lets_it_be_ans
     least: float, needs: str, tmp_path: Path
 ) -> None:
     saved = copy.deepcopy(of_judges("shares", True))
-    saved.estimator.guarantee_ = replace(saved.estimator.guarantee_, threshold=least)
+    committee = saved.estimator.committee
+    promise = replace(committee.promise, threshold=least)
+    chosen = replace(saved.estimator, committee=replace(committee, promise=promise))
+    saved = replace(saved, estimator=chosen)
     told = reader.answer(policy_of(saved), SAID["settled"])
     assert told["needs"] == ([needs] if needs else []), "else this row tests nothing"
 

@@ -144,7 +144,8 @@ def test_auto_of_means_is_the_log_loss_of_few_members_that_decide_by_the_metric(
     assert pruned.status_ is Status.OPTIMAL
     assert (pruned.result_.objective.name, int(pruned.selection_.sum())) == ("log-loss", 5)
     assert pruned.objective_value_ == pytest.approx(least, abs=1e-3)
-    assert pruned.choice_ is not None
+    assert pruned.sizes_ == (5, 5)
+    assert pruned.why_sizes_
     even = objective == "auto"
     assert pruned.gains_[0] * (1 if even else no) == pruned.gains_[1] * (1 if even else yes)
     assert verify(pruned, X[uneven], Y[uneven]).failures == ()

@@ -95,7 +95,8 @@ class Heard(NamedTuple):
 class Committee:
     """Members that answer together: the one thing that all pruners choose.
 
-    It is a policy: given what is known of a row, it names whom to ask next (:meth:`early`), or decides.
+    It is a policy: given what is known of a row, it decides, or names whom to ask next
+    (:meth:`predict_early`).
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ KILLED = {
         ],
         [4],
     ),
-    "prune": (PROOF, [3, 9]),
+    "prune": (PROOF, [3, 6]),
     "stage, enumeration": (WALK, [5, 20]),
     "stage, evolution": (EVOLVED, [2, 9]),
     "stage --recall": (RECALL, [49]),
