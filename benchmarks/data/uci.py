@@ -9,8 +9,8 @@ from sklearn.model_selection import train_test_split
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
-from shortlist.reproduce.paper import how_to_get
-from shortlist.reproduce.pruning import binary_table
+from shortlist.papers.paper import how_to_get
+from shortlist.papers.pruning import binary_table
 from shortlist.tables.sets import read_set
 
 

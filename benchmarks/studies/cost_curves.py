@@ -17,13 +17,13 @@ from scipy.stats import t
 
 from benchmarks.studies.curve_methods import METHODS, Judged, candidates
 from benchmarks.studies.streed_trees import INSTALLED
-from shortlist.multistage.baselines.budgeted_classifier import Asked
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs, read_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.papers.opponents.budgeted_classifier import Asked
 from shortlist.runs import Unit, Work, open_study, run_units
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist.tables.splits import RowNumbers

@@ -9,11 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import streed_trees
-from shortlist.multistage.baselines.budgeted_classifier import Asked, BudgetedClassifier
-from shortlist.multistage.baselines.budgeted_models import BudgetedModel
-from shortlist.multistage.baselines.greedy_miser import GreedyMiser
-from shortlist.multistage.baselines.lasso import L1Path
-from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM
 from shortlist.multistage.predict.prediction import FittedStage, StagedModel, confidences, decide_known
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
@@ -25,6 +20,11 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, Subclassifiers
+from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier
+from shortlist.papers.opponents.budgeted_models import BudgetedModel
+from shortlist.papers.opponents.greedy_miser import GreedyMiser
+from shortlist.papers.opponents.lasso import L1Path
+from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
 from shortlist.purchases.stage_classifiers import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget

@@ -18,7 +18,9 @@ import pandas as pd
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import SYNTHETIC30, preset
-from shortlist.multistage.stage_comparison import (
+from shortlist.papers.paper import Plan, Rows, fingerprints, reproduce, sets_of
+from shortlist.papers.papers import PAPERS
+from shortlist.papers.stage_comparison import (
     COLUMNS,
     OPPONENTS,
     fit_quietly,
@@ -26,10 +28,8 @@ from shortlist.multistage.stage_comparison import (
     stage_methods,
     with_margins,
 )
-from shortlist.reproduce.paper import Plan, Rows, fingerprints, reproduce, sets_of
-from shortlist.reproduce.papers import PAPERS
-from shortlist.reproduce.stage_opponents import paper_stages
-from shortlist.reproduce.stage_problems import SETS, paper_table
+from shortlist.papers.stage_opponents import paper_stages
+from shortlist.papers.stage_problems import SETS, paper_table
 from shortlist.runs import Budget, Unit, Work, open_study
 from shortlist.runs.cancellation import cancel_on_interrupt
 from shortlist.runs.clock import processor_seconds

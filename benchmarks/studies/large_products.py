@@ -21,12 +21,8 @@ import numpy as np
 from joblib import parallel_config
 
 from shortlist.arrays import Points
-from shortlist.methods.comparison import box_of, quality_of
-from shortlist.pareto.dominance import nondominated_unique
-from shortlist.pareto.indicators import hypervolume, scaled, spread
-from shortlist.products.configuration.found_front import find_front
-from shortlist.products.configuration.search_options import search_options
-from shortlist.reproduce.product_lines import (
+from shortlist.papers.front_quality import box_of, quality_of
+from shortlist.papers.product_lines import (
     EVOLUTION,
     SYSTEMS,
     evolve_once,
@@ -34,6 +30,10 @@ from shortlist.reproduce.product_lines import (
     published_product,
     stored_points,
 )
+from shortlist.pareto.dominance import nondominated_unique
+from shortlist.pareto.indicators import hypervolume, scaled, spread
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
 from shortlist.runs.budget import Budget

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.multistage.baselines.budgeted_classifier import aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.presets import PRESETS
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.reproduce.stage_problems import (
+from shortlist.papers.stage_problems import (
     PAPER_EXAMPLE,
     SETS,
     example_problem,

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.rows import write_rows
-from shortlist.reproduce.paper import Line, ResultTable
-from shortlist.reproduce.papers import PAPERS
+from shortlist.papers.paper import Line, ResultTable
+from shortlist.papers.papers import PAPERS
 from shortlist.runs import open_study
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"

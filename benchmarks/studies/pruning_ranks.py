@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.ensembles.estimators.methods import pruning_methods
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.studies.method_comparison import (
-    Fold,
-    fold_pool,
-    pruning_methods,
-    stratified_folds,
-)
-from shortlist.ensembles.studies.ranks import rank_methods
-from shortlist.reproduce.pruning import measure_pool
+from shortlist.papers.pruning import measure_pool
+from shortlist.papers.pruning_comparison import Fold, fold_pool, stratified_folds
+from shortlist.papers.ranks import rank_methods
 
 TABLES = {
     "parkinsons": 10,

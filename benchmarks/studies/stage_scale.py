@@ -17,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from shortlist.multistage import MultiStageClassifier, next_step
-from shortlist.multistage.baselines.budgeted_classifier import aggregate
+from shortlist.multistage.holdout import aggregate
 from shortlist.runs.clock import processor_seconds
 
 REPEATS = 5

@@ -26,12 +26,12 @@ import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
+from shortlist.papers.paper import Plan, reproduce
+from shortlist.papers.papers import PAPERS
+from shortlist.papers.product_lines import prepared_question
+from shortlist.papers.pruning import PruningSize, plan_pruning
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
-from shortlist.reproduce.paper import Plan, reproduce
-from shortlist.reproduce.papers import PAPERS
-from shortlist.reproduce.product_lines import prepared_question
-from shortlist.reproduce.pruning import PruningSize, plan_pruning
 from shortlist.runs import Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers

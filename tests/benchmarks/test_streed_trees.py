@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import INSTALLED, binary_columns, streed_trees
-from shortlist.multistage.baselines.budgeted_classifier import Asked
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
+from shortlist.papers.opponents.budgeted_classifier import Asked
 
 
 def test_columns_are_cut_between_values_or_at_quantiles() -> None:

@@ -19,8 +19,8 @@ from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import pool
 from shortlist.ensembles.pools.fitting import as_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.studies import method_comparison as comparison
 from shortlist.files import dump_object
+from shortlist.papers import pruning_comparison as comparison
 from tests.cli.running import Ran, shortlist
 
 PRUNE: dict[str, list[tuple[list[str], str]]] = {

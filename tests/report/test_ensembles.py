@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from shortlist.cli.result_pages import estimator_parts
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
 from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.studies.holdout import prune_table
+from shortlist.ensembles.protocol.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.saved import estimator_parts
 
 
 def charts(parts: Parts) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.report.saved import result_page
+from shortlist.cli.result_pages import result_page
 from shortlist.report.server import PageServer, state_of
 from tests.report.made import sphere
 

@@ -101,7 +101,6 @@ def check_folder(folder: str | None, name: str) -> str | None:
 
 
 def _files(inputs: Mapping[str, Named]) -> Iterator[tuple[str, Path]]:
-    """Yield the inputs that are files."""
     for name, value in inputs.items():
         paths = [value] if isinstance(value, str | Path) else value or ()
         for path in paths:

@@ -98,7 +98,6 @@ class StudyPlace:
                 remove_study(self.path)
 
     def _begin(self, study: "Study") -> None:
-        """Say what a study of the cache has."""
         if self.cached and study.settings():
             units = counted(study.n_finished, "finished unit")
             complain(f"note: goes on from an earlier run of this command, {units}. --study none begins anew.")

@@ -104,5 +104,4 @@ BOUND = 0.524
 
 
 def _names(kind: JudgeKind) -> list[str]:
-    """Return the names of the judges of a kind."""
     return [f"{kind.name}-{number}" for number in range(1, kind.number + 1)]

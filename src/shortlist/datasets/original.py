@@ -77,7 +77,6 @@ def as_table_text(data_set: DataSet, content: bytes) -> str:
 
 
 def _cells(source: SetSource, columns: Sequence[str], row: Sequence[str]) -> list[str]:
-    """Return the cells of a row as the set writes them."""
     known = ["" if source.missing and cell == source.missing else cell for cell in row]
     return [
         source.classes.get(cell, cell) if column == TARGET else cell

@@ -135,5 +135,4 @@ def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
 
 
 def _frozen(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry with tuples for lists."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}

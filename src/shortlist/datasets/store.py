@@ -124,7 +124,6 @@ def _is_right(source: SetSource, path: Path) -> bool:
 
 
 def _from_folder(source: SetSource, folder: Path) -> bytes:
-    """Return the original that lies in a folder."""
     paths = [folder / part / source.file for part in FOLDERS]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:

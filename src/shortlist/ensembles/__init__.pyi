@@ -50,11 +50,6 @@ from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
 from shortlist.ensembles.rules.orderings import RULES as RULES
 from shortlist.ensembles.rules.orderings import Ordering as Ordering
-from shortlist.ensembles.studies.method_comparison import compare_methods as compare_methods
-from shortlist.ensembles.studies.method_comparison import pruning_methods as pruning_methods
-from shortlist.ensembles.studies.method_comparison import write_results as write_results
-from shortlist.ensembles.studies.ranks import RankTest as RankTest
-from shortlist.ensembles.studies.ranks import rank_methods as rank_methods
 from shortlist.ensembles.verification.recheck import Verification as Verification
 from shortlist.ensembles.verification.recheck import verify as verify
 from shortlist.ensembles.votes.binary_votes import Confusion as Confusion

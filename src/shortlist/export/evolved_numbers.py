@@ -45,7 +45,6 @@ def evolved_numbers(ensemble: EvolutionaryEnsembleClassifier, names: Sequence[st
 
 
 def _models(space: Any, members: Any) -> list[dict[str, Any]]:
-    """Return each member as plain numbers."""
     if isinstance(space, LinearClassifiers):
         return [_highest(_linear(one), single=True) for one in members]
     if isinstance(space, NeuralNetworks):

@@ -228,7 +228,6 @@ def _distances(graph: Graph, rows: Any, x: str, power: float) -> str:
 
 
 def _root(graph: Graph, sums: str, power: float) -> str:
-    """Return distances from sums of powers."""
     if power == 1:
         return sums
     return graph.add("Sqrt", sums) if power == 2 else graph.add("Pow", sums, graph.constant(1 / power))

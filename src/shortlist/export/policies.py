@@ -158,7 +158,6 @@ def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame"
 
 
 def _as_a_file(policy: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Return rows as the reader finds them in a file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]))
     writer.writeheader()
@@ -202,7 +201,6 @@ def model_answers(estimator: Any, rows: "pd.DataFrame") -> tuple[Any, Any]:
 
 
 def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the members of a committee, and how they decide."""
     found = committee.calibration
     decides = {
         "decision": committee.ballot.plain(),
@@ -249,7 +247,6 @@ def _committee(committee: Committee, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
-    """Return the features and columns of a pool."""
     if pool.preprocessor is None:
         return plain_numbers(names)
     if type(pool.preprocessor) is not TableEncoder:

@@ -75,7 +75,6 @@ def _step_lines(step: Step) -> tuple[tuple[str, ...], bool]:
 
 
 def _short(rule: Rule) -> str:
-    """Return a rule in a few words."""
     if not rule.condition:
         return f"{rule.answer}: never"
     if rule.condition.startswith("the score is "):
@@ -116,7 +115,6 @@ def _em(letter: str) -> float:
 
 
 def _drawn(box: _Box, *, bold: int = 0) -> str:
-    """Return a box with its lines, the first `bold` ones in bold."""
     frame = (
         f'<rect x="{box.left:g}" y="{box.top:g}" width="{box.width:g}" height="{box.height:g}" rx="4" '
         'fill="#fff" stroke="#333"/>'

@@ -78,7 +78,6 @@ def _title(protocol: Protocol) -> str:
 
 
 def _parts(protocol: Protocol) -> Iterator[Part]:
-    """Yield what a protocol says, in order."""
     names = [amount.name for amount in protocol.steps[0].amounts]
     head = ["step", "order", *(word for name in names for word in (name, f"{name} by then"))]
     rows = [
@@ -101,7 +100,6 @@ def _parts(protocol: Protocol) -> Iterator[Part]:
 
 
 def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
-    """Yield one step."""
     amounts = ", ".join(f"{one.name} {one.here}" for one in step.amounts)
     yield "heading", f"Step {step.number}"
     yield "text", f"Order: {', '.join(step.orders)} ({amounts})."
@@ -135,7 +133,6 @@ def rule_text(rule: Rule) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return text in which Markdown finds no marks."""
     return re.sub(r"[\\`*|<>\[\]&]|(?<![^\W_])_|_(?![^\W_])", lambda found: f"\\{found[0]}", text)
 
 

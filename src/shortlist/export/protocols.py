@@ -201,8 +201,6 @@ class _Score(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """A score with its numbers as they are printed."""
-
     parts: tuple[_Part, ...]
     adds: tuple[tuple[str, ...], ...]
     limits: tuple[str, ...]
@@ -231,7 +229,6 @@ class _Numbers(NamedTuple):
 
 
 def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _Score | None:
-    """Return the score of a stage; None where its classifier is not linear."""
     model, encoding = stage.model, classifier.model_.encoding
     n_classes = len(classifier.classes_)
     columns = np.asarray(model.columns)
@@ -262,7 +259,6 @@ def _limit(probability: float, n_classes: int) -> float:
 
 
 def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> Iterator[_Part]:
-    """Yield the lines of one feature."""
     code, first = encoding.codes[feature], int(encoding.starts[feature])
     if code.categories is None:
         yield _Part(code.name, ITS_NUMBER, first, weights[:, first])
@@ -281,7 +277,6 @@ def _parts(encoding: Encoding, feature: int, weights: NDArray[np.float64]) -> It
 
 
 def _printed(score: _Score, digits: int) -> _Numbers:
-    """Return a score with so many significant digits."""
     adds = tuple(tuple(_text(number, digits) for number in part.adds.tolist()) for part in score.parts)
     limits = tuple("" if math.isinf(limit) else _text(limit, digits) for limit in score.limits)
     return _Numbers(score.parts, adds, limits)
@@ -325,7 +320,6 @@ class _Met(NamedTuple):
 
 
 def _steps(classifier: MultiStageClassifier, printed: tuple[_Numbers | None, ...]) -> tuple[Step, ...]:
-    """Return the steps of a protocol."""
     model = classifier.model_
     classes = [plain(label) for label in classifier.classes_.tolist()]
     totals: dict[str, float] = {}

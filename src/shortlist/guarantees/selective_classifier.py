@@ -206,7 +206,6 @@ class SelectiveClassifier(TableClassifier):
         return as_demand(self.answer_accuracy, self.confidence_level)
 
     def _calibrate(self, fitted: Any, calibration: tuple[Any, Any], chose: tuple[Any, Any] | None) -> Self:
-        """Set what is promised."""
         X, y = calibration
         self.classifier_ = fitted
         self.classes_ = fitted.classes_

@@ -184,7 +184,6 @@ def without_subsumed(clauses: Clauses) -> Clauses:
 
 
 def _by_variable(literal: int) -> tuple[int, int]:
-    """Order literals by variable."""
     return abs(literal), literal
 
 

@@ -144,7 +144,6 @@ def least_sums(
 
 
 def _sides(diagram: Diagram, literals: Iterable[int]) -> _Sides:
-    """Return the sides of levels that literals leave."""
     low, high = np.ones((2, diagram.n_levels), dtype=bool)
     consistent = diagram.root != 0
     for literal in literals:

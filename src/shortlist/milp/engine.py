@@ -185,7 +185,6 @@ class CheckedSession:
     def _claim(
         self, handed_over: bool, limits: Limits, on_bound: OnBound | None, cancellation: Cancellation | None
     ) -> Claim:
-        """Let an engine run."""
         current, engine = self._current, self._engine(handed_over=handed_over)
         if current.tight_cutoff != self._told.get(handed_over, math.inf):
             self._told[handed_over] = current.tight_cutoff

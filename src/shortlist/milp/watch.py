@@ -140,5 +140,4 @@ class _Stop:
 
 
 def _or(value: float, default: float) -> float:
-    """Return `value` unless it is NaN."""
     return default if math.isnan(value) else value

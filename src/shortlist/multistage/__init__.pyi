@@ -1,21 +1,6 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
 from shortlist.errors import AcquisitionError as AcquisitionError
-from shortlist.multistage.baselines.budgeted_models import (
-    FixedStages,  # noqa: F401
-    OneSubset,  # noqa: F401
-)
-from shortlist.multistage.baselines.cost_ordered import CostOrderedStages as CostOrderedStages
-from shortlist.multistage.baselines.cost_ordered import SingleStage as SingleStage
-from shortlist.multistage.baselines.greedy_miser import GreedyMiser as GreedyMiser
-from shortlist.multistage.baselines.greedy_miser import MiserTrees  # noqa: F401
-from shortlist.multistage.baselines.lasso import CactLasso as CactLasso
-from shortlist.multistage.baselines.lasso import L1Path as L1Path
-from shortlist.multistage.baselines.lightgbm_trees import CostAwareLightGBM as CostAwareLightGBM
-from shortlist.multistage.baselines.lightgbm_trees import PricedBooster  # noqa: F401
-from shortlist.multistage.baselines.linear_trees import LinearTree  # noqa: F401
-from shortlist.multistage.baselines.tree_classifiers import ASTC as ASTC
-from shortlist.multistage.baselines.tree_classifiers import CSTC as CSTC
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
 from shortlist.multistage.holdout import StagedMeasure as StagedMeasure
 from shortlist.multistage.holdout import StagedTable as StagedTable

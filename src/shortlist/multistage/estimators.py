@@ -511,6 +511,10 @@ class MultiStageClassifier(TableClassifier):
             )
         return probabilities
 
+    def decisions(self, X: Any) -> Decisions:
+        """Return which stage decides each row, what it answers, and what the row costs; rejects stay so."""
+        return decide_known(self.model_, *self.model_.encoding.encode_known(X))
+
     def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``.
 
@@ -727,7 +731,6 @@ class MultiStageClassifier(TableClassifier):
         return within_rules(problem, self.purchase_rules.of_columns(self.costs_.names))
 
     def _fits(self, rows: StageRows, budget: Budget, **places: Any) -> Any:
-        """Return what fits a classifier for each subset."""
         common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "budget": budget} | places
         if self.subclassifier is None:
             return LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)

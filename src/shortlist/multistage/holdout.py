@@ -7,12 +7,11 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError, UnmetChoiceError
-from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier, aggregate
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.judging_rows import calibration_rows
 from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import choose_point
-from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged, decide_known
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.pickles import saved_from
 from shortlist.results.picking import without_promises
@@ -188,14 +187,10 @@ def split_three(
     return fit, judge, test
 
 
-def measure_on(classifier: MultiStageClassifier | BudgetedClassifier, X: Any, y: Labels) -> StagedMeasure:
-    """Measure a fitted classifier on some rows; labels it does not know count as wrong."""
-    if isinstance(classifier, BudgetedClassifier):
-        decisions = classifier.decisions(X)
-    else:
-        decisions = decide_known(classifier.model_, *classifier.model_.encoding.encode_known(X))
+def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
+    """Measure a fitted classifier that buys features on some rows; labels it does not know count as wrong."""
     total = classifier.costs_.total / classifier.costs_.scale
-    return summarize(decisions, classifier.classes_, y, total_cost=total)
+    return summarize(classifier.decisions(X), classifier.classes_, y, total_cost=total)
 
 
 def judged_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
@@ -210,6 +205,24 @@ def measure_judged(classifier: MultiStageClassifier) -> StagedMeasure:
     truth = classifier.classes_[classifier.problem_.labels]
     total = classifier.costs_.total / classifier.costs_.scale
     return summarize(judged_decisions(classifier), classifier.classes_, truth, total_cost=total)
+
+
+def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
+    """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
+
+    Parameters
+    ----------
+    coverage, accuracy : float
+        Share of rows that are answered, and share of the answers that are right.
+    share_paid : float
+        Mean cost of a row over the price of all features; 0 where all features are free.
+
+    Examples
+    --------
+    >>> aggregate(0.75, 0.5, 0.25)
+    2.0
+    """
+    return coverage + accuracy + 1.0 - share_paid
 
 
 def summarize(decisions: Decisions, classes: Labels, y: Labels, *, total_cost: float) -> StagedMeasure:

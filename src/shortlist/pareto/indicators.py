@@ -146,7 +146,6 @@ def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
 
 
 def _both(points: ArrayLike, reference: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Check a set and its reference set together."""
     first, second = as_exact_doubles(points, "points"), as_exact_doubles(reference, "reference")
     if not len(first) or not len(second) or first.shape[1] != second.shape[1]:
         raise BadInputError(

@@ -31,7 +31,7 @@ from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers
-    from shortlist.ensembles.studies.measured import Measured
+    from shortlist.ensembles.protocol.measured import Measured
 
 MOST_MEMBERS = 24
 """So many members at most are compared with each other in a picture."""
@@ -208,7 +208,6 @@ def confusion_chart(title: str, decisions: NDArray[np.integer[Any]], classes: La
 
 
 def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
-    """Say what was chosen, by what, and what is proved."""
     facts = [("members", f"{told['size']:,} of {told['n_classifiers']:,} classifiers")]
     if chosen.result is not None:
         facts += _proof_facts(chosen, chosen.result)

@@ -10,7 +10,7 @@ from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.evolution.evolution import Evolved
-    from shortlist.ensembles.studies.measured import Measured
+    from shortlist.ensembles.protocol.measured import Measured
 
 
 def evolved_parts(
@@ -43,7 +43,6 @@ def evolved_parts(
 
 
 def _proved(result: "Evolved") -> str:
-    """Say what is proved of the members."""
     if result.error_bound is None:
         return "evolution proves nothing"
     step = getattr(result, "exact_step", None)

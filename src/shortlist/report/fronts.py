@@ -75,7 +75,6 @@ def front_parts(
 
 
 def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
-    """Say in words what is proved of a front."""
     method = f" Found by {front.method} in {front.seconds:.2f} s." if front.method else ""
     return Facts(
         (

@@ -166,7 +166,6 @@ def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:
 
 
 def _branch(branch: Branch) -> str:
-    """Return a branch and what is below it."""
     text = escape(branch.text)
     shown = text if branch.chosen else f'<span class="out">{text}</span><span class="soft"> (out)</span>'
     if not branch.below:

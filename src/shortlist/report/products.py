@@ -114,7 +114,6 @@ def _own_attributes(model: FeatureModel, pick: Pick) -> dict[str, Attribute]:
 
 
 def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
-    """Whether an attribute is what the point says of an objective of its name."""
     value = pick.values.get(name)
     return value is not None and int(attribute.values @ pick.decision) == round(value * attribute.scale)
 

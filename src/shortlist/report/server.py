@@ -74,8 +74,6 @@ class PageServer(ThreadingHTTPServer):
 
 
 class _Answer(BaseHTTPRequestHandler):
-    """Answers one request."""
-
     server: PageServer
     server_version = "shortlist"
     sys_version = ""

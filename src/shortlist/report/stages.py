@@ -95,7 +95,6 @@ def answers_from(classifier: "MultiStageClassifier", stage: "FittedStage") -> st
 
 
 def _chosen(classifier: "MultiStageClassifier") -> Parts:
-    """Return the point that predicts."""
     point, guarantee = classifier.point_, classifier.guarantee_
     answers = guarantee is None or guarantee.promised
     values = zip(classifier.front_.names, classifier.front_.values[point], strict=True) if answers else ()

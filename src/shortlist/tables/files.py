@@ -151,7 +151,6 @@ def read_content(source: str | Path) -> tuple[str, bytes]:
 
 
 def _unpacked(name: str, content: bytes) -> bytes:
-    """Undo compression."""
     try:
         for start, unpack in UNPACKED.items():
             if content.startswith(start):

@@ -280,7 +280,6 @@ def select_columns(table: "pd.DataFrame", names: Sequence[str]) -> "pd.DataFrame
 
 
 def _file(table: "pd.DataFrame") -> str:
-    """Call a table by the file that it was read from."""
     return str(table.attrs.get(FILE, "the table"))
 
 

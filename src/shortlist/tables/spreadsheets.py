@@ -66,7 +66,6 @@ def _csv_cell(cell: Cell) -> Any:
 
 
 def _save_workbook(path: str | Path, cells: list[list[Cell]]) -> None:
-    """Write a workbook with one sheet."""
     try:
         import xlsxwriter
     except ImportError:

@@ -12,16 +12,17 @@ import pytest
 import shortlist as library
 from shortlist.cli.options import settings
 from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.cli.result_pages import result_page
 from shortlist.datasets.registry import public_set
 from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
+from shortlist.ensembles.estimators.methods import pruning_methods
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.studies.holdout import evolve_table, prune_table
-from shortlist.ensembles.studies.method_comparison import compare_methods, pruning_methods
+from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -31,12 +32,14 @@ from shortlist.multistage.presets import preset
 from shortlist.multistage.problem.costs import feature_costs, read_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.papers.paper import reproduce as run_again
+from shortlist.papers.product_comparison import check_methods, compare_products
+from shortlist.papers.pruning_comparison import compare_methods
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.analysis.slicing import slice_model
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.attributes.attribute_export import save_attributes
-from shortlist.products.comparison.product_comparison import check_methods, compare_products
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
@@ -49,8 +52,6 @@ from shortlist.products.formats import read_model
 from shortlist.products.sampling.diverse import diverse_products
 from shortlist.products.sampling.uniform import uniform_sample
 from shortlist.purchases.stage_classifiers import stage_classifier
-from shortlist.report.saved import result_page
-from shortlist.reproduce.paper import reproduce as run_again
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure

@@ -14,7 +14,7 @@ from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.studies.holdout import PrunedTable, prune_table
+from shortlist.ensembles.protocol.holdout import PrunedTable, prune_table
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
 from shortlist.ensembles.committees.savings import exit_report
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
-from shortlist.ensembles.studies.holdout import prune_table
+from shortlist.ensembles.protocol.holdout import prune_table
 from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.multistage.baselines.budgeted_classifier import aggregate
+from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.windows.archive import StageArchive, fixed_merits, worths
 from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles

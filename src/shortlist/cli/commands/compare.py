@@ -105,7 +105,7 @@ def compare(
     )
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
-    from shortlist.products.comparison.product_comparison import check_methods, compare_products
+    from shortlist.papers.product_comparison import check_methods, compare_products
     from shortlist.runs import Work
 
     started = seconds_now()

@@ -199,7 +199,6 @@ def _decide_in_lines(
 
 
 def _parts(answer: "Configured", asked: "AskedQuestion") -> "Parts":
-    """Return what the page shows."""
     from shortlist.report.parts import Text
     from shortlist.report.products import product_parts
 

@@ -22,7 +22,7 @@ from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.studies.holdout import EvolvedTable
+    from shortlist.ensembles.protocol.holdout import EvolvedTable
     from shortlist.report.parts import Parts
 
 
@@ -67,7 +67,7 @@ def evolve(
     from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
-    from shortlist.ensembles.studies.holdout import evolve_table
+    from shortlist.ensembles.protocol.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -119,7 +119,6 @@ def evolve(
 
 
 def _parts(evolved: "EvolvedTable") -> "Parts":
-    """Return what the page shows."""
     from shortlist.report.evolved import evolved_parts
 
     return evolved_parts(evolved.classifier, evolved.test)

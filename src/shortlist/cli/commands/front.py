@@ -247,8 +247,8 @@ def plot(
 
     loaded = Front.load(front)
     if out.name.casefold().endswith(PAGE_FILE):
+        from shortlist.cli.result_pages import result_page
         from shortlist.report.page import write_page
-        from shortlist.report.saved import result_page
 
         text = result_page(front)
         out = save(out, lambda path: write_page(path, text))
@@ -279,7 +279,6 @@ def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
 
 
 def _order(front: "Front", names: "Sequence[str]") -> list[str]:
-    """Return the objectives to decide by."""
     from shortlist._words import all_of, did_you_mean
     from shortlist.errors import BadInputError
 

@@ -181,7 +181,6 @@ def diff(
 
 
 def _print(facts: dict[str, Any], line: "FeatureModel") -> None:
-    """Print the facts for people."""
     from shortlist._words import count_text
     from shortlist.cli.text.front_text import some
 

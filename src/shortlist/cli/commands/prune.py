@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
-    from shortlist.ensembles.studies.holdout import PrunedTable
+    from shortlist.ensembles.protocol.holdout import PrunedTable
     from shortlist.report.parts import Parts
     from shortlist.tables.learning import LearningTable
 
@@ -97,7 +97,7 @@ def prune(
     from shortlist.cli.studies import digest_of
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.studies.holdout import prune_table
+    from shortlist.ensembles.protocol.holdout import prune_table
     from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 
@@ -168,7 +168,6 @@ class PrunedFiles(NamedTuple):
 
 
 def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
-    """Write what was asked for, and return where it is."""
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.result_page import save_page
 
@@ -220,7 +219,6 @@ def _tell(
 
 
 def _parts(pruned: "PrunedTable") -> "Parts":
-    """Return what the page shows."""
     from shortlist.report.ensembles import failed_parts, pruned_parts
 
     if pruned.chosen is None:

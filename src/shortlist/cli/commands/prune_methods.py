@@ -54,10 +54,10 @@ def compare_pruning(
     from shortlist.cli.text.result_page import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.pools.fitting import calm_fits
-    from shortlist.ensembles.studies.holdout import check_pruner
-    from shortlist.ensembles.studies.method_comparison import compare_methods, write_results
-    from shortlist.ensembles.studies.ranks import rank_folds
+    from shortlist.ensembles.protocol.holdout import check_pruner
     from shortlist.errors import ShortlistError
+    from shortlist.papers.pruning_comparison import compare_methods, write_results
+    from shortlist.papers.ranks import rank_folds
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
 
@@ -95,7 +95,6 @@ def compare_pruning(
 
 
 def _parts(results: "pd.DataFrame") -> "Parts":
-    """Return what the page shows."""
-    from shortlist.report.comparisons import pruning_comparison_parts
+    from shortlist.papers.comparison_pages import pruning_comparison_parts
 
     return pruning_comparison_parts(results)

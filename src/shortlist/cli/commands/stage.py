@@ -288,7 +288,6 @@ def _find_front(
 
 
 def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> "Parts":
-    """Return what the page shows."""
     from shortlist.report.stages import staged_parts
 
     return staged_parts(classifier, staged)
@@ -336,7 +335,6 @@ def _staged(
 def _save(
     model: "SavedModel", front_file: Path | None, model_file: Path | None
 ) -> tuple[Path | None, Path | None]:
-    """Write what was asked for, and return where it is."""
     from shortlist.saved_models import save_model
 
     if model_file is not None:

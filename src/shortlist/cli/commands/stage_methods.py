@@ -16,7 +16,7 @@ from shortlist.cli.text.output import print_json
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
+    from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
     from shortlist.runs import Study
     from shortlist.tables.learning import LearningTable
     from shortlist.tables.splits import Cases
@@ -93,7 +93,7 @@ def compare_on_splits(
     """Measure the methods on the splits of several seeds, and print the table."""
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
-    from shortlist.multistage.stage_comparison import (
+    from shortlist.papers.stage_comparison import (
         compare_stage_methods,
         with_margins,
         write_stage_results,

@@ -42,9 +42,9 @@ def use(
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.text.stage_report import chosen_facts, print_used
     from shortlist.errors import BadInputError
-    from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
+    from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
     from shortlist.results.picking import without_promises
     from shortlist.saved_models import load_model, made_by, save_model
 

@@ -106,7 +106,6 @@ def verify(
 
 
 def _print(found: "Verification") -> None:
-    """Print what was found for people."""
     for sentence in found.failures:
         print(f"NOT AS CLAIMED: {sentence}.")
     if found.evidence is None:

@@ -143,7 +143,6 @@ def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, 
 
 
 def _say(text: str, *, json: bool) -> None:
-    """Show an answer at once."""
     if json:
         print(written_out(text), end="", file=sys.stderr, flush=True)
     else:

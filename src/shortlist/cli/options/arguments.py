@@ -95,7 +95,6 @@ def in_options(said: str | BaseException, command: str = "", options: Mapping[st
 
 
 def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
-    """Show an argument as one types it, be it with a value."""
     argument, value = found[1], found[2]
     option = names.get(argument, argument)
     if value is None:

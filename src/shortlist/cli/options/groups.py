@@ -84,7 +84,6 @@ def _parameters(kind: Any) -> list[inspect.Parameter]:
 
 
 def _settings(kind: Any) -> "dict[str, Field[Any]]":
-    """Return the fields of a dataclass that are settings."""
     return {one.name: one for one in fields(kind) if one.name in setting_fields(kind)}
 
 

@@ -86,7 +86,7 @@ class MethodOptions:
 
     def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
-        from shortlist.ensembles.studies.method_comparison import pruning_methods
+        from shortlist.ensembles.estimators.methods import pruning_methods
 
         pruner: RulePruner = pruning_methods([self.method])[self.method]
         if self.method != GREEDY:
@@ -96,7 +96,7 @@ class MethodOptions:
 
     def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
         """Return the unfitted methods of a comparison by name."""
-        from shortlist.ensembles.studies.method_comparison import pruning_methods
+        from shortlist.ensembles.estimators.methods import pruning_methods
 
         names = None if self.methods in {None, ALL} else read_names(str(self.methods))
         chosen = pruning_methods(names)
@@ -406,7 +406,7 @@ def check_prune_numbers(given: Mapping[str, Any]) -> None:
     """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
     from shortlist._validation import as_choice, as_count
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
-    from shortlist.ensembles.studies.method_comparison import pruning_methods
+    from shortlist.ensembles.estimators.methods import pruning_methods
     from shortlist.errors import BadInputError
 
     check_shared(given)

@@ -105,7 +105,6 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
 
 
 def _value(text: str, hint: Any, name: str) -> Any:
-    """Return a value of the type of its field."""
     kinds = [each for each in get_args(hint) or (hint,) if each is not type(None)]
     if get_origin(hint) is not None and issubclass(get_origin(hint) or object, Mapping):
         return read_numbers(text, f"set {name}")
@@ -174,5 +173,4 @@ class WithSettings(typer.core.TyperCommand):
 
 
 def _usual(default: Any) -> str:
-    """Return the default as the help shows it."""
     return "" if default is None or default is dataclasses.MISSING else f"  [default: {default}]"

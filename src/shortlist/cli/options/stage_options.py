@@ -199,7 +199,7 @@ class StageSearchOptions:
 
         `options` are those of every method, and `searched` those of the methods with a front alone.
         """
-        from shortlist.multistage.stage_comparison import SEARCHES, stage_methods
+        from shortlist.papers.stage_comparison import SEARCHES, stage_methods
 
         names = [self.method] if self.methods is None else compared_names(self.methods)
         found = stage_methods(names, **options)
@@ -224,7 +224,7 @@ class StageSearchOptions:
 
 def compared_names(methods: str | None) -> list[str]:
     """Return the names of the methods in ``--methods``; none where it was not given."""
-    from shortlist.multistage.stage_comparison import stage_methods
+    from shortlist.papers.stage_comparison import stage_methods
 
     return [] if methods is None else list(stage_methods()) if methods == ALL else read_names(methods)
 
@@ -380,7 +380,7 @@ def check_stage_methods(given: Mapping[str, Any]) -> None:
     """Refuse names of methods that there are not."""
     from shortlist._validation import as_choice
     from shortlist.errors import BadInputError
-    from shortlist.multistage.stage_comparison import OPPONENTS, SEARCHES
+    from shortlist.papers.stage_comparison import OPPONENTS, SEARCHES
 
     if given["methods"] is None:
         as_choice(given["method"], "--method", (*FRONT_METHODS, *OPPONENTS))

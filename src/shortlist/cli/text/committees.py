@@ -17,7 +17,7 @@ from shortlist.cli.text.pruned import print_asking, rows_in_words, rows_that_cho
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.studies.holdout import PrunedTable
+    from shortlist.ensembles.protocol.holdout import PrunedTable
 
 MOST_POINTS = 20
 """So many points are printed."""

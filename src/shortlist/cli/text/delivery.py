@@ -140,7 +140,6 @@ def _broken(line: str, width: int) -> str:
 
 
 def _kept_text(text: str) -> str:
-    """Keep what was printed, and say where."""
     try:
         handle, name = tempfile.mkstemp(prefix="shortlist-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8") as file:

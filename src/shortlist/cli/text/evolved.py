@@ -8,7 +8,7 @@ from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.evidence import Evidence
-    from shortlist.ensembles.studies.holdout import EvolvedTable
+    from shortlist.ensembles.protocol.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"
 """What an exact step proves something of; how good other candidates could be nobody knows."""

@@ -236,7 +236,6 @@ class Bars:
 
 
 def _done(event: Progress) -> str:
-    """Show how much is done, of how much."""
     unit = f" {event.unit}" if event.unit else ""
     if event.total is None:
         return f"{event.done:,.0f}{unit or ' done'}" if event.done else ""

@@ -11,8 +11,8 @@ from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.cli.options.prune_options import MethodOptions
-    from shortlist.ensembles.studies.holdout import PrunedTable
-    from shortlist.ensembles.studies.reached import OtherDiversity, Reached
+    from shortlist.ensembles.protocol.holdout import PrunedTable
+    from shortlist.ensembles.protocol.reached import OtherDiversity, Reached
 
 
 def pruned_facts(

@@ -237,7 +237,6 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 
 
 def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
-    """Print the answer for people."""
     from shortlist._words import counted
     from shortlist.cli.text.held_out import print_held_out
 

@@ -113,7 +113,6 @@ def _distinct(codes: list[list[int]], labels: list[int]) -> ClassTable:
 
 
 def _sha256(table: ClassTable, n_classifiers: int, n_classes: int) -> str:
-    """Return the fingerprint of the data."""
     digest = hashlib.sha256(f"{n_classifiers},{n_classes};".encode())
     for label, row, count in table:
         digest.update(bytes([label, *row]) + f"{count};".encode())

@@ -120,7 +120,6 @@ def _distinct(votes: list[list[int]], labels: list[int]) -> VoteTable:
 
 
 def _sha256(table: VoteTable, n_classifiers: int) -> str:
-    """Return the fingerprint of the data."""
     text = f"{n_classifiers};".encode()
     for row, positives, negatives in table:
         text += bytes(row) + f"{positives},{negatives};".encode()

@@ -109,7 +109,6 @@ def mean_sha256(shares: ShareTable, labels: Sequence[int]) -> str:
 
 
 def _terms(goal: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -> list[Term]:
-    """Write out the summands."""
     kind, gains = goal["kind"], goal["gains"]
     n_classes, terms = len(shares[0][0]), []
     for row, label in zip(shares, labels, strict=True):
@@ -188,7 +187,6 @@ def _bound(certificate: Mapping[str, Any], terms: list[Term], failures: list[str
 def _part_bound(
     goal: Mapping[str, Any], part: Mapping[str, Any], terms: list[Term], allowed: list[int], aim_share: float
 ) -> float:
-    """Return what the tangents of a part prove."""
     size = part["first"]
     adds, constants = {k: [0.0] for k in allowed}, []
     for term, place, tilt in zip(terms, part["forms"], part["tilts"], strict=True):

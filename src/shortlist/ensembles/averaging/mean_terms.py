@@ -64,7 +64,6 @@ def _terms(
     slope: float = 0.0,
     n_forms: int = 1,
 ) -> MeanTerms:
-    """Return terms with so many forms each."""
     starts = n_forms * np.arange(len(worth) + 1, dtype=np.int64)
     return MeanTerms(np.ascontiguousarray(forms.T), starts, worth, aims, kind, slope, float(WHOLE))
 

@@ -204,7 +204,6 @@ class MeanTree:
         return f"{most:,} open nodes" if len(self.heap) >= most else ""
 
     def _push(self, node: _Node) -> None:
-        """Keep a node, or rule it out."""
         if not self._is_of_sizes(node) and self._is_ruled_out(node.bound):
             return
         heapq.heappush(self.heap, (-node.bound, next(self._count), node))
@@ -264,7 +263,6 @@ class MeanTree:
         return tuple(self.cover) if len(self.cover) <= most else ()
 
     def _tangents(self, node: _Node, bound: float) -> Tangents:
-        """Return the tangents that a bound has left."""
         found = self._found
         return Tangents(node.first, node.last, found.lowest.copy(), found.tilts.copy(), bound)
 

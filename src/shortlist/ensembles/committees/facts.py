@@ -81,7 +81,6 @@ def rule_facts(chosen: Chosen) -> dict[str, Any]:
 
 
 def _exact_facts(chosen: Chosen) -> dict[str, Any]:
-    """Return what only exact pruning has."""
     positive = chosen.terms.positive
     return {
         "positive": None if positive is None else str(positive),

@@ -236,7 +236,6 @@ class PoolPruner(EnsembleClassifier):
         """Return the fields of :class:`Chosen` that differ from pruner to pruner."""
 
     def _answering(self) -> Committee:
-        """Return the committee that answers."""
         check_is_fitted(self, "committee_")
         return self.committee_
 

@@ -604,7 +604,6 @@ class ExactPruner(PoolPruner):
             self.result_ = dataclasses.replace(self.result_, decisions=decisions)
 
     def _take(self, result: Any, limits: SelectionLimits, *, why_sizes: str = "") -> None:
-        """Set what was found."""
         self.sizes_ = (limits.min_size, limits.max_size)
         self.why_sizes_ = why_sizes
         self.result_ = result
@@ -628,7 +627,6 @@ class ExactPruner(PoolPruner):
         return as_settings(given | {"random_state": seed}) | {"the votes": digest}
 
     def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
-        """Return what a selection must keep."""
         return selection_limits(
             len(pool) * self.max_copies,
             min_size=self.min_size,

@@ -191,12 +191,10 @@ class FrontPruner(ExactPruner):
         return SOFT if self._losses() else HARD
 
     def _texts(self) -> list[str]:
-        """Return the objectives, each as a text of its own."""
         given = self.objectives
         return given.split(",") if isinstance(given, str) else list(given)
 
     def _losses(self) -> list[str]:
-        """Return the losses among the objectives."""
         names = [" ".join(text.split()).removeprefix("min ").replace("_", "-") for text in self._texts()]
         return [name for name in names if name in MEAN_LOSSES]
 
@@ -369,7 +367,6 @@ class FrontPruner(ExactPruner):
         return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
     def _chosen_point(self) -> int:
-        """Return the number of the point that predicts."""
         if not len(self.front_):
             raise UnmetChoiceError(f"no committee has {self.min_size} members or more. Lower `min_size`.")
         if isinstance(self.pick, str):

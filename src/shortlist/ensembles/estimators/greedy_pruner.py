@@ -129,9 +129,7 @@ class GreedyMeansPruner(RulePruner):
         self.voting_ = SOFT
 
     def _members_of(self, pool: Pool) -> Pool:
-        """Return the members of a pool, each as often as it is taken."""
         return with_copies(pool, self.copies_)
 
     def _weights(self) -> NDArray[np.int64]:
-        """Return how often each member counts."""
         return self.copies_[self.selection_]

@@ -103,11 +103,9 @@ class RulePruner(PoolPruner):
         }
 
     def _members_of(self, pool: Pool) -> Pool:
-        """Return the members of a pool, in the order in which they joined."""
         return pool.subset(self.members_)
 
     def _weights(self) -> NDArray[np.int64]:
-        """Return how often each member counts."""
         return np.ones(len(self.members_), dtype=np.int64)
 
 

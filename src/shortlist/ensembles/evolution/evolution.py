@@ -202,7 +202,6 @@ def _bred(
     *,
     ensemble: GrownEnsemble,
 ) -> tuple[Population, ClassCodes]:
-    """Return the next population and its answers."""
     mode, gamma, size = settings.mode, settings.gamma, settings.population_size
     fitness = rows.fitness(codes, rows.weights(mode, codes, ensemble, gamma))
     if settings.survivors == "children":
@@ -218,7 +217,6 @@ def _bred(
 
 
 def _measured(rows: ReferenceRows, number: int, codes: ClassCodes, ensemble: GrownEnsemble) -> Generation:
-    """Measure a generation."""
     errors = np.count_nonzero(codes != rows.labels[:, None], axis=0) / len(codes)
     return Generation(number, float(errors.min()), float(errors.mean()), rows.error(ensemble), len(ensemble))
 

@@ -206,7 +206,6 @@ class ReferenceRows:
     def _joined(
         self, ensemble: GrownEnsemble | None, genomes: Population, codes: ClassCodes
     ) -> GrownEnsemble:
-        """Add members to an ensemble, or start one."""
         tally, known = class_tally(codes, self.n_classes), frozenset(vote_digests(codes))
         if ensemble is None:
             return GrownEnsemble(genomes, tally, known)

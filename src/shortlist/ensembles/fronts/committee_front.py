@@ -117,7 +117,6 @@ def committee_front(
 
 
 def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
-    """Return what a study calls a walk."""
     return "walk" if by is None else f"walk by {problem.objectives[problem.n_values + by].name}"
 
 

@@ -213,7 +213,6 @@ class LookedAt:
     def _proof(
         self, missing: NDArray[np.int64] | None, budget: Budget, *, complete: bool, proved: bool
     ) -> Proof:
-        """Say what is proved."""
         problem = self.problem
         if complete:
             return Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.objectives))

@@ -257,7 +257,6 @@ class _Walker:
         self.scalars[records.NODES] = 0
 
     def _go_on(self, rows: records.CommitteeRows, walk: records.CommitteeWalk) -> None:
-        """Put a walk where it was kept."""
         walk.chosen[: len(self.place.chosen)] = self.place.chosen
         for depth in range(self.place.depth):
             self.scalars[records.DEPTH] = depth
@@ -299,7 +298,6 @@ class _Walker:
         return Committee(mask, threshold, self.problem.point(mask, threshold))
 
     def _arrays(self, size: int, upto: int) -> tuple[records.CommitteeRows, records.CommitteeWalk]:
-        """Return what the kernel reads and where it is, for a size."""
         problem, (right, rival, tied, full, starts) = self.problem, self.planes
         n_words = len(full)
         n_classes, n_prices = len(starts) - 1, len(problem.prices)

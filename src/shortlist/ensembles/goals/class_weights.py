@@ -132,7 +132,6 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
 
 
 def _explicit(weights: Mapping[Any, float], votes: ClassVotes) -> ClassWeights:
-    """Scale explicit weights to integers."""
     exact = [exact_weight(label, weight) for label, weight in weights.items()]
     if min(exact, default=0) < 0 or max(exact, default=0) == 0:
         given = ", ".join(f"{label}={weight:g}" for label, weight in weights.items())

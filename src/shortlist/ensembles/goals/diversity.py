@@ -152,7 +152,6 @@ def class_diversity_limits(setting: Setting, votes: ClassVotes) -> DiversityLimi
 
 
 def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:
-    """Check explicit limits."""
     name = limits.get("measure", PFC)
     if name not in MEASURES:
         raise BadInputError(

@@ -154,7 +154,6 @@ def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int
 
 
 def _explicit(weights: Mapping[str, float], n_samples: int) -> Weights:
-    """Scale explicit weights to integers."""
     unknown = [name for name in weights if name not in WEIGHT_NAMES]
     if unknown or not weights:
         raise BadInputError(

@@ -199,7 +199,6 @@ def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
 
 
 def _probabilities_of(n_classes: int, name: str, classifier: Any, rows: Any) -> NDArray[np.float64]:
-    """Return one classifier's probabilities, checked."""
     answers = np.asarray(ask_classifier(name, classifier.predict_proba, rows, (n_classes,)), dtype=np.float64)
     clipped = checked_probabilities(name, answers)
     if not len(clipped):

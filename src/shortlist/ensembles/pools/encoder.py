@@ -228,7 +228,6 @@ def _check_cells(column: "pd.Series[Any]", name: Any) -> None:
 
 
 def _is_words(column: "pd.Series[Any]", *, text_may_be_numbers: bool) -> bool:
-    """Whether a column holds words."""
     if isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype):
         return True
     if column.dtype.kind not in "OUS" or not any(isinstance(value, str | bytes) for value in column):
@@ -245,7 +244,6 @@ def _reads_as_numbers(column: "pd.Series[Any]") -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is, or reads as, a number."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -275,7 +273,6 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
 
 
 def _words(frame: Any, chosen: Mask) -> NDArray[Any]:
-    """Return columns of words as text."""
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index].astype(object)

@@ -413,7 +413,6 @@ def asks_judges(committee: Any) -> bool:
 
 
 def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
-    """Return a column of a table."""
     if not hasattr(X, "columns"):
         raise BadInputError(
             "answers", "must be a DataFrame with a column for every judge", _kind(X), "Name the columns."
@@ -428,5 +427,4 @@ def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
 
 
 def _kind(given: Any) -> str:
-    """Say what was given."""
     return f"a {type(given).__name__}"

@@ -143,7 +143,6 @@ def evidence_of_step(step: PrunedSelection | None, error: float, error_bound: fl
 
 
 def _why_none(solver: str) -> str:
-    """Say why there is no certificate."""
     if solver != AUTO:
         return f"{solver_name(solver)} alone leaves no certificate"
     return "the proof was stopped early"

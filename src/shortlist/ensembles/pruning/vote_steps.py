@@ -125,7 +125,6 @@ class VoteSteps:
         self.run.tell("searching")
 
     def _walk(self, budget: Budget) -> None:
-        """Walk over all selections."""
         rows, best = self.problem.rows, self.run.best
         known = None if best.mask is None else (best.total - rows.offset) // rows.step
         walked = walk_subsets(

@@ -375,7 +375,6 @@ def _blocks(votes: ClassVotes) -> list[slice]:
 
 
 def _share(value: float, name: str) -> Fraction:
-    """Read a share, to six digits."""
     share = as_fraction(value, only_numbers=True)
     if share is None or not 0 < share <= 1:
         raise BadInputError(name, "must be a number above 0 and at most 1", repr(value))

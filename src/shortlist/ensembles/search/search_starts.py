@@ -172,7 +172,6 @@ def rule_selections(votes: ClassVotes, limits: SelectionLimits, budget: Budget) 
 
 
 def _mask_of(members: NDArray[np.intp], n_classifiers: int) -> Mask:
-    """Return indices as a mask."""
     mask = np.zeros(n_classifiers, dtype=bool)
     mask[members] = True
     return mask

@@ -292,7 +292,6 @@ class _Walker:
 
 
 def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
-    """Return limits for the kernels."""
     diversity = limits.diversity
     costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs.copy()
     credit = np.zeros((1, 1), dtype=np.int64)

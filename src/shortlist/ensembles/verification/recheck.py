@@ -189,7 +189,6 @@ def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None 
 
 
 def _chosen(model: Any) -> Chosen:
-    """Return what a pruner chose."""
     if isinstance(model, Chosen):
         return model
     if reason := getattr(getattr(model, "result_", None), "reason", ""):
@@ -418,7 +417,6 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
 
 
 def _n_parts(certificate: Certificate | None) -> int:
-    """Count what proves the bound of a certificate."""
     if certificate is None or not (parts := certified_by(certificate)):
         return 0
     return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
@@ -456,7 +454,6 @@ def _low_bound(result: PrunedSelection) -> str:
 
 
 def _limits(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | None) -> SelectionLimits:
-    """Return the limits that the selection was to keep."""
     terms = chosen.terms
     return selection_limits(
         n_classifiers,

@@ -114,7 +114,6 @@ def _other_table(missing: NDArray[np.intp], extra: NDArray[np.intp]) -> str:
 
 
 def _counted(rows: NDArray[np.intp], one: str, several: str) -> str:
-    """Count rows, with the verb that goes with them."""
     return f"1 row {one}" if len(rows) == 1 else f"{len(rows):,} rows {several}"
 
 

@@ -311,7 +311,6 @@ def _box(plan: Plan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Po
 
 
 def _ways(diagram: Diagram, plan: Plan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
-    """Walk down every way that adds up to `key`."""
     bits = np.zeros(diagram.n_levels, dtype=bool)
     stack: list[tuple[int, NDArray[np.int64], int]] = [
         (plan.root, key, -1)

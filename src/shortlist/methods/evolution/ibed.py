@@ -149,7 +149,6 @@ def _trials(
 
 
 def _replaces(trials: Points, targets: Points) -> Mask:
-    """Mark the trials that take the place of their targets."""
     fewer = trials[:, 0] < targets[:, 0]
     as_many = trials[:, 0] == targets[:, 0]
     beaten = (targets[:, 1:] <= trials[:, 1:]).all(axis=1)

@@ -182,7 +182,6 @@ def _equal(one: Outcome, other: Outcome) -> bool:
 
 
 def _vectors(outcomes: Sequence[Outcome]) -> Points:
-    """Return the vectors of answers."""
     return np.array([outcome.vector for outcome in outcomes], dtype=np.int64)
 
 

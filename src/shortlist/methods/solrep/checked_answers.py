@@ -109,7 +109,6 @@ def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> No
 
 
 def _names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the integer columns."""
     columns = np.flatnonzero(program.integer)
     names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
     if len(names) != len(columns):

@@ -230,7 +230,6 @@ def _tighten(boxes: UnexploredBoxes, relaxed: RelaxedBounds, setting: SolveSetti
 def _first_boxes(
     integers: IntegerObjectives, anchors: Sequence[Outcome], records: dict[str, Record]
 ) -> UnexploredBoxes:
-    """Return what the anchors leave unexplored."""
     top = integers.upper + 1
     least = np.array([anchor.bound for anchor in anchors])
     ceiling = np.array([anchor.vector for anchor in anchors]).max(axis=0) + 1

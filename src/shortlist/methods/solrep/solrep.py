@@ -316,7 +316,6 @@ def _is_infeasible(records: Mapping[str, Record], integers: IntegerObjectives) -
 
 
 def _counts(records: Mapping[str, Record]) -> dict[str, int]:
-    """Count what the programs said."""
     points = [record for key, record in records.items() if key.startswith("point ")]
     return {
         "n_infeasible": sum(record.outcome.status is Status.INFEASIBLE for record in points),
@@ -369,12 +368,10 @@ def _reference_points(program: Program, anchors: Points, n_points: int, budget: 
 
 
 def _vectors(anchors: Sequence[Outcome]) -> Points:
-    """Return the vectors of the anchors."""
     return np.array([anchor.vector for anchor in anchors], dtype=np.int64)
 
 
 def _chosen_objective(integers: IntegerObjectives, name: str | None, anchors: Points) -> int:
-    """Return the number of the objective to minimise."""
     if name is None:
         return int(np.argmax(np.ptp(anchors, axis=0)))
     as_choice(name, "objective", integers.names)

@@ -373,7 +373,6 @@ def _whole_bounds(program: Program) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _variable(lower: int, upper: int) -> sat.IntegerVariableProto:
-    """Return a variable of the model."""
     variable = sat.IntegerVariableProto()
     variable.domain.extend([lower, upper])
     return variable

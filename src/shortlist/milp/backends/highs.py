@@ -176,7 +176,6 @@ class _HighsEngine:
         self._stopped = True
 
     def _claim(self) -> Claim:
-        """Read what HiGHS found."""
         status, limit = HIGHS_STATUSES.get(self._solver.getModelStatus(), (Status.UNKNOWN, "solver"))
         info = self._solver.getInfo()
         values = None

@@ -175,14 +175,12 @@ class _ScipEngine:
             self._model.interruptSolve()
 
     def _add_row(self, program: Program, row: int) -> Any:
-        """Add one linear constraint."""
         part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
         terms = self._sum(program.rows.indices[part].tolist(), program.rows.data[part].tolist())
         lower, upper = float(program.row_lower[row]), float(program.row_upper[row])
         return self._model.addCons(ExprCons(terms, lhs=max(lower, -INFINITE), rhs=min(upper, INFINITE)))
 
     def _sum(self, columns: Iterable[int], coefficients: list[float]) -> Expr:
-        """Return a linear expression."""
         pairs = zip(columns, coefficients, strict=True)
         return Expr({self._terms[column]: value for column, value in pairs if value})
 

@@ -539,7 +539,6 @@ def _reordered(costs: FeatureCosts, names: tuple[str, ...]) -> FeatureCosts:
 
 
 def _price(what: str, cost: Any) -> Fraction:
-    """Read a price."""
     exact = as_fraction(cost)
     if exact is None or exact < 0:
         is_gap = isinstance(cost, float) and math.isnan(cost)

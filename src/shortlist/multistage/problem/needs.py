@@ -85,7 +85,6 @@ def shared_needs(
 
 
 def _all_needed(feature: str, needs: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> set[str]:
-    """Return a feature, all that it needs, what these need, and their groups."""
     found: set[str] = set()
     left = [feature]
     while left:

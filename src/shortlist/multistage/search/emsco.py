@@ -471,14 +471,12 @@ def _known(children: NDArray[np.int8], seen: Collection[bytes]) -> NDArray[np.in
 
 
 def _first_of_each(rows: NDArray[np.int8] | NDArray[np.int64]) -> Mask:
-    """Mark the first of equal rows."""
     mask = np.zeros(len(rows), dtype=bool)
     mask[np.unique(_as_keys(rows), return_index=True)[1]] = True
     return mask
 
 
 def _as_keys(rows: NDArray[np.int8] | NDArray[np.int64]) -> NDArray[np.void]:
-    """View each row as one value."""
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 

@@ -133,7 +133,6 @@ def _above(sets: Mask) -> list[NDArray[np.int64]]:
 
 
 def _ends(sets: Mask, *, removal: bool) -> NDArray[np.int64]:
-    """Mark the sets that may be the last."""
     return np.asarray(np.ones(len(sets)) if removal else sets.all(axis=1), dtype=np.int64)
 
 

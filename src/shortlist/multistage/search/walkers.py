@@ -118,7 +118,6 @@ class _Walk(Generic[PathT]):
         self._firsts = firsts
 
     def _place(self) -> dict[str, NDArray[Any]]:
-        """Return where the walk is, for a study."""
         return {f"path {name}": array for name, array in self._path._asdict().items()}
 
     def _return_to(self, state: Mapping[str, NDArray[Any]]) -> None:

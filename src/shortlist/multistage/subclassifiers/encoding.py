@@ -206,7 +206,6 @@ def _learn(name: str, column: Any, judging: Any, *, marked: bool) -> FeatureCode
 
 
 def _values(column: Any) -> tuple[Any, ...]:
-    """Return the different values of a column, sorted."""
     seen = {value for value, gap in zip(column.tolist(), _missing(column), strict=True) if not gap}
     return tuple(sorted(seen, key=lambda value: (type(value).__name__, value)))
 
@@ -249,7 +248,6 @@ def _encode(code: FeatureCode, column: Any, *, strict: bool = True) -> NDArray[n
 
 
 def _column(X: Any, place: int) -> Any:
-    """Return one column as an array."""
     if not hasattr(X, "iloc"):
         return X[:, place]
     column = X.iloc[:, place]

@@ -217,7 +217,6 @@ def _keep(checkpoint: Checkpoint, climber: WindowClimber, place: _Place, budget:
 
 
 def _state(climber: WindowClimber, place: _Place) -> KeptState:
-    """Return what a study keeps."""
     archive = climber.archive
     arrays: dict[str, NDArray[Any]] = {
         "assignments": archive.assignments, "measures": archive.measures, "bests": place.bests,

@@ -223,7 +223,6 @@ def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> 
 def _counted(
     model: FeatureModel, clauses: Clauses, max_nodes: int, budget: Budget
 ) -> tuple[int | None, tuple[int, ...]]:
-    """Count products, in all and with every feature."""
     from shortlist.logic.compilation import compile_diagram
 
     if not max_nodes or budget.stopped:

@@ -126,7 +126,6 @@ def _only_in(one: FeatureModel, other: FeatureModel, names: tuple[str, ...], bud
 
 
 def _absent(model: FeatureModel, names: tuple[str, ...]) -> list[int]:
-    """Return the variables of the names that are no features of a model."""
     own = set(model.labels)
     return [place for place, name in enumerate(names, 1) if name not in own]
 

@@ -81,7 +81,6 @@ def _reason(table: AttributeTable, name: str) -> str:
 
 
 def _is_like_a_number(value: Value) -> bool:
-    """Whether a value is a number, or was meant as one."""
     text = str(value).strip()
     return (
         isinstance(value, bool)

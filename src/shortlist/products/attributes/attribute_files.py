@@ -144,7 +144,6 @@ def _full_rows(
 
 
 def _header(source: Source, cells: list[str]) -> list[str]:
-    """Return the names of the columns."""
     header = [unguarded(cell.strip()) for cell in cells]
     for name in ("feature", "id"):
         alike = [place for place, cell in enumerate(header) if cell.casefold() == name]

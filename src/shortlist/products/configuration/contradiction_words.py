@@ -63,7 +63,6 @@ def contradiction_sentences(
 
 
 def _required(model: FeatureModel) -> Callable[[int], str]:
-    """Return what says that a choice is required."""
     return lambda literal: (
         f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
     )
@@ -113,7 +112,6 @@ def _sentences(numbers: _Numbers, chosen: Callable[[int], str]) -> tuple[str, ..
 
 
 def _limit_text(limit: Constraint, model: FeatureModel) -> str:
-    """Return what messages call a limit."""
     return limit.name or formula_text(limit.formula, model.labels)
 
 
@@ -154,7 +152,6 @@ def _end(goal: FeatureObjective, least: Least) -> str:
 
 
 def _constant(goal: FeatureObjective) -> int:
-    """Return the constant part of a goal as to minimise."""
     return goal.offset * goal.objective.sign
 
 

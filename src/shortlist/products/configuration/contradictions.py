@@ -207,6 +207,5 @@ def _program_rules(joined: _Joined, assumed: Sequence[int], budget: Budget) -> P
 
 
 def _part(budget: Budget) -> Budget:
-    """Return the budget of one step."""
     seconds = 0.0 if budget.stopped else min(MOST_SECONDS, CLAUSES_SHARE * budget.left)
     return Budget(seconds, cancellation=budget.cancellation)

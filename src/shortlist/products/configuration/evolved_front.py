@@ -73,7 +73,6 @@ def _clauses(question: Question, method: str) -> Clauses:
 
 
 def _evolutionary_method(name: str) -> Callable[..., Front]:
-    """Return the method called `name`."""
     if name == "nsga2":
         from shortlist.methods.evolution.nsga2 import nsga2
 

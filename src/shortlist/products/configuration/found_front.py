@@ -104,7 +104,6 @@ def _diagram(question: Question, options: DiagramOptions, budget: Budget) -> tup
 
 
 def _by_diagram(question: Question, diagram: Diagram, options: DiagramOptions, budget: Budget) -> Front:
-    """Return the front of a diagram."""
     tolerance = options.tolerance
     names = [goal.objective.name for goal in question.objectives]
     front = front_by_diagram(

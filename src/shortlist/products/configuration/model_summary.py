@@ -97,5 +97,4 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
 
 
 def _out_of_time(budget: Budget) -> str:
-    """Say what ended a budget."""
     return f"ended before that was known: {budget.limit_text}"

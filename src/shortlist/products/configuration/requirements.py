@@ -159,7 +159,6 @@ def _entries(
 
 
 def _found(source: Source, line: int, name: str, names: FeatureNames) -> int:
-    """Return the variable called `name`."""
     try:
         feature = names.find(name)
     except BadInputError as error:

@@ -109,7 +109,6 @@ def read_products(
 
 
 def _columns(name: str, header: Sequence[str], model: FeatureModel, drop: Collection[str]) -> dict[int, int]:
-    """Return the column of every feature."""
     names = feature_names(model)
     missing = [one for one in drop if one not in header]
     if missing:
@@ -141,7 +140,6 @@ def _columns(name: str, header: Sequence[str], model: FeatureModel, drop: Collec
 
 
 def _found(names: FeatureNames, title: str) -> int | None:
-    """Return the feature that a heading names."""
     found = names.exact.get(title)
     return found if found is not None else names.find(title.removeprefix(FEATURE))
 

@@ -192,7 +192,6 @@ def _first_refused(state: DecisionState, decisions: Sequence[Decision]) -> Contr
 def _refused(
     problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int], what: str
 ) -> ContradictionError:
-    """Return the error that says what is in the way."""
     found, sentences = in_the_way(problem, decisions, assumed)
     against = "contradicts this" if len(sentences) == 1 else "contradict this"
     told = sentences[:MOST_TOLD]

@@ -234,7 +234,6 @@ def _listed(source: Source, owner: dict[str, Any], name: str, place: str) -> lis
 
 
 def _decision(source: Source, names: FeatureNames, entry: _Entry, usual: str) -> Decision:
-    """Return the decision that an entry of a file states."""
     given, place, line = entry.given, entry.place, entry.line
     for name, value in given.items():
         if name not in DECISION_COLUMNS or not isinstance(value, str):

@@ -139,7 +139,6 @@ def _by_satisfiability(limited: LimitedModel, given: tuple[int, ...], budget: Bu
 
 
 def _of_features(literals: Iterable[int], n_features: int) -> tuple[int, ...]:
-    """Return the literals of features, each once, by feature."""
     return tuple(sorted({v for v in literals if abs(v) <= n_features}, key=abs))
 
 

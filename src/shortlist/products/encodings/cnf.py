@@ -297,7 +297,6 @@ def _literal_of(formula: Formula, definitions: Definitions) -> int:
 
 
 def _disjunction(literals: list[int], definitions: Definitions) -> int:
-    """Return a literal that is true exactly where one of `literals` is."""
     parts = list(dict.fromkeys(literals))
     if len(parts) == 1:
         return parts[0]

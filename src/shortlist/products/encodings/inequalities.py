@@ -124,7 +124,6 @@ def to_program(
 
 
 def _add_group(table: _Rows, group: Group) -> None:
-    """Add the rows of one group of the tree."""
     members, n = list(group.children), len(group.children)
     if n == 1 and group.lower == group.upper == 1:
         table.add([members[0], group.parent], [1, -1], 0, 0)
@@ -145,7 +144,6 @@ def _add_group(table: _Rows, group: Group) -> None:
 
 
 def _add_formula(table: _Rows, formula: Formula, definitions: Definitions) -> None:
-    """Add the rows of one conjunct."""
     match formula:
         case Linear(coefficients, variables, upper):
             table.add([variable - 1 for variable in variables], list(coefficients), upper=upper)

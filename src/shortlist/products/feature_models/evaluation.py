@@ -100,7 +100,6 @@ def evaluate(model: FeatureModel, selection: ArrayLike) -> list[str]:
 
 
 def _as_selections(model: FeatureModel, selections: ArrayLike) -> Mask:
-    """Return configurations as booleans."""
     array = np.asarray(selections)
     if array.ndim != 2 or array.shape[1] != model.n_features:
         raise BadInputError(

@@ -222,7 +222,6 @@ def write_model(path: str | Path, model: FeatureModel, *, kind: str | None = Non
 
 
 def _with_side_files(model: FeatureModel, path: str | Path) -> FeatureModel:
-    """Add what the files beside a DIMACS model say."""
     from shortlist.products.attributes.attribute_files import read_attributes
     from shortlist.products.formats.dimacs import read_variable_list, side_files
 

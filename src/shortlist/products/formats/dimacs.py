@@ -71,7 +71,6 @@ def read_dimacs(source: Source) -> FeatureModel:
 
 
 def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, header_line: int) -> Clauses:
-    """Read the clauses behind the header."""
     body = source.text[start:]
     if re.search(r"^[ \t]*[c%]", body, re.MULTILINE):
         body = re.sub(
@@ -100,7 +99,6 @@ def _clauses(source: Source, start: int, n_variables: int, n_clauses: int, heade
 
 
 def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) -> BadInputError:
-    """Find the first word that is no literal."""
     for line, text in enumerate(body.split("\n"), start=header_line):
         for word in re.finditer(r"\S+", text):
             if not re.fullmatch(r"[+-]?\d{1,10}", word[0]) or abs(int(word[0])) > n_variables:

@@ -95,7 +95,6 @@ def _name(source: Source, element: Element, lines: dict[str, int]) -> str:
 
 
 def _features(source: Source, element: Element) -> list[Element]:
-    """Return the features directly below one."""
     below = []
     for child in element.children:
         if child.tag in _KINDS:
@@ -110,7 +109,6 @@ def _features(source: Source, element: Element) -> list[Element]:
 
 
 def _groups(parent: int, element: Element, members: list[tuple[Element, int]]) -> list[Group]:
-    """Return the groups of one parent."""
     if not members:
         return []
     kind = _KINDS[element.tag]
@@ -141,7 +139,6 @@ def _take_attributes(element: Element, number: int, attributes: dict[str, dict[i
 
 
 def _rules(source: Source, element: Element, numbers: dict[str, int]) -> list[Constraint]:
-    """Read the rules."""
     constraints = []
     for rule in element.children:
         if rule.tag != "rule":
@@ -208,7 +205,6 @@ def _node(  # noqa: PLR0911  # one return per kind of node
 
 
 def _at_most_one(source: Source, element: Element, parts: list[Formula]) -> Formula:
-    """Forbid every two of the parts."""
     if comb(len(parts), 2) > _MOST_PAIRS:
         raise source.error(
             f"<atmost1> may have parts for {_MOST_PAIRS:,} pairs, got {len(parts)} parts. Make the features "

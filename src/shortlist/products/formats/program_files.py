@@ -76,7 +76,6 @@ def read_program(path: str | Path) -> ProgramFile:
 
 
 def _sections(source: Source) -> dict[str, list[tuple[int, str]]]:
-    """Return the lines of each section with their numbers."""
     sections: dict[str, list[tuple[int, str]]] = {section: [] for section in _SECTIONS.values()}
     current, seen = "", set()
     for line, text in enumerate(source.text.split("\n"), start=1):
@@ -97,7 +96,6 @@ def _sections(source: Source) -> dict[str, list[tuple[int, str]]]:
 
 
 def _names(source: Source, lines: list[tuple[int, str]]) -> tuple[str, ...]:
-    """Read the names of the columns."""
     numbered: dict[int, str] = {}
     for line, text in lines:
         for entry in text.strip("{} ").split(", "):
@@ -116,7 +114,6 @@ def _names(source: Source, lines: list[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def _objectives(source: Source, lines: list[tuple[int, str]], n_columns: int) -> list[LinearObjective]:
-    """Read names and coefficients of the objectives."""
     if not lines:
         raise source.error("the section 'objectives' must name objectives, got none.")
     names = [name.strip() for name in lines[0][1].split(";")]
@@ -135,7 +132,6 @@ def _objectives(source: Source, lines: list[tuple[int, str]], n_columns: int) ->
 
 
 def _rows(source: Source, lines: list[tuple[int, str]], n_columns: int) -> list[dict[int, Decimal]]:
-    """Read the rows of a section."""
     rows = []
     for line, text in lines:
         if not (text.startswith("[") and text.endswith("]")):

@@ -24,8 +24,6 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 @dataclass(frozen=True)
 class _Node:
-    """One line of the tree."""
-
     line: int
     indent: str
     kind: str
@@ -73,7 +71,6 @@ def read_sxfm(source: Source) -> FeatureModel:
 
 
 def _tree_lines(source: Source, tree: Element) -> list[_Node]:
-    """Read the lines of the tree."""
     nodes = []
     for line, text in tree.numbered_lines():
         if not text.strip():
@@ -142,7 +139,6 @@ def _without_repetitions(source: Source, nodes: list[_Node]) -> tuple[list[_Node
 
 
 def _block(nodes: list[_Node], place: int) -> list[_Node]:
-    """Return a node and all that is below it."""
     end = place + 1
     while end < len(nodes) and len(nodes[end].indent) > len(nodes[place].indent):
         end += 1
@@ -150,7 +146,6 @@ def _block(nodes: list[_Node], place: int) -> list[_Node]:
 
 
 def _bare(node: _Node) -> tuple[str, str, str, str, tuple[int, int | None]]:
-    """Return all of a node but its line."""
     return node.indent, node.kind, node.name, node.identifier, node.bounds
 
 

@@ -45,8 +45,6 @@ class _Line:
 
 @dataclass(eq=False)
 class _Tree:
-    """The features as they are collected."""
-
     names: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     lines: list[int] = field(default_factory=list)
@@ -196,7 +194,6 @@ def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
 
 
 def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
-    """Read one feature and return its number."""
     found = _FEATURE.fullmatch(line.text)
     if found is None:
         raise source.error(
@@ -260,7 +257,6 @@ def _take_attributes(source: Source, tree: _Tree, number: int, text: str, line: 
 
 
 def _groups(source: Source, parent: int, kind: str, children: list[int], line: _Line) -> list[Group]:
-    """Return the groups that one heading stands for."""
     if not children:
         raise source.error(f"the group {kind!r} must hold features, got none.", line=line.number)
     if kind in {"mandatory", "optional"}:

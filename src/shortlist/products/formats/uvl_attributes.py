@@ -58,7 +58,6 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
 
 
 def _value(name: str, text: str, fail: Callable[[str], BadFileError]) -> Value:
-    """Read one value."""
     if text in {"", "true"}:
         return True
     if text == "false":

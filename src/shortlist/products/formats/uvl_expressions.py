@@ -129,7 +129,6 @@ class ExpressionReader:
         return self._formula(operands[0], 0)
 
     def _words(self, text: str) -> Iterator[tuple[str, str, int]]:
-        """Yield kind, text and place of each word."""
         place = 0
         while (found := _WORD.match(text, place)) is not None:
             kind = found.lastgroup or "end"
@@ -190,7 +189,6 @@ class ExpressionReader:
             operands.append(Implies(first, last) if sign == "=>" else Iff(first, last))
 
     def _formula(self, operand: _Operand, at: int) -> Formula:
-        """Return an operand as a formula."""
         if isinstance(operand, _Chain):
             return And(tuple(operand.parts)) if operand.sign == "&" else Or(tuple(operand.parts))
         if isinstance(operand, _Reference):
@@ -203,7 +201,6 @@ class ExpressionReader:
         return operand
 
     def _sum(self, operand: _Operand, at: int) -> _Sum:
-        """Return an operand as a linear expression."""
         if isinstance(operand, _Sum):
             return operand
         if not isinstance(operand, _Reference):

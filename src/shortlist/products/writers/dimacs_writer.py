@@ -39,5 +39,4 @@ def dimacs_model(model: FeatureModel) -> WrittenModel:
 
 
 def _line(name: str) -> str:
-    """Return a name on one line."""
     return " ".join(name.split())

@@ -77,7 +77,6 @@ def _holds_formula(formula: Formula) -> bool:
 
 
 def _tree(model: FeatureModel, names: list[str]) -> list[str]:
-    """Return the lines of the features."""
     below: dict[int, list[int]] = {}
     tags: dict[int, str] = {}
     mandatory = {model.root}

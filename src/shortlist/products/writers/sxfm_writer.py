@@ -55,7 +55,6 @@ def sxfm_model(model: FeatureModel) -> WrittenModel:
 
 
 def _tree(model: FeatureModel, features: list[str]) -> list[str]:
-    """Return the lines of the tree."""
     below: dict[int, list[Group]] = {}
     for group in model.groups:
         below.setdefault(group.parent, []).append(group)

@@ -109,7 +109,6 @@ def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
 
 
 def _tree_lines(model: FeatureModel, names: list[str], attributes: dict[str, dict[int, Value]]) -> list[str]:
-    """Return the lines of the section of features."""
     braces = _braces(model, attributes)
     if model.root is not None:
         return _lines_below(model.root, model.groups, names, braces)

@@ -283,7 +283,6 @@ class Study:
             return read(recorded)
 
     def _rows(self, what: str, table: str, more: str = "", values: tuple[Any, ...] = ()) -> list[Any]:
-        """Return rows of a table that belong to this part."""
         if self._file is None:
             return []
         query = f"{what} FROM {table} JOIN parts ON part = parts.id WHERE parts.name = ? {more}"
@@ -400,6 +399,5 @@ def _text(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Show a setting in a sentence."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

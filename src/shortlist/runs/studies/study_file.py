@@ -275,7 +275,6 @@ def _memory() -> sqlite3.Connection:
 
 
 def _tables(one: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Return how the tables were made."""
     return one.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY 1").fetchall()
 
 
@@ -286,7 +285,6 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _holder(path: Path) -> str:
-    """Say who works on a study."""
     with contextlib.suppress(sqlite3.Error), contextlib.closing(reader(path)) as connection:
         row = connection.execute("SELECT value FROM asked WHERE name = 'driver'").fetchone()
         if row is not None:

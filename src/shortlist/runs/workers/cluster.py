@@ -116,7 +116,6 @@ class ClusterEngine:
         self._client.close()
 
     def _first_workers(self) -> Mapping[str, Any]:
-        """Return the workers that the scheduler has, waiting for the first one."""
         try:
             self._client.wait_for_workers(1, timeout=FIRST_WORKER_S)
         except TimeoutError:

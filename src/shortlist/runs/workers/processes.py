@@ -117,7 +117,6 @@ def _keep_growing_processes() -> None:
 
 
 def _end_pool(n_workers: int) -> None:
-    """Kill the processes of a pool."""
     pool = _pools.pop(n_workers, None)
     if pool is not None:
         pool.shutdown(wait=True, kill_workers=True)

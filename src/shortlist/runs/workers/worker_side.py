@@ -95,8 +95,6 @@ class FlaggedCancellation(Cancellation):
 
 @dataclass(eq=False)
 class _Run:
-    """What a worker process keeps of a run."""
-
     cancellation: Cancellation
     values: dict[str, Any] = field(default_factory=dict)
 

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.studies.kills import timeless
-from shortlist.reproduce.evolution import EVOLUTION, EvolutionSize, plan_evolution
-from shortlist.reproduce.papers import PAPERS
+from shortlist.papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
+from shortlist.papers.papers import PAPERS
 from shortlist.runs import open_study
 from tests.cli.killed import kill_after
 from tests.cli.running import shortlist
-from tests.reproduce.made_sets import write_made_set
-from tests.reproduce.small_emsco import SMALL_EMSCO
+from tests.papers.made_sets import write_made_set
+from tests.papers.small_emsco import SMALL_EMSCO
 
 SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
 SMALL_FIRST = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[4])!r})
-from shortlist.reproduce.papers import PAPERS
-from tests.reproduce.small_emsco import SMALL_EMSCO
+from shortlist.papers.papers import PAPERS
+from tests.papers.small_emsco import SMALL_EMSCO
 PAPERS["emsco"] = SMALL_EMSCO
 """
 """Makes the paper small in another process."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.studies.kills import timeless
-from shortlist.products.comparison import product_comparison
+from shortlist.papers import product_comparison
 from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
 from shortlist.runs.studies.cache import studies_in_cache

@@ -17,8 +17,8 @@ from shortlist.cli.text.comparisons.product_comparison import (
     summary_lines,
     write_report,
 )
+from shortlist.papers.product_comparison import Comparison, compare_products
 from shortlist.products import Attribute, make_group, make_model
-from shortlist.products.comparison.product_comparison import Comparison, compare_products
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 
 LINE = make_model(

@@ -17,8 +17,8 @@ from shortlist.cli.text.comparisons.stage_methods_text import (
     print_compared,
     print_opponent,
 )
-from shortlist.multistage import SingleStage
 from shortlist.multistage.holdout import measure_on
+from shortlist.papers import SingleStage
 
 NAN = float("nan")
 MEANS = pd.DataFrame(

@@ -125,7 +125,6 @@ def sample(
 
 
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
-    """Return uniform products."""
     import numpy as np
 
     from shortlist.products.sampling.uniform import DRAWN_NODES, uniform_sample
@@ -143,7 +142,6 @@ def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
 
 
 def _products_of(front: Path, line: "FeatureModel") -> "Mask":
-    """Return the products of a front of the same model."""
     from shortlist.errors import BadInputError
     from shortlist.results.front import Front
 

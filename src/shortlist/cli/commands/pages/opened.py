@@ -26,8 +26,8 @@ def open_result(
     check_files(inputs={"FILE": file}, outputs={})
     import webbrowser
 
+    from shortlist.cli.result_pages import result_page
     from shortlist.cli.text.delivery import complain
-    from shortlist.report.saved import result_page
     from shortlist.report.server import PageServer, state_of
 
     result_page(file, trust=trust, following=state_of(file))  # what cannot be shown is told at once

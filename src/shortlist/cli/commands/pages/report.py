@@ -30,9 +30,9 @@ def report(
     from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"FILE": file, "--model": model}, outputs={"--out": out}, endings={"--out": PAGE_FILE})
+    from shortlist.cli.result_pages import result_page
     from shortlist.cli.text.delivery import save
     from shortlist.report.page import write_page
-    from shortlist.report.saved import result_page
 
     start = seconds_now()
     line = None

@@ -90,7 +90,6 @@ def show(context: typer.Context, name: Name, *, data: Data = None, json: Json = 
 
 
 def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":
-    """Fetch with progress."""
     from shortlist.cli.text.progress import shown_progress
     from shortlist.runs import Progress
 
@@ -104,7 +103,6 @@ def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":
 
 
 def _facts(data_set: DataSet, folder: str | None) -> dict[str, Any]:
-    """Return what is known of a set, for JSON."""
     from shortlist.datasets.store import is_cached, table_file
 
     file = table_file(data_set, folder)
@@ -126,7 +124,6 @@ def _facts(data_set: DataSet, folder: str | None) -> dict[str, Any]:
 
 
 def _where_text(fact: dict[str, Any]) -> str:
-    """Say in two words where a set is."""
     if fact["fetched"]:
         return "fetched"
     if fact["file"] is not None:

@@ -14,8 +14,8 @@ from shortlist.cli.options.study_options import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from shortlist.papers.paper import Extent, Paper, Reproduction
     from shortlist.report.parts import Parts
-    from shortlist.reproduce.paper import Extent, Paper, Reproduction
 
 NAMES = ("pruning", "emsco", "products", "evolution")
 """Papers, as the user names them."""
@@ -42,7 +42,7 @@ class ExtentOptions:
     def read(self) -> "Extent":
         """Return the extent that the options name."""
         from shortlist.errors import BadInputError
-        from shortlist.reproduce.paper import Extent
+        from shortlist.papers.paper import Extent
 
         sizes = _listed(self.classifiers)
         if not all(size.isdecimal() for size in sizes):
@@ -88,8 +88,8 @@ def reproduce(
     check_shared(context.params)
     chosen = _paper(paper)
     out = _made(out_folder)
-    from shortlist.reproduce.paper import check_extent
-    from shortlist.reproduce.paper import reproduce as run
+    from shortlist.papers.paper import check_extent
+    from shortlist.papers.paper import reproduce as run
     from shortlist.runs import Work
 
     wanted = check_extent(chosen, extent.read())
@@ -110,13 +110,12 @@ def reproduce(
 
 
 def _paper(name: str) -> "Paper":
-    """Return a paper by its name."""
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
 
     if name not in NAMES:
         raise BadInputError(f"PAPER must be one of {any_of(NAMES)}, got {name!r}.{did_you_mean(name, NAMES)}")
-    from shortlist.reproduce.papers import PAPERS
+    from shortlist.papers.papers import PAPERS
 
     return PAPERS[name]
 
@@ -137,15 +136,14 @@ def _made(folder: str | None) -> Path | None:
 
 
 def _parts(paper: "Paper", found: "Reproduction") -> "Parts":
-    from shortlist.reproduce.pages import paper_parts
+    from shortlist.papers.pages import paper_parts
 
     return paper_parts(paper, found)
 
 
 def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str, Any]:
-    """Return what the JSON says."""
     from shortlist.cli.text.output import finite
-    from shortlist.reproduce.machine import listed_versions, processor
+    from shortlist.papers.machine import listed_versions, processor
 
     def plain(value: Any) -> Any:
         return finite(value) if isinstance(value, float) else value
@@ -177,9 +175,8 @@ def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str,
 
 
 def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None:
-    """Print the tables, what differs and where."""
     from shortlist._words import counted
-    from shortlist.reproduce.tables import as_text
+    from shortlist.papers.tables import as_text
 
     print(paper.title)
     for table in found.tables:
@@ -198,7 +195,7 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
     from shortlist.cli.text.delivery import save
     from shortlist.files import write_text
-    from shortlist.reproduce.tables import as_csv, as_markdown, whole_numbers
+    from shortlist.papers.tables import as_csv, as_markdown, whole_numbers
     from shortlist.tables.csv_cells import guarded_csv
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}

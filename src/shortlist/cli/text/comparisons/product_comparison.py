@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.methods.comparison import Quality
-    from shortlist.products.comparison.product_comparison import Comparison
+    from shortlist.papers.front_quality import Quality
+    from shortlist.papers.product_comparison import Comparison
     from shortlist.report.parts import Table
 
 
@@ -124,7 +124,7 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
 def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
     """Return what the JSON of the command says."""
     from shortlist.cli.text.front_text import front_facts, front_status
-    from shortlist.products.comparison.product_comparison import run_quality
+    from shortlist.papers.product_comparison import run_quality
 
     tables = comparison.tables
     interrupted = not comparison.conflict and len(comparison.runs) < comparison.n_wanted
@@ -187,7 +187,7 @@ def _share(share: float) -> str:
 
 def write_report(path: Path, model: Path, comparison: "Comparison", asked: "AskedQuestion") -> None:
     """Write the page with tables and charts."""
-    from shortlist.report.comparisons import product_comparison_parts
+    from shortlist.papers.comparison_pages import product_comparison_parts
     from shortlist.report.page import page, write_page
 
     notes = [*asked.notes, *summary_lines(model, comparison, asked)]

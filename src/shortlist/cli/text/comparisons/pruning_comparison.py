@@ -55,7 +55,7 @@ def pruning_comparison_facts(
     found: PruningComparison, out: Path | None, study: Path | None
 ) -> dict[str, Any]:
     """Return the contract of every command, and what only a comparison has."""
-    from shortlist.ensembles.studies.method_comparison import best_singles
+    from shortlist.papers.pruning_comparison import best_singles
 
     return {
         "command": "prune",
@@ -77,7 +77,7 @@ def pruning_comparison_facts(
 
 def limit_notes(results: "pd.DataFrame") -> list[str]:
     """Say which methods have no rank because their committees cost too much, if there are such."""
-    from shortlist.ensembles.studies.ranks import over_limit
+    from shortlist.papers.ranks import over_limit
 
     over = over_limit(results)
     if not over:
@@ -91,7 +91,7 @@ def limit_notes(results: "pd.DataFrame") -> list[str]:
 
 def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
     """Print the table for people."""
-    from shortlist.ensembles.studies.method_comparison import best_singles_text
+    from shortlist.papers.pruning_comparison import best_singles_text
 
     if found.n_done < found.n_wanted:
         print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")

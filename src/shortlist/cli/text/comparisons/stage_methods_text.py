@@ -10,8 +10,8 @@ from shortlist.cli.text.output import json_records
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.multistage.baselines.budgeted_classifier import BudgetedClassifier
     from shortlist.multistage.holdout import StagedMeasure
+    from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
 
 SUM = "coverage + accuracy + 1 - cost / price of all features, as in Figure 12 of the paper"
 MARGINS = (
@@ -141,5 +141,4 @@ def print_compared(found: StageComparison, out: Path | None) -> None:
 
 
 def _margin(value: float, places: int) -> str:
-    """Show a margin; one split has none."""
     return "" if math.isnan(value) else f"{value:.{places}f}"

@@ -85,7 +85,6 @@ def print_analysis(facts: dict[str, Any]) -> None:
 
 
 def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> None:
-    """Print features with their explanations."""
     print(f"{counted(len(findings), what)}, {behind}")
     for finding in findings:
         if finding["why"]:

@@ -74,7 +74,6 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
 
 def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
-    """Find the pairs of two classes."""
     from shortlist.ensembles.proofs.cuts._conflict_kernels import Sizes, list_pairs, list_subsets
 
     usable = rows.affordable

@@ -105,7 +105,6 @@ def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
 
 
 def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
-    """Return the sizes and the budget."""
     coefficients, lower, upper = [np.ones(n_classifiers)], [limits.min_size], [limits.max_size]
     if limits.costs is not None:
         coefficients.append(limits.costs.astype(np.float64))

@@ -1,0 +1,126 @@
+"""From a saved result to its page, whatever kind of result it is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.files import parquet_frame, read_parquet
+from shortlist.report.page import page
+from shortlist.report.parts import Parts
+from shortlist.results.front import Front
+from shortlist.results.front_table import COMMITTEES, STAGED_METHODS
+from shortlist.results.picking import mark_takeable
+
+if TYPE_CHECKING:
+    from shortlist.products.feature_models.model import FeatureModel
+
+KINDS = "a model (.joblib), a front or a comparison (.parquet), or a study (.db)"
+
+
+def result_page(
+    path: str | Path, *, model: "FeatureModel | None" = None, trust: bool = False, following: str = ""
+) -> str:
+    """Return the page of a saved result.
+
+    Parameters
+    ----------
+    path : str or Path
+        A model, a front, the results of a comparison of pruning methods, or a study.
+    model : FeatureModel, optional
+        For a front of products: what they are configurations of.
+    trust : bool, default=False
+        Load a model that this user did not write, which runs the code in it.
+    following : str, default=""
+        See :func:`shortlist.report.page.page`.
+
+    Raises
+    ------
+    BadFileError
+        If the file is none of these, or cannot be read.
+    UntrustedFileError
+        If a model is not the user's own and `trust` is False.
+    """
+    path = Path(path)
+    ending = path.suffix.casefold()
+    if ending == ".joblib":
+        title, parts = _model_parts(path, trust=trust)
+    elif ending == ".parquet":
+        title, parts = _table_parts(path, model)
+    elif ending in {".db", ".sqlite"}:
+        from shortlist.report.studies import study_parts
+
+        title, parts = "Study", study_parts(path)
+    else:
+        raise BadFileError(f"{path} must be {KINDS}. Name such a file.")
+    if model is not None and not title.startswith("Products"):
+        raise BadInputError(
+            f"a feature model goes with a front of products, and {path} is none. Leave it out."
+        )
+    return page(f"{title}: {path.name}", parts, following=following)
+
+
+def estimator_parts(estimator: Any) -> tuple[str, Parts]:
+    """Return what a fitted estimator is, and the parts of its page.
+
+    Raises
+    ------
+    BadInputError
+        If it is none of Shortlist's, or is not fitted.
+    """
+    chosen = estimator if isinstance(estimator, Chosen) else getattr(estimator, "chosen_", None)
+    if chosen is not None:
+        from shortlist.report.ensembles import pruned_parts
+
+        return "Pruned ensemble", pruned_parts(chosen)
+    if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
+        from shortlist.report.promises import guarantee_parts
+
+        title, parts = estimator_parts(estimator.classifier_)
+        return title, [*guarantee_parts(estimator.guarantee_), *parts]
+    if hasattr(estimator, "costs_") and hasattr(estimator, "front_"):
+        from shortlist.report.stages import staged_parts
+
+        return "Stages", staged_parts(estimator)
+    if hasattr(estimator, "training_"):
+        from shortlist.report.evolved import evolved_parts
+
+        return "Evolved ensemble", evolved_parts(estimator)
+    raise BadInputError(
+        "a page needs a fitted estimator of Shortlist, got a "
+        f"{type(estimator).__name__} without a result. Fit it first."
+    )
+
+
+def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
+    from shortlist.saved_models import load_model
+
+    return estimator_parts(load_model(path, trust=trust).estimator)
+
+
+def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
+    """Read a front, or the results of a comparison."""
+    table = read_parquet(path)
+    if {"dataset", "method", "fold"} <= set(table.column_names):
+        from shortlist.papers.comparison_pages import pruning_comparison_parts
+
+        return "Pruning methods", pruning_comparison_parts(parquet_frame(str(path), table))
+    front = Front.load(path)
+    if front.method in STAGED_METHODS:
+        from shortlist.multistage.predict.point_choice import USUAL, choose_point
+        from shortlist.report.fronts import front_parts
+        from shortlist.report.stages import bought_when
+
+        picks = []
+        if mark_takeable(front, None).any():
+            usual = front.point(choose_point(front, USUAL), USUAL)
+            picks.append((front.method, usual, "It is what is taken of a front of stages by default."))
+        chart = bought_when(front)
+        return "Stages", [*front_parts({front.method: front}, picks=picks), *([chart] if chart else [])]
+    if front.method == COMMITTEES:
+        from shortlist.report.fronts import front_page_parts
+
+        return "Committees", front_page_parts(front)
+    from shortlist.report.products import product_parts
+
+    return ("Products" if front.candidates else "Front"), product_parts(front, model)

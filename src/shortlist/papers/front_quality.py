@@ -1,0 +1,293 @@
+"""Fronts of several methods side by side: the counts and indicators of Tables 3 to 6 of Xue & Li (2018)."""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask, Points
+from shortlist.errors import BadInputError, SolverError
+from shortlist.pareto.dominance import nondominated_unique
+from shortlist.pareto.indicators import additive_epsilon, hypervolume, igd_plus, scaled, spread
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
+
+Vectors: TypeAlias = set[tuple[int, ...]]
+"""Points as a set, to be counted."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """The range of the joint front: what indicators are scaled by.
+
+    Attributes
+    ----------
+    low, high : tuple of int
+        Least and largest value of each objective over the joint front, scaled and minimised.
+    """
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """One set of points beside the joint front of all methods.
+
+    Attributes
+    ----------
+    n_points : int
+        Distinct points of the set.
+    n_joint : int
+        Those of them on the joint front; the others are dominated.
+    n_dominated : int
+        The others.
+    hypervolume : float
+        Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in
+        everything.
+    spread : float
+        0 when neighbours in the order of the objectives are equally far apart; see
+        :func:`shortlist.pareto.indicators.spread`.
+    igd_plus, epsilon : float or None
+        IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
+        points.
+    """
+
+    n_points: int
+    n_joint: int
+    n_dominated: int
+    hypervolume: float
+    spread: float
+    igd_plus: float | None
+    epsilon: float | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sets of points A and B, as the paper counts them.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of A and B.
+    n_first, n_second : int
+        |A| and |B|.
+    n_common : int
+        |A ∩ B|.
+    n_joint : int
+        |N_A ∪ N_B|, the non-dominated points of A ∪ B.
+    unique_first, unique_second : int
+        N_U(A) and N_U(B): those of them that only A, or only B, has.
+    dominated_first, dominated_second : int
+        Points of A, or of B, that the other set dominates.
+    """
+
+    first: str
+    second: str
+    n_first: int
+    n_second: int
+    n_common: int
+    n_joint: int
+    unique_first: int
+    unique_second: int
+    dominated_first: int
+    dominated_second: int
+
+
+@dataclass(frozen=True, eq=False)
+class FrontTables:
+    """What :func:`compare_fronts` answers with.
+
+    Attributes
+    ----------
+    joint : Front
+        The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,
+        and ``extras["n_proved"]`` counts those that a front of proved points has.
+    box : Box or None
+        Its range; None without points.
+    qualities : dict of str to Quality
+        By name.
+    unique : dict of str to int
+        Points of the joint front that only this front has.
+    shares : dict of str to float, or None
+        Share of the complete front that each has; None if no front is complete.
+    pairs : tuple of Pair
+        Every two fronts, in order.
+    """
+
+    joint: Front
+    box: Box | None
+    qualities: dict[str, Quality]
+    unique: dict[str, int]
+    shares: dict[str, float] | None
+    pairs: tuple[Pair, ...]
+
+
+def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
+    """Compare fronts over the same objectives.
+
+    Points that are dominated within their own front count as dominated, so unions of runs may be passed as
+    they are.
+
+    Raises
+    ------
+    BadInputError
+        If there is no front, or objectives differ.
+    SolverError
+        If a point that one method proved non-dominated is dominated by another's, or a complete front lacks a
+        point.
+
+    Examples
+    --------
+    >>> from shortlist.results.objective import Objective
+    >>> goals = [Objective("cost"), Objective("defects")]
+    >>> def front(points):
+    ...     return Front.from_points(goals, np.array(points), np.zeros((len(points), 0), int), (),
+    ...         Proof(ProofKind.APPROXIMATE))
+    >>> tables = compare_fronts({"A": front([[0, 4], [2, 2]]), "B": front([[2, 2], [4, 0], [5, 5]])})
+    >>> tables.joint.points.tolist(), tables.unique, tables.pairs[0].dominated_second
+    ([[0, 4], [2, 2], [4, 0]], {'A': 1, 'B': 1}, 1)
+    """
+    if not fronts:
+        raise BadInputError("fronts", "must hold at least one", "none")
+    joint = joint_front(fronts)
+    sets = {name: _as_set(front.points) for name, front in fronts.items()}
+    whole = _as_set(joint.points)
+    box = box_of(joint.points)
+    unique = {
+        name: len((points & whole).difference(*(other for key, other in sets.items() if key != name)))
+        for name, points in sets.items()
+    }
+    known = joint.proof.kind is ProofKind.COMPLETE and bool(whole)
+    return FrontTables(
+        joint,
+        box,
+        {name: quality_of(front.points, joint.points, box) for name, front in fronts.items()},
+        unique,
+        {name: len(points & whole) / len(whole) for name, points in sets.items()} if known else None,
+        tuple(_pair(first, second, sets) for first, second in itertools.combinations(sets, 2)),
+    )
+
+
+def joint_front(fronts: Mapping[str, Front]) -> Front:
+    """Return the non-dominated points of all fronts, with the strongest proof that they support together.
+
+    COMPLETE if a front is; then it is the joint front. NONDOMINATED if each point is in a front of proved
+    points; APPROXIMATE otherwise. A bound on what may be missing from one front holds for the joint one too.
+    """
+    first = next(iter(fronts.values()))
+    for name, front in fronts.items():
+        if front.objectives != first.objectives or front.candidates != first.candidates:
+            raise BadInputError(
+                f"`fronts` must have the same objectives and candidates, but {name!r} differs."
+            )
+    points: Points = np.vstack([front.points for front in fronts.values()])
+    decisions = np.vstack([front.decisions for front in fronts.values()])
+    kept = nondominated_unique(points)
+    sets = {name: _as_set(front.points) for name, front in fronts.items()}
+    joint = Front.from_points(
+        first.objectives, points[kept], decisions[kept], first.candidates, Proof(ProofKind.APPROXIMATE),
+        method="joint", seconds=sum(front.seconds for front in fronts.values()),
+    )  # fmt: skip
+    rows = [tuple(point) for point in joint.points.tolist()]
+    found_by = [[name for name, own in sets.items() if row in own] for row in rows]
+    proof, n_proved = _joint_proof(fronts, sets, set(rows))
+    return dataclasses.replace(joint, proof=proof, extras={"found_by": found_by, "n_proved": n_proved})
+
+
+def box_of(points: Points) -> Box | None:
+    """Return the range of points, or None if there are none."""
+    if not len(points):
+        return None
+    return Box(tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist()))
+
+
+def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
+    """Return counts and indicators of a set beside the joint front, whose range is `box`.
+
+    An objective without range counts in its own smallest step, so that a set that is worse in it shows.
+    Dominated points take part in the spread, as they would in a published set, and change no other indicator.
+    """
+    own, whole = _as_set(points), _as_set(joint)
+    n_joint = len(own & whole)
+    if box is None or not len(points):
+        return Quality(len(own), n_joint, len(own) - n_joint, 0.0, 0.0, None, None)
+    low, high = np.array(box.low), np.array(box.high)
+    high = np.where(high > low, high, low + 1)
+    inside = scaled(np.array(sorted(own)), low, high)
+    reference = scaled(joint, low, high)
+    return Quality(
+        len(own),
+        n_joint,
+        len(own) - n_joint,
+        hypervolume(inside, np.ones(len(low))),
+        spread(inside),
+        igd_plus(inside, reference),
+        additive_epsilon(inside, reference),
+    )
+
+
+def median(values: Sequence[float | None]) -> float | None:
+    """Return the median of what is known, or None if nothing is."""
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None
+
+
+def _joint_proof(
+    fronts: Mapping[str, Front], sets: Mapping[str, Vectors], joint: Vectors
+) -> tuple[Proof, int]:
+    """Return the proof of the joint front and how many points are proved; no two may contradict."""
+    proved: Vectors = set()
+    for name, front in fronts.items():
+        complete = front.proof.kind is ProofKind.COMPLETE
+        if front.proof.kind is ProofKind.APPROXIMATE or any(front.proof.tolerances):
+            continue
+        if not sets[name] <= joint or (complete and sets[name] != joint):
+            raise SolverError(
+                f"another method found a product that {name!r} proved impossible. Use another solver or seed."
+            )
+        if complete:
+            return front.proof, len(joint)
+        proved |= sets[name]
+    proofs = [front.proof for front in fronts.values()]
+    proof = Proof(
+        ProofKind.NONDOMINATED if joint and joint <= proved else ProofKind.APPROXIMATE,
+        missing=next((proof.missing for proof in proofs if proof.missing is not None), None),
+        n_unresolved=sum(proof.n_unresolved for proof in proofs),
+        limit="; ".join(dict.fromkeys(proof.limit for proof in proofs if proof.limit)),
+    )
+    return proof, len(proved)
+
+
+def _pair(first: str, second: str, sets: Mapping[str, Vectors]) -> Pair:
+    """Count two sets against each other."""
+    a, b = sets[first], sets[second]
+    joint = _nondominated_set(a | b)
+    return Pair(
+        first,
+        second,
+        len(a),
+        len(b),
+        len(a & b),
+        len(joint),
+        len((a - b) & joint),
+        len((b - a) & joint),
+        len(a - joint),
+        len(b - joint),
+    )
+
+
+def _nondominated_set(points: Vectors) -> Vectors:
+    if not points:
+        return set()
+    listed: NDArray[np.int64] = np.array(sorted(points), dtype=np.int64)
+    kept: Mask = nondominated_unique(listed)
+    return _as_set(listed[kept])
+
+
+def _as_set(points: Points) -> Vectors:
+    return {tuple(point) for point in points.tolist()}

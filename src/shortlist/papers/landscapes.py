@@ -1,0 +1,218 @@
+"""What stage assignments look like: Figures 2, 3 and 6 of :cite:t:`Hamilton2022`."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.multistage.holdout import split_three
+from shortlist.multistage.problem.costs import feature_costs
+from shortlist.multistage.problem.reject_rules import reject_rule
+from shortlist.multistage.problem.stages import compress, has_gaps
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.papers.paper import Line, Picture, ResultTable, Rows
+from shortlist.papers.stage_problems import STANDARDISED, paper_problem, stage_rows
+from shortlist.runs import NO_STUDY, Budget
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
+"""The p̂ of Figure 2."""
+
+SAMPLE = 5000
+"""Stage assignments of Figure 3."""
+
+CELL = 0.05
+"""Width of a cell of coverage and accuracy, into which Figure 3 is counted."""
+
+NEIGHBOUR_STAGES, SAMPLE_STAGES = 4, 3
+"""The k of Figures 6 and 3."""
+
+
+def measure_thresholds(*, budget: Budget) -> Rows:
+    """Measure two stages, the cheaper half of the features first, at every threshold (Figure 2)."""
+    del budget  # a second of work
+    import pandas as pd
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(n_samples=500, n_features=15, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(15)])
+    fit, judge, _ = split_three(y, seed=0)
+    rows = stage_rows(frame.iloc[fit], y[fit], frame.iloc[judge], y[judge])
+    costs = feature_costs(list(range(1, 16)), list(frame))
+    fits = LogisticSubclassifiers(rows, scale=STANDARDISED)
+    assignment = (np.arange(15) >= 8).astype(np.int8)[None, :]
+    found: Rows = []
+    for threshold in THRESHOLDS:
+        decisions = DecisionBits(fits, reject_rule(threshold, np.array([0, 1])))
+        problem = stage_problem(decisions, costs, max_stages=2)
+        coverage, accuracy, cost = problem.values(problem.measures(assignment))[0].tolist()
+        found.append(
+            {
+                "kind": "thresholds",
+                "level": threshold,
+                "coverage": coverage,
+                "accuracy": accuracy,
+                "cost": cost,
+            }
+        )
+    return found
+
+
+def measure_landscape(folder: Path | None, sample: int = SAMPLE, *, budget: Budget) -> Rows:
+    """Count a random sample of the stage assignments of Heart by coverage and accuracy (Figure 3)."""
+    problem = paper_problem(folder, "heart", max_stages=SAMPLE_STAGES).problem
+    problem.decisions.subclassifiers.budget = budget
+    merits = problem.merits(problem.measures(random_assignments(problem, sample, np.random.default_rng(0))))
+    cells = np.floor(merits[:, :2] / CELL + 1e-9).astype(np.int64)
+    found: Rows = []
+    for cell in np.unique(cells, axis=0):
+        inside = merits[(cells == cell).all(axis=1), 2]
+        found.append(
+            {
+                "kind": "landscape", "coverage": round(float(cell[0]) * CELL, 2),
+                "accuracy": round(float(cell[1]) * CELL, 2), "n": len(inside),
+                "inverse": float(inside.mean()),
+            }
+        )  # fmt: skip
+    return found
+
+
+def random_assignments(problem: StageProblem, n: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Draw stage assignments of at most k stages, each with the same probability.
+
+    Each of them is one list without gaps, so lists are drawn until there are enough of those.
+    """
+    found: list[NDArray[np.int8]] = []
+    while len(found) < n:
+        drawn = rng.integers(0, problem.max_stages, size=(n, problem.n_features)).astype(np.int8)
+        found += [row for row in drawn if not has_gaps(row)]
+    return np.array(found[:n])
+
+
+def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, budget: Budget) -> Rows:
+    """Measure the fittest assignment of Credit's front, and all one step away from it (Figure 6)."""
+    problem = paper_problem(folder, "credit", max_stages=stages).problem
+    truth = enumerate_front(problem, workers=1, budget=dataclasses.replace(budget.begun(), study=NO_STUDY))
+    if budget.stopped:
+        return []
+    merits = problem.merits(truth.measures)
+    best = truth.assignments[int(np.linalg.norm(merits, axis=1).argmax())]
+    rows = [best]
+    for feature in range(problem.n_features):
+        for step in (-1, 1):
+            moved = best.copy()
+            moved[feature] += step
+            if 0 <= moved[feature] < problem.max_stages:
+                rows.append(compress(moved))
+    measures = problem.measures(np.array(rows))
+    whole = problem.merits(np.vstack([measures, truth.measures]))  # the least cost of all is on the front
+    return [
+        {
+            "kind": "neighbours", "place": place, "coverage": coverage, "accuracy": accuracy,
+            "inverse": inverse,
+        }
+        for place, (coverage, accuracy, inverse) in enumerate(whole[: len(rows)].tolist())
+    ]  # fmt: skip
+
+
+def landscape_tables(kinds: "Mapping[str, pd.DataFrame]") -> list[ResultTable]:
+    """Return the figures of those kinds of rows that are there."""
+    makers = {"thresholds": _thresholds, "landscape": _landscape, "neighbours": _neighbours}
+    return [make(kinds[kind]) for kind, make in makers.items() if kind in kinds]
+
+
+def _thresholds(rows: "pd.DataFrame") -> ResultTable:
+    cost = rows["cost"] / 120
+    found: Rows = [
+        {
+            "confidence": level, "coverage %": round(100 * coverage, 1),
+            "accuracy %": round(100 * accuracy, 1), "cost, % of all": round(100 * share, 1),
+        }
+        for level, coverage, accuracy, share in zip(
+            rows["level"], rows["coverage"], rows["accuracy"], cost, strict=True
+        )
+    ]  # fmt: skip
+    names = ("coverage %", "accuracy %", "cost, % of all")
+    lines = tuple(Line(name, tuple((row["confidence"], row[name]) for row in found)) for name in names)
+    return ResultTable(
+        "figure-2", "Figure 2: two stages by their confidence threshold", found,
+        "The first stage has the eight cheapest of fifteen features; the second has all.",
+        "The paper prints no figures beside its picture, nor prices: here feature i costs i.",
+        Picture("What a higher threshold does to coverage, accuracy and cost.", "threshold", "%", lines),
+    )  # fmt: skip
+
+
+def _landscape(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = [
+        {
+            "coverage from": row["coverage"], "accuracy from": row["accuracy"], "assignments": int(row["n"]),
+            "mean inverse cost": round(row["inverse"], 3),
+        }
+        for row in rows.to_dict("records")
+    ]  # fmt: skip
+    low, high = rows["inverse"].quantile([1 / 3, 2 / 3])
+    parts = (
+        ("cheapest third of the cells", rows[rows["inverse"] > high]),
+        ("middle third", rows[(rows["inverse"] > low) & (rows["inverse"] <= high)]),
+        ("dearest third", rows[rows["inverse"] <= low]),
+    )
+    lines = tuple(
+        Line(
+            name,
+            tuple(
+                (c + CELL / 2, a + CELL / 2) for c, a in zip(part["coverage"], part["accuracy"], strict=True)
+            ),
+            joined=False,
+        )
+        for name, part in parts
+    )
+    return ResultTable(
+        "figure-3", f"Figure 3: {int(rows['n'].sum()):,} random stage assignments of Heart", found,
+        f"Counted in cells of {CELL} by {CELL}; the mean inverse cost is relative to the cheapest of the "
+        "sample.",
+        "The sample and the split are not the paper's, which prints no figures beside its picture.",
+        Picture(
+            "Where random stage assignments lie, by coverage, conclusive accuracy and cost.",
+            "coverage", "conclusive accuracy", lines,
+        ),
+    )  # fmt: skip
+
+
+def _neighbours(rows: "pd.DataFrame") -> ResultTable:
+    found: Rows = [
+        {
+            "assignment": "fittest of the front" if not row["place"] else f"neighbour {int(row['place'])}",
+            "coverage %": round(100 * row["coverage"], 1), "accuracy %": round(100 * row["accuracy"], 1),
+            "inverse cost": round(row["inverse"], 4),
+        }
+        for row in rows.to_dict("records")
+    ]  # fmt: skip
+    lines = tuple(
+        Line(
+            name,
+            tuple(zip((100 * part["coverage"]).tolist(), (100 * part["accuracy"]).tolist(), strict=True)),
+            joined=False,
+        )
+        for name, part in (
+            ("fittest of the front", rows[rows["place"] == 0]),
+            ("neighbours", rows[rows["place"] > 0]),
+        )
+    )
+    return ResultTable(
+        "figure-6", "Figure 6: stage assignments of Credit next to a non-dominated one", found,
+        "A neighbour has one feature in the stage before or after. Inverse cost is relative to the "
+        "cheapest of all assignments.",
+        "The paper does not say which assignment it drew, and prints no figures beside its picture.",
+        Picture(
+            "What moving one feature by one stage does.",
+            "coverage, %", "conclusive accuracy, %", lines,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,290 @@
+"""What every opponent does alike: prices, the terminal reject, tuning on validation rows, costs per row."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import BadInputError, FitsStoppedError
+from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.multistage.holdout import aggregate
+from shortlist.multistage.judging_rows import judging_rows
+from shortlist.multistage.predict.prediction import REJECTED, Decisions
+from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
+from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
+from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
+from shortlist.papers.opponents.budgeted_models import BudgetedModel
+from shortlist.runs import Cancellation, Progress, Report, silent
+from shortlist.tables.fit_inputs import checked_rows
+from shortlist.tables.table_classifier import TableClassifier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
+"""Settings, and what was fitted with them, one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What an opponent is fitted for: rows that fit and judge, prices, the reject rule, and a seed."""
+
+    rows: StageRows
+    costs: FeatureCosts
+    rule: RejectRule
+    seed: int
+
+
+def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
+    """Tell whether ``predict_proba`` exists: a rejected row's answer is no class."""
+    if not estimator.answer_rejected and estimator.REJECTS:
+        raise AttributeError(
+            "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
+            "probabilities has them either way."
+        )
+    return True
+
+
+class BudgetedClassifier(TableClassifier):
+    """A classifier that pays for the features it reads, and rejects rows that it is not confident about.
+
+    Every opponent is fitted for each of its settings, and keeps the one whose :func:`aggregate` is largest on
+    the validation rows, the first of equals. A row is rejected where its largest class probability is below
+    the confidence threshold, after everything was bought: the terminal reject of Section 4.3 of
+    :cite:t:`Hamilton2022`.
+
+    Every opponent names these parameters in its own constructor again, since scikit-learn reads there what
+    it may set; its contract refuses a constructor that hands on what it does not name.
+
+    Parameters
+    ----------
+    feature_costs : mapping, sequence, FeatureCosts or None, default=None
+        Price per feature, at least 0, in any unit; None: 1 each.
+    confidence : float or mapping from class to float, default=0.75
+        p̂, in (0, 1].
+    validation_share : float, default=1/3
+        Part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
+    reject_label : label or None, default=None
+        Answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
+    answer_rejected : bool, default=False
+        Whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
+    random_state : int, RandomState or None, default=None
+        Seed of the split.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes, sorted.
+    costs_ : FeatureCosts
+        Prices, in whole units.
+    settings_ : dict
+        The settings that won.
+    tuning_ : list of dict
+        Every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the validation rows.
+    model_ : BudgetedModel
+        What predicts, from encoded rows.
+    reject_label_ : label
+        Answer for rejected rows.
+    """
+
+    REJECTS: ClassVar[bool] = True
+    """Whether rows can be rejected at all."""
+
+    def __init__(
+        self,
+        *,
+        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
+        confidence: float | Mapping[Any, float] = 0.75,
+        validation_share: float = 1 / 3,
+        reject_label: Any = None,
+        answer_rejected: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.feature_costs = feature_costs
+        self.confidence = confidence
+        self.validation_share = validation_share
+        self.reject_label = reject_label
+        self.answer_rejected = answer_rejected
+        self.random_state = random_state
+
+    @abstractmethod
+    def _candidates(self, asked: Asked) -> Candidates:
+        """Yield settings and fitted models, cheaper ones first."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
+        validation: tuple[Any, Any] | None = None,
+        report: Report = silent,
+        cancellation: Cancellation | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Fit every setting, and keep the best on the validation rows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows; missing values and text columns are encoded, tied to their feature.
+        y : array-like of shape (n_samples,)
+            Their classes, two or more.
+        costs : mapping, sequence or FeatureCosts, optional
+            Prices; they come before `feature_costs`.
+        validation : tuple of X and y, optional
+            Rows that choose settings; otherwise `validation_share` of the rows, stratified.
+        report, cancellation : optional
+            Progress events, and a way to stop with the settings tried so far.
+        **unsupported
+            Nothing: weights of rows (``sample_weight``) are refused.
+
+        Raises
+        ------
+        BadInputError
+            If the input or a parameter cannot be used; the sentence says how to mend it.
+        FitsStoppedError
+            If it was stopped before the first setting was fitted.
+        """
+        X, y, seed = self._begin_fit(X, y, unsupported)
+        names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
+        self.costs_ = feature_costs(self.feature_costs if costs is None else costs, names)
+        self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
+        self._rule = self._reject_rule()
+        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
+        self._encoding = rows.encoding
+        self.tuning_: list[dict[str, Any]] = []
+        best = -np.inf
+        report(Progress("fitting", 0, 0))
+        for settings, model in self._candidates(Asked(rows, self.costs_, self._rule, seed)):
+            measured = self._judged(model, rows)
+            self.tuning_.append(settings | measured)
+            if measured["aggregate"] > best:
+                best, self.settings_, self.model_ = measured["aggregate"], settings, model
+            report(Progress("fitting", len(self.tuning_), 0))
+            if cancellation is not None and cancellation.cancelled:
+                break
+        if not self.tuning_:
+            raise FitsStoppedError(STOPPED)
+        return self
+
+    def _reject_rule(self) -> RejectRule:
+        """Return what is confident; a method without a reject is confident of everything."""
+        rule = reject_rule(self.confidence, self.classes_)
+        return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
+
+    def _judged(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
+        """Measure a candidate on the validation rows."""
+        labels, confident = confident_answers(model.probabilities(rows.validation_rows), self._rule)
+        right = confident & (labels == rows.validation_labels)
+        coverage = float(confident.mean())
+        accuracy = float(right.sum() / max(1, confident.sum()))
+        paid = float(self.costs_.price(model.bought(rows.validation_rows)).mean())
+        share = paid / self.costs_.total if self.costs_.total else 0.0
+        return {
+            "coverage": coverage,
+            "accuracy": accuracy,
+            "cost": paid / self.costs_.scale,
+            "aggregate": aggregate(coverage, accuracy, share),
+        }
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none."""
+        return labels_of(self.decisions(X).guesses, self.classes_, self.reject_label_)
+
+    @available_if(_answers_every_row)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return :meth:`probabilities`; exists where every row is answered with a class."""
+        return self.probabilities(X)
+
+    def probabilities(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of every row, ``(n_samples, n_classes)``."""
+        rows = self._encoded(X)
+        return self.model_.probabilities(rows)
+
+    def predict_cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what every row pays, ``(n_samples,)``, in the unit of the prices."""
+        return np.asarray(self.costs_.price(self.features_bought(X)) / self.costs_.scale)
+
+    def features_bought(self, X: Any) -> Mask:
+        """Mark the features that every row buys, ``(n_samples, n_features)``, each once."""
+        rows = self._encoded(X)
+        return self.model_.bought(rows)
+
+    def n_features_bought(self, X: Any) -> NDArray[np.int64]:
+        """Return how many features every row buys, ``(n_samples,)``."""
+        return np.asarray(self.features_bought(X).sum(axis=1))
+
+    def decisions(self, X: Any) -> Decisions:
+        """Return what is decided about every row, and what it pays."""
+        rows = self._encoded(X)
+        found, confident = confident_answers(self.model_.probabilities(rows), self._rule)
+        labels = np.where(confident, found, REJECTED)
+        costs = self.costs_.price(self.model_.bought(rows)) / self.costs_.scale
+        n = len(rows)
+        return Decisions(
+            labels,
+            np.ones(n, dtype=np.int64),
+            np.asarray(costs, dtype=np.float64),
+            np.ones(n, dtype=bool),
+            found if self.answer_rejected else labels,
+        )
+
+    def decision_report(self, X: Any) -> "pd.DataFrame":
+        """Return label, rejected, confidence, features bought and cost of every row."""
+        import pandas as pd
+
+        rows = self._encoded(X)
+        decisions = self.decisions(X)
+        sets, place = np.unique(self.model_.bought(rows), axis=0, return_inverse=True)
+        names = self.costs_.names
+        bought = np.array(
+            [", ".join(names[feature] for feature in np.flatnonzero(one)) for one in sets], dtype=object
+        )
+        return pd.DataFrame(
+            {
+                "label": labels_of(decisions.guesses, self.classes_, self.reject_label_),
+                "rejected": decisions.labels == REJECTED,
+                "confidence": self.model_.probabilities(rows).max(axis=1),
+                "features": bought[place.ravel()],
+                "cost": decisions.costs,
+            },
+            index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
+        )
+
+    def _encoded(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        X = checked_rows(self, X)
+        return self._encoding.encode(range(self.n_features_in_), X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # a rejected row counts as wrong in `score`, and cheap features are preferred on purpose
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
+    """Return one value or several as a tuple, each checked; several are tuned on the validation rows.
+
+    Raises
+    ------
+    BadInputError
+        If there is no value, or one that `check` refuses.
+
+    Examples
+    --------
+    >>> from shortlist._validation import as_not_negative
+    >>> tried(0.5, "trade_off", as_not_negative), tried([1, 2], "trade_off", as_not_negative)
+    ((0.5,), (1.0, 2.0))
+    """
+    several = list(values) if isinstance(values, Sequence | np.ndarray) else [values]
+    if not several:
+        raise BadInputError(argument, "must be a number, or several to choose from", "none")
+    return tuple(check(value, argument) for value in several)

@@ -1,0 +1,211 @@
+"""One run on a product line of :cite:t:`Xue2018`, as the rows that its tables are made of."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from shortlist.arrays import Points
+from shortlist.methods.integer.bounded_solves import LimitReachedError
+from shortlist.papers.as_printed import (
+    BintPro,
+    Printed,
+    cwmoip_as_printed,
+    epsilon_constraint_as_printed,
+)
+from shortlist.papers.paper import Rows
+from shortlist.papers.product_lines import (
+    complete_points,
+    evolve_once,
+    prepared_question,
+    seed_products,
+    stored_points,
+)
+from shortlist.pareto.dominance import nondominated_unique
+from shortlist.products import to_clauses
+from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import Question, program_of
+from shortlist.products.configuration.search_options import search_options
+from shortlist.results.proof import ProofKind
+from shortlist.runs import Budget
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+
+System: TypeAlias = tuple[str, int]
+"""A product line and the number of its set of attributes, from 0."""
+
+LINUX = "compact-linux"
+LINUX_LIMIT_S = 10.0
+"""Seconds of each program of SolRep on Linux, as in the paper."""
+MINIMISED = "defects"
+"""What the programs of SolRep minimise, as in the authors' program; the text has the cost."""
+EPSILON, CWMOIP = "epsilon-constraint", "cwmoip"
+
+
+def measure_model(folder: Path, system: System, *, budget: Budget) -> Rows:
+    """Count features and clauses; of JCS, tell the clauses."""
+    del budget
+    question, _ = prepared_question(folder, *system, fixed=True)
+    clauses, labels = to_clauses(question.model), question.model.labels
+    said = [
+        " or ".join(f"{'' if literal > 0 else 'not '}{labels[abs(literal) - 1]}" for literal in clause)
+        for clause in (clauses if system[0] == "jcs" else ())
+    ]
+    facts = {
+        "kind": "model", "features": question.model.n_features, "clauses": clauses.n_clauses,
+        "inequalities": program_of(question).n_rows, "said": said,
+    }  # fmt: skip
+    return [_row(system, "model", 0.0, []) | facts]
+
+
+def measure_complete(
+    folder: Path, system: System, method: str, limit_s: float | None = None, *, budget: Budget
+) -> Rows:
+    """Find a complete front, and say whether it is the one that enumeration found."""
+    question, _ = prepared_question(folder, *system, fixed=True)
+    front = find_front(question, method, search_options(method), _begun(budget, limit_s)).front
+    facts = {
+        "kind": "complete", "ended": front.proof.kind is ProofKind.COMPLETE,
+        "same": _same(folder, system, front.points), "programs": front.extras.get("n_programs"),
+    }  # fmt: skip
+    return [_row(system, method, front.seconds, front.points.tolist()) | facts]
+
+
+@dataclass(frozen=True)
+class PrintedRun:
+    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP.
+
+    Attributes
+    ----------
+    method : str
+        Which of them.
+    n_objectives : int
+        The first ones, and the cost as the last.
+    part : int or None
+        Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all.
+    """
+
+    method: str
+    n_objectives: int
+    part: int | None = None
+
+
+def measure_printed(
+    folder: Path,
+    system: System,
+    run: PrintedRun,
+    limit_s: float | None = None,
+    *,
+    budget: Budget,
+) -> Rows:
+    """Run Algorithm 1 or 2 as printed."""
+    method, n_objectives, part = run.method, run.n_objectives, run.part
+    question = _with_objectives(prepared_question(folder, *system, fixed=True)[0], n_objectives)
+    budget = _begun(budget, limit_s)
+    largest = largest_values(question)
+    checkpoint = Checkpoint("programs", budget.study)
+    found, before = _reached(checkpoint)
+    solver, ended = BintPro(program_of(question), budget), True
+    try:
+        if method == EPSILON:
+            outermost = range(largest[0] + 1) if part is None else (part,)
+            epsilon_constraint_as_printed(solver.minimise, outermost, largest[1:-1], found)
+        else:
+            cwmoip_as_printed(
+                solver.minimise, n_objectives, found,
+                reached=lambda: checkpoint.keep(lambda: _kept(found, before + budget.elapsed)),
+            )  # fmt: skip
+    except LimitReachedError:
+        ended = False
+    seconds = before + budget.elapsed
+    points = np.array(sorted(found.points), dtype=np.int64).reshape(-1, n_objectives)
+    front = points[nondominated_unique(points)]
+    facts = {
+        "kind": "printed", "objectives": n_objectives, "part": part, "ended": ended,
+        "parts": 1 if part is None else largest[0] + 1, "programs": found.n_programs,
+        "loops": math.prod(high + 1 for high in largest[:-1]), "dominated": len(points) - len(front),
+    }  # fmt: skip
+    return [_row(system, method, seconds, front.tolist()) | facts]
+
+
+def largest_values(question: Question) -> list[int]:
+    """Return the theoretic upper bound of each objective, which no rule of the model is considered for."""
+    return [
+        int(np.maximum(goal.minimised, 0).sum()) + max(0, goal.offset * goal.objective.sign)
+        for goal in question.objectives
+    ]
+
+
+def _with_objectives(question: Question, n_objectives: int) -> Question:
+    """Return the question about the first objectives and the cost."""
+    goals = question.objectives
+    return dataclasses.replace(question, objectives=(*goals[: n_objectives - 1], goals[-1]))
+
+
+def _reached(checkpoint: Checkpoint) -> tuple[Printed, float]:
+    """Return how far an earlier run of Algorithm 2 came, and the seconds that it took."""
+    state = checkpoint.last()
+    if state is None:
+        return Printed(), 0.0
+    points = {tuple(point) for point in state.arrays["points"].tolist()}
+    return Printed(points, state.facts["n_programs"], state.facts["bound"]), state.facts["seconds"]
+
+
+def _kept(found: Printed, seconds: float) -> KeptState:
+    facts = {"n_programs": found.n_programs, "bound": found.bound, "seconds": seconds}
+    return KeptState({"points": np.array(sorted(found.points), dtype=np.int64)}, facts)
+
+
+def measure_solrep(
+    folder: Path, system: System, n_points: int, limit_s: float | None = None, *, budget: Budget
+) -> Rows:
+    """Run SolRep, on Linux with the paper's limit per program."""
+    question, _ = prepared_question(folder, *system, fixed=True)
+    each = limit_s or (LINUX_LIMIT_S if system[0] == LINUX else None)
+    budget = _begun(budget)
+    options = search_options(
+        "solrep", n_points=n_points, solve_limit_s=each, study=budget.study, objective=MINIMISED
+    )
+    front = find_front(question, "solrep", options, budget).front
+    facts = {
+        "kind": "solrep", "reference_points": n_points, "solve_limit_s": each,
+        "programs": front.extras["n_programs"], "unproved": front.extras["n_unproved"],
+    }  # fmt: skip
+    return [_row(system, "solrep", front.seconds, front.points.tolist()) | facts]
+
+
+def measure_stored(folder: Path, system: System, *, budget: Budget) -> Rows:
+    """Return the points of the authors' own run of SolRep."""
+    del budget
+    return [_row(system, "stored", 0.0, stored_points(folder, *system).tolist()) | {"kind": "stored"}]
+
+
+def measure_evolved(
+    folder: Path, system: System, method: str, seed: int, n_evaluations: int, *, budget: Budget
+) -> Rows:
+    """Run evolution once, violated clauses as one objective; on Linux from the study's three products."""
+    question, _ = prepared_question(folder, *system, fixed=True)
+    starts = seed_products(folder, question) if system[0] == LINUX else None
+    front = evolve_once(
+        question, method, seed, n_evaluations=n_evaluations, valid_first=False, starts=starts, budget=budget
+    )
+    facts = {"kind": "evolved", "seed": seed, "correctness": float(front.extras["correctness"])}
+    return [_row(system, method, front.seconds, front.points.tolist()) | facts]
+
+
+def _begun(budget: Budget, limit_s: float | None = None) -> Budget:
+    """Return a budget whose clock begins now, with a limit of its own within what it has left."""
+    left = math.inf if math.isinf(budget.seconds) else budget.left
+    return dataclasses.replace(budget.begun(), seconds=left if limit_s is None else min(left, limit_s))
+
+
+def _same(folder: Path, system: System, points: Points) -> bool:
+    """Whether points are those that enumeration of all products found."""
+    return np.array_equal(points[np.lexsort(points.T[::-1])], complete_points(folder, *system))
+
+
+def _row(system: System, method: str, seconds: float, points: list[Any]) -> dict[str, Any]:
+    name, number = system
+    return {"system": name, "number": number, "method": method, "seconds": float(seconds), "points": points}

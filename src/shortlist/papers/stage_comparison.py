@@ -1,0 +1,240 @@
+"""Multi-stage classifiers and their opponents side by side, on the same splits of one table."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._validation import as_choice, as_count, as_seed
+from shortlist.arrays import Labels
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import measure_on, split_three
+from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
+from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.papers.opponents.greedy_miser import GreedyMiser
+from shortlist.papers.opponents.lasso import CactLasso, L1Path
+from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
+from shortlist.papers.opponents.tree_classifiers import ASTC, CSTC
+from shortlist.runs import Budget, Unit, Work, run_units
+from shortlist.runs.clock import processor_seconds
+from shortlist.runs.studies.settings import digest_of_arrays
+from shortlist.tables.fingerprints import table_fingerprint
+from shortlist.tables.fit_inputs import take_rows
+from shortlist.tables.splits import Cases
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPPONENTS: dict[str, type[BudgetedClassifier]] = {
+    "greedy-miser": GreedyMiser,
+    "cstc": CSTC,
+    "astc": ASTC,
+    "co-t": CostOrderedStages,
+    "cact-lasso": CactLasso,
+    "single": SingleStage,
+    "lightgbm": CostAwareLightGBM,
+    "l1-path": L1Path,
+}
+"""The opponents by name: those of the paper, then what people use today."""
+SEARCHES = ("emsco", "enumerate", "windows")
+"""The ways to find stage assignments, which are compared with them."""
+COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "seconds")
+"""Of a result: the split, the method, what it does on the test rows, and processor seconds of fitting."""
+
+
+def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:
+    """Return unfitted classifiers by name; by default evolution and all opponents.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Of :data:`SEARCHES` and :data:`OPPONENTS`.
+    **options
+        Parameters that all classifiers have, such as ``feature_costs`` and ``confidence``.
+
+    Raises
+    ------
+    BadInputError
+        If a name is unknown.
+    """
+    known = (*SEARCHES, *OPPONENTS)
+    wanted = ["emsco", *OPPONENTS] if names is None else list(names)
+    return {
+        name: MultiStageClassifier(method=name, **options) if name in SEARCHES else OPPONENTS[name](**options)
+        for name in (as_choice(each, "method", known) for each in wanted)
+    }
+
+
+def compare_stage_methods(
+    X: Any,
+    y: Labels,
+    methods: Mapping[str, Any],
+    *,
+    n_seeds: int = 10,
+    random_state: int = 0,
+    cases: Cases | None = None,
+    work: Work | None = None,
+) -> "pd.DataFrame":
+    """Fit and measure every method on the splits of several seeds.
+
+    A seed splits the rows 50 : 25 : 25 by class (Sec. 4.3.1 of :cite:t:`Hamilton2022`) and is the seed of
+    every method: the first part fits, the second chooses settings or points, the third measures.
+
+    Parameters
+    ----------
+    X : DataFrame or array of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    methods : mapping of str to classifier
+        Unfitted, such as :func:`stage_methods` returns.
+    n_seeds : int, default=10
+        At least 1.
+    random_state : int, default=0
+        The first seed; the others follow it.
+    cases : ndarray of int, shape (n_samples,), optional
+        Of which case each row is. All rows of a case are in one part.
+    work : Work, optional
+        Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
+        methods may be added later; progress; and a way to stop with the seeds finished so far.
+
+    Returns
+    -------
+    results : DataFrame
+        One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
+
+    Raises
+    ------
+    BadInputError
+        If a class has too few rows to be in every part, a number is out of range, or the study belongs to
+        another table or other settings.
+    """
+    import pandas as pd
+
+    y = np.asarray(y)
+    first = as_seed(random_state, "random_state")
+    seeds = range(first, first + as_count(n_seeds, "n_seeds"))
+    as_seed(seeds[-1], "the last seed")
+    split_three(y, seed=first, cases=cases)
+    work = Work() if work is None else work
+    if work.study.keeps:
+        work.study.bind({"the table": table_fingerprint(X, y).digest})
+        if cases is not None:
+            work.study.bind({"the cases": digest_of_arrays([cases])})
+        work.study.bind({f"the method {name}": _described(method) for name, method in methods.items()})
+    units = [
+        Unit(
+            f"{seed}/{name}",
+            partial(measure_split, cases=cases),
+            (X, y, name, method, seed),
+            kind=name,
+            whole=True,
+        )
+        for seed in seeds
+        for name, method in methods.items()
+    ]
+    found = {key: row for key, row in run_units(units, work, stage="comparing") if row is not None}
+    whole = [seed for seed in seeds if all(f"{seed}/{name}" in found for name in methods)]
+    return pd.DataFrame(
+        [found[f"{seed}/{name}"] for seed in whole for name in methods], columns=list(COLUMNS)
+    )
+
+
+def measure_split(
+    X: Any, y: Labels, name: str, method: Any, seed: int, *, budget: Budget, cases: Cases | None = None
+) -> dict[str, Any]:
+    """Fit a method on the split of one seed, and measure it on its test rows."""
+    from sklearn.base import clone
+
+    fit, judge, test = split_three(y, seed=seed, cases=cases)
+    start = processor_seconds()
+    classifier = clone(method).set_params(random_state=seed)
+    judging = (take_rows(X, judge), y[judge])
+    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], judging, cancellation=budget.cancellation)
+    seconds = processor_seconds() - start
+    found = measure_on(fitted, take_rows(X, test), y[test])
+    values = (found.coverage, found.accuracy, found.cost, found.aggregate)
+    return dict(zip(COLUMNS, (seed, name, *values, seconds), strict=True))
+
+
+def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Labels], **run: Any) -> Any:
+    """Fit a classifier without the warning that it answers few rows: a comparison says how many."""
+    import warnings
+
+    from shortlist.errors import LowCoverageWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowCoverageWarning)
+        return classifier.fit(X, y, validation=validation, **run)
+
+
+def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the mean of every method over the seeds, best sum first, with 95 % margins.
+
+    A margin is Student's quantile times the standard error over the seeds; missing for one seed. Seeds share
+    rows, so margins tell how much splits matter on this table, and not what another table would show.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`compare_stage_methods`.
+
+    Returns
+    -------
+    DataFrame
+        A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
+        ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
+    """
+    import pandas as pd
+
+    rows = []
+    for name, part in results.groupby("method", sort=False):
+        n = len(part)
+        row: dict[str, Any] = {"method": name, "n_seeds": n}
+        for measure in COLUMNS[2:]:
+            row[measure] = float(part[measure].mean())
+            if measure != "seconds":
+                row[f"{measure}_margin"] = margin(part[measure].to_numpy())
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values("aggregate", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def margin(values: NDArray[np.float64]) -> float:
+    """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN of one value.
+
+    Examples
+    --------
+    >>> round(margin(np.array([1.0, 2.0, 3.0])), 3)
+    2.484
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return float("nan")
+    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
+
+
+def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:
+    """Write results as Parquet, whole or not at all."""
+    import pyarrow as pa
+
+    from shortlist.files import write_parquet
+
+    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
+
+
+def _described(method: Any) -> str:
+    """Return a word for a classifier and its parameters, the same in every process; the seed is no part."""
+    given = {name: value for name, value in method.get_params(deep=False).items() if name != "random_state"}
+    prices: Any = given.get("feature_costs")
+    if isinstance(prices, FeatureCosts):
+        parts = (prices.names, prices.prices, prices.groups, prices.first_prices)
+        given["feature_costs"] = [list(part) for part in parts] + [prices.scale]
+        if prices.needs is not None:
+            given["feature_costs"] += prices.needs.tolist()
+    text = f"{type(method).__name__}({sorted(given.items())!r})"
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

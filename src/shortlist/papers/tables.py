@@ -1,0 +1,82 @@
+"""Tables of results as text: for people, as Markdown, and as CSV."""
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from shortlist.papers.paper import ResultTable, Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTHING = "-"
+"""What stands where there is no figure."""
+
+
+def columns_of(rows: Rows) -> list[str]:
+    """Return the columns of all rows, in the order in which they come."""
+    return list(dict.fromkeys(column for row in rows for column in row))
+
+
+def as_csv(rows: Rows) -> str:
+    """Return rows as CSV, with every digit."""
+    written = io.StringIO()
+    writer = csv.DictWriter(written, columns_of(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
+
+
+def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Return rows whose columns of whole numbers hold integers, also where rows of other kinds have none."""
+    floats = rows.select_dtypes("float")
+    known = floats.notna()
+    numbers = floats.where(known, 0.0)
+    whole = ((numbers % 1 == 0) & (numbers.abs() < 2**53)).all() & known.any()
+    return rows.astype(dict.fromkeys(floats.columns[whole], "Int64"))
+
+
+def as_markdown(table: ResultTable) -> str:
+    """Return a table as Markdown, with its title before and its note behind it."""
+    columns = columns_of(table.rows)
+    lines = [
+        f"## {table.title}",
+        "",
+        "| " + " | ".join(columns) + " |",
+        "| " + " | ".join("---" if _is_text(table.rows, column) else "---:" for column in columns) + " |",
+        *(
+            "| " + " | ".join(shown(row.get(column)).replace("|", "\\|") for column in columns) + " |"
+            for row in table.rows
+        ),
+    ]
+    below = [text for text in (table.differs, table.note) if text]
+    return "\n".join([*lines, *(line for text in below for line in ("", text))]) + "\n"
+
+
+def as_text(table: ResultTable) -> str:
+    """Return a table for the terminal."""
+    columns = columns_of(table.rows)
+    cells = [columns, *([shown(row.get(column)) for column in columns] for row in table.rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+    left = [_is_text(table.rows, column) for column in columns]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if is_left else cell.rjust(width)
+            for cell, width, is_left in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([table.title, *lines, *(text for text in (table.differs, table.note) if text)])
+
+
+def _is_text(rows: Rows, column: str) -> bool:
+    return any(isinstance(row.get(column), str) for row in rows)
+
+
+def shown(value: Any) -> str:
+    """Show a figure with four digits."""
+    if value is None or value != value:  # noqa: PLR0124  # NaN
+        return NOTHING
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
