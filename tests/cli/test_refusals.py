@@ -16,7 +16,7 @@ from shortlist.cli.options.prune_options import PRUNE_USES
 from shortlist.cli.options.settings import options_of, setting_fields, settings_of
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
-from shortlist.ensembles.pools import pool
+from shortlist.ensembles.pools import fitting
 from shortlist.ensembles.pools.fitting import as_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.files import dump_object
@@ -365,7 +365,7 @@ def no_work() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for module, names in (
-            (pool, ["run_units"]),
+            (fitting, ["run_units"]),
             (comparison, ["run_units"]),
             (estimators, ["prune_for"]),
             (rule_pruners, ["merge_class_rows"]),
