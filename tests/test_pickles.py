@@ -17,7 +17,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import shortlist
 from shortlist import Front, Objective, Proof, Status
-from shortlist.ensembles import SPACES, Pool, make_pool
+from shortlist.ensembles import Pool, make_pool
+from shortlist.ensembles.evolution.spaces import SPACES
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.errors import ShortlistError
 from shortlist.pickles import restore, saved_class, saved_path

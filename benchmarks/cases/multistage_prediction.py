@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage.search.emsco import EmscoOptions
 
 
 def build(size: int) -> Callable[[], Any]:

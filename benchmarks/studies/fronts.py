@@ -19,8 +19,10 @@ from shortlist.methods.diagram.diagram_front import diagram_front
 from shortlist.methods.integer.cwmoip import cwmoip
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones
-from shortlist.products import chosen_attributes, read_attributes, read_model, to_clauses, to_program
+from shortlist.products import chosen_attributes, read_attributes, read_model
 from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.encodings.inequalities import to_program
 from shortlist.results.front import Front
 
 FOUR = "min deselected, min cost, min defects, min not_used_before"

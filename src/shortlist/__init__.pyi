@@ -1,7 +1,10 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.ensembles.committees.evidence import ClassSelection as ClassSelection
-from shortlist.ensembles.committees.evidence import EnsembleSelection as EnsembleSelection
+# Saved models name these by this package; they are not exported.
+from shortlist.ensembles.committees.evidence import (
+    ClassSelection,  # noqa: F401
+    EnsembleSelection,  # noqa: F401
+)
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -17,19 +20,17 @@ from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.errors import AcquisitionError as AcquisitionError
 from shortlist.errors import BadFileError as BadFileError
 from shortlist.errors import BadInputError as BadInputError
-from shortlist.errors import FitsStoppedError as FitsStoppedError
-from shortlist.errors import MissingDependencyError as MissingDependencyError
 from shortlist.errors import ShortlistError as ShortlistError
 from shortlist.errors import SolverError as SolverError
 from shortlist.errors import UntrustedFileError as UntrustedFileError
 from shortlist.guarantees.guarantee import Guarantee as Guarantee
 from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
-from shortlist.multistage.problem.costs import FeatureCosts as FeatureCosts
+from shortlist.multistage.problem.costs import FeatureCosts  # noqa: F401
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
-from shortlist.products.configuration.product_front import Configured as Configured
+from shortlist.products.configuration.product_front import Configured  # noqa: F401
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
@@ -37,16 +38,14 @@ from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
 from shortlist.results.front import Front as Front
-
-# Saved models name these by this package; they are not exported.
 from shortlist.results.limits import Limit  # noqa: F401
 from shortlist.results.objective import Objective as Objective
-from shortlist.results.objective import Sense as Sense
-from shortlist.results.picking import Pick as Pick
+from shortlist.results.objective import Sense  # noqa: F401
+from shortlist.results.picking import Pick  # noqa: F401
 from shortlist.results.proof import Proof as Proof
-from shortlist.results.proof import ProofKind as ProofKind
+from shortlist.results.proof import ProofKind  # noqa: F401
 from shortlist.results.proof import Status as Status
-from shortlist.results.selection import Selection as Selection
+from shortlist.results.selection import Selection  # noqa: F401
 from shortlist.saved_models import SavedModel  # noqa: F401
 from shortlist.tables.fingerprints import Fingerprint  # noqa: F401
 

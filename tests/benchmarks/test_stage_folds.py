@@ -4,7 +4,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from benchmarks.studies.stage_folds import MEASURES, paired
-from shortlist.multistage import MultiStageClassifier, feature_costs, stage_table
+from shortlist.multistage import MultiStageClassifier, feature_costs
+from shortlist.multistage.holdout import stage_table
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

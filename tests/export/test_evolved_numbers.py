@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shortlist import BadInputError
-from shortlist.ensembles import SPACES, EvolutionaryEnsembleClassifier
-from shortlist.ensembles.evolution.spaces import GeneticPrograms
+from shortlist.ensembles import EvolutionaryEnsembleClassifier
+from shortlist.ensembles.evolution.spaces import SPACES, GeneticPrograms
 from shortlist.export import reader
 from shortlist.export.onnx_graph import onnx_of
 from shortlist.export.policies import check_policy, policy_of

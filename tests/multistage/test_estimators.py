@@ -15,13 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist.errors import BadInputError, FitsStoppedError, LowCoverageWarning, UnmetChoiceError
-from shortlist.multistage import (
-    AcquisitionError,
-    EmscoOptions,
-    MultiStageClassifier,
-    feature_costs,
-    method_choice,
-)
+from shortlist.multistage import AcquisitionError, MultiStageClassifier, feature_costs, method_choice
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.limits import read_limit

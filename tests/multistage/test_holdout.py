@@ -4,8 +4,8 @@ from sklearn.datasets import make_classification
 
 from shortlist.datasets.shipped import shipped_table
 from shortlist.errors import BadInputError
-from shortlist.multistage import MultiStageClassifier, preset, stage_table
-from shortlist.multistage.holdout import split_three
+from shortlist.multistage import MultiStageClassifier, preset
+from shortlist.multistage.holdout import split_three, stage_table
 from shortlist.multistage.presets import PRESETS
 
 

@@ -14,9 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
-from shortlist.multistage import EmscoOptions, MultiStageClassifier, stage_table
-from shortlist.multistage.holdout import judged_decisions, measure_judged, split_three
+from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage.holdout import judged_decisions, measure_judged, split_three, stage_table
 from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.tables.splits import deal_folds
 

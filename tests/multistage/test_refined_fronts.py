@@ -8,8 +8,9 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.refined_fronts import sampled_rows
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.results.proof import ProofKind

@@ -20,16 +20,11 @@ from shortlist.papers.product_comparison import (
     tabulated,
     unions,
 )
-from shortlist.products import (
-    Attribute,
-    are_valid,
-    chosen_attributes,
-    make_group,
-    make_model,
-    make_requirements,
-    read_attributes,
-    read_model,
-)
+from shortlist.products import chosen_attributes, read_attributes, read_model
+from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.configuration.requirements import make_requirements
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
 from shortlist.runs.studies.schema import SUMMED, checksum

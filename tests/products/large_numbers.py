@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import ShortlistError
-from shortlist.products import Attribute, FeatureModel
+from shortlist.products import FeatureModel
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.product_front import Configured, configure, parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.feature_models.evaluation import are_valid

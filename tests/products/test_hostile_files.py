@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.products import make_group, make_model, read_model, to_clauses
+from shortlist.products import read_model
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.products.formats import written_model
 
 LIMIT_S = 100

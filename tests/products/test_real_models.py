@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 from shortlist.logic.sat import SatSolver, backbone
 from shortlist.products import (
     FeatureModel,
-    are_valid,
     chosen_attributes,
-    evaluate,
-    exact_attribute,
-    make_requirements,
     model_attributes,
     read_attributes,
     read_model,
-    read_program,
     read_requirements,
-    to_clauses,
-    to_program,
 )
+from shortlist.products.attributes.attribute import exact_attribute
 from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.requirements import make_requirements
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.encodings.inequalities import to_program
+from shortlist.products.feature_models.evaluation import are_valid, evaluate
 from shortlist.products.feature_models.names import feature_names
 from shortlist.products.feature_models.source import Source
+from shortlist.products.formats.program_files import read_program
 from shortlist.products.formats.sxfm import read_sxfm
 from tests.products import oracles
 

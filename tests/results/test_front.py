@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist import BadFileError, BadInputError, Front, Objective, Proof, ProofKind, Sense
-from shortlist.results.proof import relative_gap, shortfall
+from shortlist import BadFileError, BadInputError, Front, Objective, Proof
+from shortlist.results.objective import Sense
+from shortlist.results.proof import ProofKind, relative_gap, shortfall
 
 COMPLETE = Proof(ProofKind.COMPLETE)
 COST, ROOM = Objective("cost", scale=100, unit="EUR"), Objective("room", Sense.MAX)

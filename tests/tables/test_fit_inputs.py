@@ -19,7 +19,8 @@ from shortlist.ensembles import (
     OrderedPruner,
 )
 from shortlist.errors import BadInputError
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
+from shortlist.multistage.search.emsco import EmscoOptions
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "ExactPruner": lambda: ExactPruner(n_classifiers=6, random_state=0),

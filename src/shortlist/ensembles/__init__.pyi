@@ -8,12 +8,12 @@ from shortlist.ensembles.committees.ballots import (
     Threshold,  # noqa: F401
 )
 from shortlist.ensembles.committees.chosen import Chosen as Chosen
-from shortlist.ensembles.committees.chosen import RecordedRows as RecordedRows
-from shortlist.ensembles.committees.chosen import Terms  # noqa: F401
+from shortlist.ensembles.committees.chosen import (
+    RecordedRows,  # noqa: F401
+    Terms,  # noqa: F401
+)
 from shortlist.ensembles.committees.committee import Committee as Committee
 from shortlist.ensembles.committees.committee import MemberAnswers  # noqa: F401
-from shortlist.ensembles.committees.evidence import ClassSelection as ClassSelection
-from shortlist.ensembles.committees.evidence import EnsembleSelection as EnsembleSelection
 from shortlist.ensembles.committees.evidence import Evidence  # noqa: F401
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
@@ -24,22 +24,18 @@ from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as Gr
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
-from shortlist.ensembles.evolution.evolution import Evolved as Evolved
-from shortlist.ensembles.evolution.evolution import Generation  # noqa: F401
+from shortlist.ensembles.evolution.evolution import (
+    Evolved,  # noqa: F401
+    Generation,  # noqa: F401
+)
 from shortlist.ensembles.evolution.reference_rows import ExactStep  # noqa: F401
-from shortlist.ensembles.evolution.spaces import SPACES as SPACES
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
-
-# Saved models name these by this package; they are not exported.
 from shortlist.ensembles.evolution.spaces.genetic_programs import GeneticPrograms  # noqa: F401
 from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers  # noqa: F401
 from shortlist.ensembles.evolution.spaces.networks import NeuralNetworks  # noqa: F401
 from shortlist.ensembles.evolution.spaces.rules import RuleSystems  # noqa: F401
-from shortlist.ensembles.fronts.committee_front import committee_front as committee_front
-from shortlist.ensembles.fronts.committee_problem import committee_problem as committee_problem
 from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
 from shortlist.ensembles.pools.families import RidgeCovariance  # noqa: F401
-from shortlist.ensembles.pools.fitting import as_pool as as_pool
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
 from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.judges import Judge  # noqa: F401
@@ -48,9 +44,8 @@ from shortlist.ensembles.pools.nearest_rows import NearestRows  # noqa: F401
 from shortlist.ensembles.pools.pool import CrossFittedPool  # noqa: F401
 from shortlist.ensembles.pools.pool import Pool as Pool
 from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
-from shortlist.ensembles.rules.orderings import RULES as RULES
-from shortlist.ensembles.rules.orderings import Ordering as Ordering
-from shortlist.ensembles.verification.recheck import Verification as Verification
+from shortlist.ensembles.rules.orderings import Ordering  # noqa: F401
+from shortlist.ensembles.verification.recheck import Verification  # noqa: F401
 from shortlist.ensembles.verification.recheck import verify as verify
-from shortlist.ensembles.votes.binary_votes import Confusion as Confusion
+from shortlist.ensembles.votes.binary_votes import Confusion  # noqa: F401
 from shortlist.ensembles.votes.calibration import Calibration  # noqa: F401

@@ -145,7 +145,8 @@ class MultiStageClassifier(TableClassifier):
         all subsets decide fits into memory, and searches in windows otherwise. With a `subclassifier` that is
         fitted for each subset it enumerates up to 8 features, and takes smaller and fewer windows beyond.
     objectives : sequence of str
-        Names in :data:`shortlist.multistage.OBJECTIVES`, or of attributes of `feature_costs`.
+        Names in :data:`shortlist.multistage.search.stage_objectives.OBJECTIVES`, or of attributes of
+        `feature_costs`.
     pick : str or int, default="one-se"
         Which point of the front predicts: ``"one-se"``, the cheapest of those with about as many right
         answers as the best one, ``"norm"``, the paper's fitness, a rule of ``Front.pick``, or the number

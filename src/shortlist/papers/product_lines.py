@@ -15,21 +15,16 @@ from shortlist.arrays import Points
 from shortlist.methods.evolution.ibea import ibea
 from shortlist.methods.evolution.ibed import ibed
 from shortlist.methods.evolution.variation import Evolution
-from shortlist.products import (
-    chosen_attributes,
-    make_requirements,
-    read_attributes,
-    read_model,
-    read_requirements,
-    to_clauses,
-)
+from shortlist.products import chosen_attributes, read_attributes, read_model, read_requirements
 from shortlist.products.configuration.checked_front import checked_front
 from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
 from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
+from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
 from shortlist.runs.clock import seconds_now

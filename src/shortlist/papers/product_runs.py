@@ -25,10 +25,10 @@ from shortlist.papers.product_lines import (
     stored_points,
 )
 from shortlist.pareto.dominance import nondominated_unique
-from shortlist.products import to_clauses
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, program_of
 from shortlist.products.configuration.search_options import search_options
+from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState

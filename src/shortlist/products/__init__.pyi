@@ -1,42 +1,48 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
-from shortlist.products.analysis.analysis import Analysis as Analysis
-from shortlist.products.analysis.analysis import Finding as Finding
+# Saved models name these by this package; they are not exported.
+from shortlist.products.analysis.analysis import (
+    Analysis,  # noqa: F401
+    Finding,  # noqa: F401
+)
 from shortlist.products.analysis.analysis import analyse as analyse
-from shortlist.products.analysis.differences import Edit as Edit
-from shortlist.products.analysis.differences import ModelDifference as ModelDifference
+from shortlist.products.analysis.differences import (
+    Edit,  # noqa: F401
+    ModelDifference,  # noqa: F401
+)
 from shortlist.products.analysis.differences import difference as difference
-from shortlist.products.analysis.slicing import Slice as Slice
+from shortlist.products.analysis.slicing import Slice  # noqa: F401
 from shortlist.products.analysis.slicing import slice_model as slice_model
-from shortlist.products.attributes.attribute import Attribute as Attribute
-from shortlist.products.attributes.attribute import AttributeTable as AttributeTable
+from shortlist.products.attributes.attribute import (
+    Attribute,  # noqa: F401
+    AttributeTable,  # noqa: F401
+)
 from shortlist.products.attributes.attribute import chosen_attributes as chosen_attributes
-from shortlist.products.attributes.attribute import exact_attribute as exact_attribute
 from shortlist.products.attributes.attribute import model_attributes as model_attributes
-from shortlist.products.attributes.attribute_draws import random_attributes as random_attributes
 from shortlist.products.attributes.attribute_export import save_attributes as save_attributes
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
-from shortlist.products.configuration.contradictions import Contradiction as Contradiction
-from shortlist.products.configuration.product_front import Configured as Configured
+from shortlist.products.configuration.contradictions import Contradiction  # noqa: F401
 from shortlist.products.configuration.product_front import configure as configure
-from shortlist.products.configuration.product_objectives import FeatureObjective as FeatureObjective
-from shortlist.products.configuration.product_objectives import QuantityLimit as QuantityLimit
+from shortlist.products.configuration.product_objectives import (
+    FeatureObjective,  # noqa: F401
+    QuantityLimit,  # noqa: F401
+)
 from shortlist.products.configuration.requirements import Requirements as Requirements
-from shortlist.products.configuration.requirements import make_requirements as make_requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
-from shortlist.products.conversion.conversion import Conversion as Conversion
+from shortlist.products.conversion.conversion import Conversion  # noqa: F401
 from shortlist.products.conversion.conversion import convert_model as convert_model
-from shortlist.products.conversion.product_tables import ProductCheck as ProductCheck
-from shortlist.products.conversion.product_tables import ProductTable as ProductTable
-from shortlist.products.conversion.product_tables import check_products as check_products
-from shortlist.products.conversion.product_tables import read_products as read_products
-from shortlist.products.decisions.choices import FeatureChoice as FeatureChoice
-from shortlist.products.decisions.choices import FinishedConfiguration as FinishedConfiguration
-from shortlist.products.decisions.choices import Side as Side
+from shortlist.products.conversion.product_tables import (
+    ProductCheck,  # noqa: F401
+    ProductTable,  # noqa: F401
+)
+from shortlist.products.decisions.choices import (
+    FeatureChoice,  # noqa: F401
+    FinishedConfiguration,  # noqa: F401
+    Side,  # noqa: F401
+)
 from shortlist.products.decisions.choices import cost_of as cost_of
 from shortlist.products.decisions.choices import finish as finish
 from shortlist.products.decisions.choices import values_left as values_left
-from shortlist.products.decisions.deciding import decide_all as decide_all
 from shortlist.products.decisions.deciding import decide_feature as decide_feature
 from shortlist.products.decisions.deciding import start as start
 from shortlist.products.decisions.deciding import undo as undo
@@ -44,27 +50,24 @@ from shortlist.products.decisions.decision import Decision as Decision
 from shortlist.products.decisions.decision_files import read_decisions as read_decisions
 from shortlist.products.decisions.decision_files import staged_decisions as staged_decisions
 from shortlist.products.decisions.decision_files import write_decisions as write_decisions
-from shortlist.products.decisions.decision_state import DecisionProblem as DecisionProblem
-from shortlist.products.decisions.decision_state import DecisionState as DecisionState
-from shortlist.products.decisions.forced_features import LimitedModel as LimitedModel
+from shortlist.products.decisions.decision_state import (
+    DecisionProblem,  # noqa: F401
+    DecisionState,  # noqa: F401
+)
+from shortlist.products.decisions.forced_features import LimitedModel  # noqa: F401
 from shortlist.products.decisions.reasons import why as why
-from shortlist.products.decisions.values_left import End as End
-from shortlist.products.decisions.values_left import ValuesLeft as ValuesLeft
-from shortlist.products.encodings.clauses import to_clauses as to_clauses
-from shortlist.products.encodings.inequalities import to_program as to_program
-from shortlist.products.explanations.explanation import Explanation as Explanation
-from shortlist.products.feature_models.evaluation import are_valid as are_valid
-from shortlist.products.feature_models.evaluation import broken_rules as broken_rules
-from shortlist.products.feature_models.evaluation import evaluate as evaluate
-from shortlist.products.feature_models.model import Constraint as Constraint
+from shortlist.products.decisions.values_left import (
+    End,  # noqa: F401
+    ValuesLeft,  # noqa: F401
+)
+from shortlist.products.explanations.explanation import Explanation  # noqa: F401
+from shortlist.products.feature_models.model import (
+    Constraint,  # noqa: F401
+    Group,  # noqa: F401
+)
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
-from shortlist.products.feature_models.model import Group as Group
-from shortlist.products.feature_models.model import make_group as make_group
-from shortlist.products.feature_models.model import make_model as make_model
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
-from shortlist.products.formats.configurations import write_configuration as write_configuration
-from shortlist.products.formats.program_files import ProgramFile as ProgramFile
-from shortlist.products.formats.program_files import read_program as read_program
+from shortlist.products.formats.program_files import ProgramFile  # noqa: F401
 from shortlist.products.sampling.diverse import diverse_products as diverse_products
 from shortlist.products.sampling.uniform import uniform_sample as uniform_sample

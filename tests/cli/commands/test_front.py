@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from shortlist import __version__ as shortlist_version
-from shortlist.products import evaluate, make_requirements, read_model
+from shortlist.products import read_model
+from shortlist.products.configuration.requirements import make_requirements
+from shortlist.products.feature_models.evaluation import evaluate
 from shortlist.results.front import Front
 from shortlist.results.limits import OPERATORS
 from shortlist.results.objective import Objective, Sense

@@ -20,9 +20,10 @@ from shortlist.cli.text.stage_report import (
 )
 from shortlist.export.protocol_text import markdown
 from shortlist.export.protocols import protocol_of
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import StagedTable, stage_table
 from shortlist.multistage.recall import Recall
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.report.stages import NEVER, staged_parts
 from shortlist.saved_models import SavedModel
 

@@ -9,8 +9,10 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.ibed import ibed
 from shortlist.methods.evolution.variation import Evolution
-from shortlist.products import exact_attribute, read_attributes, read_model, to_clauses
+from shortlist.products import read_attributes, read_model
+from shortlist.products.attributes.attribute import exact_attribute
 from shortlist.products.configuration.product_objectives import parse_objectives
+from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError
-from shortlist.multistage import PurchaseRules
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import has_gaps, ordered_partitions
 
 

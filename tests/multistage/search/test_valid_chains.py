@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError, MultiStageClassifier
-from shortlist.multistage import EmscoOptions, PurchaseRules
+from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import has_gaps
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.valid_chains import ChainLimits, n_valid_chains, walk_valid_chains
 from shortlist.runs import Budget, Cancellation
 from tests.multistage.problem.test_purchase_rules import is_valid_assignment, rules, valid_by_looking

@@ -14,8 +14,9 @@ from shortlist import EvolutionaryEnsembleClassifier
 from shortlist.ensembles import ExactPruner, OrderedPruner
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.export.policies import policy_of
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.subclassifiers import foreign_subclassifiers
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers, seeded

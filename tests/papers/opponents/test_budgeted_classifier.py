@@ -18,16 +18,11 @@ from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
-from shortlist.papers import (
-    ASTC,
-    CSTC,
-    CactLasso,
-    CostAwareLightGBM,
-    CostOrderedStages,
-    GreedyMiser,
-    L1Path,
-    SingleStage,
-)
+from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.papers.opponents.greedy_miser import GreedyMiser
+from shortlist.papers.opponents.lasso import CactLasso, L1Path
+from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
+from shortlist.papers.opponents.tree_classifiers import ASTC, CSTC
 from shortlist.runs import Cancellation
 
 QUICK: list[Any] = [

@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from shortlist.errors import MissingDependencyError
 from shortlist.multistage import feature_costs
-from shortlist.papers import CostAwareLightGBM
+from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
 from tests.papers.opponents.oracles import walked
 
 ROUNDS = 2

@@ -8,22 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.products import (
+from shortlist.products import chosen_attributes, model_attributes, read_attributes, read_model
+from shortlist.products.attributes.attribute import (
     Attribute,
     AttributeTable,
-    chosen_attributes,
     exact_attribute,
-    make_group,
-    make_model,
-    model_attributes,
-    random_attributes,
-    read_attributes,
-    read_model,
+    needs_rounding,
+    scaled_attribute,
 )
-from shortlist.products.attributes.attribute import needs_rounding, scaled_attribute
 from shortlist.products.attributes.attribute_columns import numeric_attributes
+from shortlist.products.attributes.attribute_draws import random_attributes
 from shortlist.products.attributes.attribute_files import attributes_beside
 from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
+from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.objective import Sense
 from tests.products import oracles
 

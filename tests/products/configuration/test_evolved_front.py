@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.products import Attribute, FeatureModel, are_valid, configure, make_group, make_model
+from shortlist.products import FeatureModel, configure
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration import found_front as front_module
 from shortlist.products.configuration.feasibility import some_products
 from shortlist.products.configuration.product_objectives import parse_limit
 from shortlist.products.configuration.requirements import Requirements
 from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
-from shortlist.products.feature_models.model import with_constraints
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import make_group, make_model, with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study

@@ -13,7 +13,8 @@ from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.solution import Solution
-from shortlist.products import Attribute, FeatureModel
+from shortlist.products import FeatureModel
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration import found_front, product_front
 from shortlist.products.configuration.found_front import DIAGRAM_SHARE
 from shortlist.products.configuration.front_search import diagram_of, front_by_diagram, front_by_program

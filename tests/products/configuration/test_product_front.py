@@ -9,25 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.products import (
-    Attribute,
-    FeatureModel,
-    are_valid,
-    chosen_attributes,
-    make_group,
-    make_model,
-    make_requirements,
-    model_attributes,
-    read_attributes,
-    read_model,
-)
+from shortlist.products import FeatureModel, chosen_attributes, model_attributes, read_attributes, read_model
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration import found_front as configure_module
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
-from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.feature_models.model import rule_text, with_constraints
+from shortlist.products.configuration.requirements import Requirements, make_requirements
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import make_group, make_model, rule_text, with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from tests.products import oracles

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.products import random_attributes, read_model
+from shortlist.products import read_model
+from shortlist.products.attributes.attribute_draws import random_attributes
 from shortlist.products.configuration.product_objectives import FeatureObjective, parse_objectives
 from shortlist.products.decisions import values_left as module
 from shortlist.products.decisions.choices import Side, cost_of, finish, values_left

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.milp.program import LinearObjective, Program
-from shortlist.products import FeatureModel, are_valid, make_group, make_model, to_clauses, to_program
+from shortlist.products import FeatureModel
 from shortlist.products.encodings import cnf, pseudo_boolean
-from shortlist.products.encodings.clauses import traced_clauses
+from shortlist.products.encodings.clauses import to_clauses, traced_clauses
+from shortlist.products.encodings.inequalities import to_program
+from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Or
+from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.objective import Objective
 from tests.products import oracles, strategies
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.products import FeatureModel, are_valid, broken_rules, evaluate, make_group, make_model
-from shortlist.products.feature_models.evaluation import n_violations
+from shortlist.products import FeatureModel
+from shortlist.products.feature_models.evaluation import are_valid, broken_rules, evaluate, n_violations
 from shortlist.products.feature_models.formulas import Literal
-from shortlist.products.feature_models.model import rule_text
+from shortlist.products.feature_models.model import make_group, make_model, rule_text
 from shortlist.products.feature_models.names import feature_names
 from tests.products import oracles, strategies
 

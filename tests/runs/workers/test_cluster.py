@@ -15,8 +15,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, WorkerError
-from shortlist.multistage import EmscoOptions, MultiStageClassifier
+from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Unit, Work, run_units
 from shortlist.runs.workers import open_workers
 from shortlist.runs.workers.cluster import check_workers

@@ -70,7 +70,8 @@ class FrontPruner(ExactPruner):
 
     Where :class:`ExactPruner` maximises one thing, this shows what each thing costs in terms of the others:
     how accurate a committee of three can be, what the last percent of accuracy costs, or how many false
-    alarms a higher recall brings. See :func:`shortlist.ensembles.committee_front` for what is proved.
+    alarms a higher recall brings. See
+    :func:`shortlist.ensembles.fronts.committee_front.committee_front` for what is proved.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
     Parameters
     ----------
     path : str or Path
-        A file with anything that :func:`as_pool` takes.
+        A file with anything that ``as_pool`` takes.
     trust : bool, default=False
         Whether to run the code in a file that this user did not write on this machine.
 

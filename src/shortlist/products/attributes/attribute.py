@@ -165,7 +165,7 @@ def chosen_attributes(
 
     Built-in names are passed over.
 
-    Options are by the name asked for; errors are those of :func:`exact_attribute`.
+    Options are by the name asked for; errors are those of ``exact_attribute``.
     """
     chosen = {}
     for name in dict.fromkeys(names):
@@ -193,7 +193,7 @@ def scaled_attribute(
 ) -> Attribute:
     """Scale decimals to integers by the smallest power of ten that loses nothing.
 
-    See :func:`exact_attribute`.
+    See ``exact_attribute``.
     """
     if decimals is not None:
         numbers = [round(number, decimals) for number in numbers]

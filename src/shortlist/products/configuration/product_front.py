@@ -154,7 +154,7 @@ def configure(
     -------
     Configured
         A contradiction is a status, with the constraints that make it, and no error. The front's candidates
-        are the features, its decisions 0 or 1: one product for each point; :meth:`Configured.configurations`
+        are the features, its decisions 0 or 1: one product for each point; ``Configured.configurations``
         gives the others. Where the method finds nothing in time, the product that shows that there is one is
         the front's only point, if it is within the limits.
 

@@ -18,8 +18,9 @@ from shortlist.cli.text.comparisons.product_comparison import (
     write_report,
 )
 from shortlist.papers.product_comparison import Comparison, compare_products
-from shortlist.products import Attribute, make_group, make_model
+from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
+from shortlist.products.feature_models.model import make_group, make_model
 
 LINE = make_model(
     ["phone", "screen", "gps", "camera"],

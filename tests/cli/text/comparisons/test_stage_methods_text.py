@@ -18,7 +18,7 @@ from shortlist.cli.text.comparisons.stage_methods_text import (
     print_opponent,
 )
 from shortlist.multistage.holdout import measure_on
-from shortlist.papers import SingleStage
+from shortlist.papers.opponents.cost_ordered import SingleStage
 
 NAN = float("nan")
 MEANS = pd.DataFrame(
