@@ -21,7 +21,6 @@ from shortlist.products import (
     model_attributes,
     read_attributes,
     read_model,
-    read_program,
     read_requirements,
     to_clauses,
     to_program,
@@ -31,6 +30,7 @@ from shortlist.products.feature_models.names import feature_names
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.sxfm import read_sxfm
 from tests.products import oracles
+from tests.products.program_files import read_program
 
 pytestmark = pytest.mark.slow
 

@@ -64,7 +64,5 @@ from shortlist.products.feature_models.model import make_model as make_model
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
 from shortlist.products.formats.configurations import write_configuration as write_configuration
-from shortlist.products.formats.program_files import ProgramFile as ProgramFile
-from shortlist.products.formats.program_files import read_program as read_program
 from shortlist.products.sampling.diverse import diverse_products as diverse_products
 from shortlist.products.sampling.uniform import uniform_sample as uniform_sample

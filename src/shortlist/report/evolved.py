@@ -46,7 +46,7 @@ def _proved(result: "Evolved") -> str:
     """Say what is proved of the members."""
     if result.error_bound is None:
         return "evolution proves nothing"
-    step = getattr(result, "exact_step", None)
+    step = result.exact_step
     known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
     return (
         f"among the choices from the candidates of the last step: {known.sentence()}; of other candidates "

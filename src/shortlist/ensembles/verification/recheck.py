@@ -277,7 +277,7 @@ def _about_members(model: "Model") -> Iterator[str]:
 def _recorded(model: "Model") -> tuple[str, RecordedRows, int]:
     """Return the name of the model's rows, their record, and how many classifiers were chosen from."""
     if hasattr(model, "training_"):
-        step = getattr(model.result_, "exact_step", None)
+        step = model.result_.exact_step
         return EVOLVED_ON, model.training_, len(model.members_ if step is None else step.candidates)
     return rows_of(model), model.validation_, len(model.selection_)
 
