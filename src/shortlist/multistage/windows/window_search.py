@@ -195,6 +195,8 @@ def _opened(checkpoint: Checkpoint, climber: WindowClimber, weightings: Values, 
     fits.budget = budget
     if (kept := checkpoint.last()) is not None:
         climber.archive.restore(kept.arrays["assignments"], kept.arrays["measures"])
+        if len(kept.arrays["bests"]) != len(weightings):  # of windows as they were in another version
+            return _Place(0, 0, ended=False, bests=climber.bests(weightings))
         return _Place(**kept.facts, bests=kept.arrays["bests"])
     fits.budget = dataclasses.replace(budget, seconds=math.inf)
     climber.measure(np.zeros((1, climber.problem.n_features), dtype=np.int8))
