@@ -2,6 +2,7 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
 from shortlist.ensembles.goals.diversity import diversity_limits
@@ -94,3 +95,8 @@ def noisy_rows(n_rows: int = 150, n_classifiers: int = 15) -> RightRows:
     matrix = (rng.random((n_rows, n_classifiers)) < np.where(labels == 1, 0.6, 0.4)[:, None]).astype(np.uint8)
     votes = merge_rows(matrix, labels)
     return normalise(votes, named_weights("accuracy", votes), selection_limits(n_classifiers))
+
+
+def gain_of(rows: RightRows, mask: NDArray[np.bool_], threshold: int = 0) -> int:
+    """Return the gain of a selection and threshold, in units of the rows' step."""
+    return int(rows.gains[rows.right(mask, threshold)].sum())

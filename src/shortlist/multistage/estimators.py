@@ -262,10 +262,6 @@ class MultiStageClassifier(TableClassifier):
     True
     """
 
-    purchase_rules: PurchaseRules | None = None  # of models that were saved before there were rules
-    answer_accuracy: float | None = None  # of models that were saved before there were promises
-    confidence_level: float = 0.95
-    calibration_share: float = 0.25
     guarantee_: Guarantee | None = None
     front_: "Front"
     notes_: tuple[str, ...]
@@ -742,12 +738,8 @@ class MultiStageClassifier(TableClassifier):
         arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
         folds = () if rows.fold_of is None else (rows.fold_of,)
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
-        for later in ("purchase_rules", "share_fits", "sample_rows"):  # studies are older than these
-            if not given[later]:
-                given.pop(later)
         settings = given | {"random_state": seed, "feature_costs": self.costs_.as_settings()}
         if "evaluation_cost" in self.objectives and counts_members(self.subclassifier):
-            # studies from before members were counted name the objective alone, and are refused
             settings["objectives"] = [
                 "evaluation_cost of members" if name == "evaluation_cost" else name
                 for name in self.objectives

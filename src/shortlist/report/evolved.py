@@ -45,7 +45,7 @@ def evolved_parts(
 def _proved(result: "Evolved") -> str:
     if result.error_bound is None:
         return "evolution proves nothing"
-    step = getattr(result, "exact_step", None)
+    step = result.exact_step
     known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
     return (
         f"among the choices from the candidates of the last step: {known.sentence()}; of other candidates "

@@ -14,7 +14,7 @@ from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import n_right
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import decision_rows, sizes, subsets
-from tests.ensembles.strategies import problems
+from tests.ensembles.strategies import gain_of, problems
 
 
 @given(problem=problems(), data=st.data())
@@ -26,7 +26,7 @@ def test_right_rows_are_worth_what_the_samples_are(
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=k, max_size=k)))
     threshold = data.draw(st.integers(0, int(mask.sum())))
 
-    assert rows.weighted_sum(rows.gain_of(mask, threshold)) == weights.total(
+    assert rows.weighted_sum(gain_of(rows, mask, threshold)) == weights.total(
         confusion(votes, mask, threshold)
     )
     assert (rows.gains > 0).all()
@@ -43,4 +43,4 @@ def test_a_row_is_right_where_all_its_forms_hold(pool: Pool, sizes: tuple[int, i
     for members in subsets(pool, *sizes):
         x = np.isin(np.arange(pool[1]), members)
         assert (rows.right(x) == decision_rows(votes, members)[rows.places]).all()
-        assert rows.weighted_sum(rows.gain_of(x)) == n_right(votes, list(members))
+        assert rows.weighted_sum(gain_of(rows, x)) == n_right(votes, list(members))

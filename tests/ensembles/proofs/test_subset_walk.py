@@ -79,7 +79,7 @@ def test_thresholds_equal_brute_force_under_limits_of_every_kind(
     if walked.mask is not None:
         assert normal.weighted_sum(walked.gain) == expected
         assert best_threshold(votes, weights, walked.mask)[1] == expected
-        assert normal.gain_of(walked.mask, walked.threshold) == walked.gain
+        assert strategies.gain_of(normal, walked.mask, walked.threshold) == walked.gain
         assert limits.satisfied_by(walked.mask)
 
 
@@ -154,7 +154,7 @@ def test_a_limit_ends_the_walk_and_takes_the_claim_away() -> None:
 
     assert (by_nodes.nodes, by_nodes.complete) == (100, False)
     assert by_nodes.mask is not None
-    assert rows.gain_of(by_nodes.mask, by_nodes.threshold) == by_nodes.gain
+    assert strategies.gain_of(rows, by_nodes.mask, by_nodes.threshold) == by_nodes.gain
     assert walk_subsets(rows, Budget(cancellation=cancelled)).nodes == 0
     assert walk_subsets(rows, Budget(0)).nodes == 0
 

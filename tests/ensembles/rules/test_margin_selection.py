@@ -11,7 +11,6 @@ from shortlist.ensembles.rules.margin_selection import (
     grow_by_margins,
     select_by_margins,
     vote_digests,
-    vote_margins,
 )
 from shortlist.ensembles.votes.class_votes import class_tally, class_votes
 from tests.ensembles import rule_oracles as oracle
@@ -24,13 +23,6 @@ small = st.integers(-3, 3)
 def test_equation_5_is_the_leximin_order_on_sorted_margins(pairs: list[tuple[int, int]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     assert oracle.histogram_better(first, second) == (sorted(first) > sorted(second))
-
-
-@given(pool=class_pools(), data=st.data())
-def test_margins_equal_equations_3_and_4(pool: Pool, data: st.DataObject) -> None:
-    samples, k, n_classes = pool
-    members = data.draw(st.lists(st.integers(0, k - 1), unique=True))
-    assert vote_margins(as_votes(pool), members).tolist() == oracle.margins(samples, members, n_classes)
 
 
 @pytest.mark.parametrize("criterion", ["histogram", "minimum"])

@@ -1,16 +1,19 @@
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from shortlist.multistage import MultiStageClassifier, feature_costs
-from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_assignments
+from shortlist.multistage.problem.stages import assignment_of_chain, ordered_partitions
+from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_blocks
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
-from shortlist.multistage.search.walkers import WalkSettings
+from shortlist.multistage.search.walkers import USUAL_WALK, WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -86,6 +89,23 @@ def test_every_tied_assignment_can_be_listed(known: oracles.Facts, k: int) -> No
     listed = [sorted(q.tolist() for q in tied_assignments(result, p)) for p in range(len(result.n_tied))]
 
     check_ties(known, k, result, listed)
+
+
+def tied_assignments(
+    result: EnumerationResult, point: int, *, walk: WalkSettings = USUAL_WALK
+) -> Iterator[NDArray[np.int8]]:
+    """Yield every assignment that shares one point of the front."""
+    n, k = result.problem.n_features, result.problem.max_stages
+    for block in tied_blocks(result, point, walk=walk):
+        start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
+        if block.n_assignments == 1:
+            yield start
+            continue
+        rest = np.flatnonzero(start == len(block.chain))
+        for tail in ordered_partitions(len(rest), k - len(block.chain)):
+            assignment = start.copy()
+            assignment[rest] = np.array(tail, dtype=np.int8) + len(block.chain)
+            yield assignment
 
 
 def check_ties(

@@ -130,10 +130,6 @@ class RightRows:
         right[self.row_of[reached < self.least]] = False
         return right
 
-    def gain_of(self, mask: Mask, threshold: int = 0) -> int:
-        """Return the gain of a selection and threshold, in units of `step`."""
-        return int(self.gains[self.right(mask, threshold)].sum())
-
     def largest(self, coefficients: NDArray[np.int64]) -> int:
         """Return the largest ``coefficients @ x`` over the selections that keep the size limits."""
         ranked = np.sort(coefficients[self.affordable])[::-1]

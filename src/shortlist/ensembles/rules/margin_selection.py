@@ -15,24 +15,6 @@ from shortlist.ensembles.votes.class_votes import ClassCodes, ClassVotes, Member
 CRITERIA = ("histogram", "minimum")
 
 
-def vote_margins(votes: ClassVotes, members: ArrayLike) -> NDArray[np.int64]:
-    """Return the margin of every row (Eqs. 3, 4 of :cite:t:`Gagne2007`).
-
-    It is the votes for its class less those for the strongest other.
-
-    Examples
-    --------
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> vote_margins(class_votes([[0, 2, 2], [1, 1, 2]], [2, 0]), [0, 1, 2]).tolist()
-    [1, -2]
-    """
-    tally = class_tally(votes.codes[:, np.asarray(members, dtype=np.intp)], votes.n_classes).astype(np.int64)
-    rows = np.arange(len(tally))
-    own = tally[rows, votes.labels]
-    tally[rows, votes.labels] = -1
-    return np.asarray(own - tally.max(axis=1))
-
-
 def vote_digests(codes: ClassCodes) -> list[bytes]:
     """Return 16 bytes per classifier that tell its votes from others, but for a chance of 2^-128."""
     return [

@@ -37,7 +37,7 @@ def recheck_step(
     counted : mapping
         What counting the value again came to.
     """
-    result, step = model.result_, getattr(model.result_, "exact_step", None)
+    result, step = model.result_, model.result_.exact_step
     assert result.error_bound is not None, "there is a bound to recheck"
     claimed = {"claimed_bound": 1 - result.error_bound}
     certificate = None if step is None else step.result.certificate

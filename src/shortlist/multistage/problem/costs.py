@@ -140,13 +140,8 @@ class FeatureCosts:
         return np.asarray(np.stack(largest, axis=-1), dtype=np.int64)
 
     def as_settings(self) -> dict[str, Any]:
-        """Return what a study is bound to; studies of prices alone are older than needs and attributes."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: value
-            for name, value in given.items()
-            if value is not None and (name != "attributes" or value)
-        }
+        """Return what a study is bound to."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def total(self) -> int:

@@ -1,7 +1,6 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.stages import assignment_of_chain, completions, ordered_partitions
+from shortlist.multistage.problem.stages import assignment_of_chain, completions
 from shortlist.multistage.search._enumeration import UNSEEN
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search._walk_arrays import Blocks, Space
@@ -219,23 +218,6 @@ def tied_blocks(
         room = min(limit, int(n_blocks[0]))
     used = blocks[: min(room, int(n_blocks[0]))]
     return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
-
-
-def tied_assignments(
-    result: EnumerationResult, point: int, *, walk: WalkSettings = USUAL_WALK
-) -> Iterator[NDArray[np.int8]]:
-    """Yield every assignment that shares one point of the front; there can be millions."""
-    n, k = result.problem.n_features, result.problem.max_stages
-    for block in tied_blocks(result, point, walk=walk):
-        start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
-        if block.n_assignments == 1:
-            yield start
-            continue
-        rest = np.flatnonzero(start == len(block.chain))
-        for tail in ordered_partitions(len(rest), k - len(block.chain)):
-            assignment = start.copy()
-            assignment[rest] = np.array(tail, dtype=np.int8) + len(block.chain)
-            yield assignment
 
 
 def _nondominated(

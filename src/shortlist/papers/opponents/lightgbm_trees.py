@@ -106,8 +106,6 @@ class CostAwareLightGBM(BudgetedClassifier):
         If LightGBM is not installed; when fitting.
     """
 
-    charge: str = "feature"  # of models that were saved before rows could pay
-
     CHECKS = BudgetedClassifier.CHECKS | {
         "charge": partial(as_choice, choices=tuple(CHARGES)),
         "learning_rate": as_positive,

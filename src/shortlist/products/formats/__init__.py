@@ -80,7 +80,7 @@ def _parsed(source: Source, kind: Format) -> FeatureModel:
         return read_uvl(source)
     if kind is Format.PROGRAM:
         raise source.error(
-            "the file holds an integer program, not a feature model. In Python, read_program reads it."
+            "the file must hold a feature model, got an integer program. Read the model that it was made from."
         )
     from shortlist.products.formats.dimacs import read_dimacs
 

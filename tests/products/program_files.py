@@ -11,7 +11,6 @@ from scipy import sparse
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal, n_decimals
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.pickles import saved_from
 from shortlist.products.feature_models.source import Source, read_source
 from shortlist.results.objective import Objective
 
@@ -23,7 +22,6 @@ _SECTIONS = {
 }
 
 
-@saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ProgramFile:
     """A program and the names of its columns."""
