@@ -3,6 +3,7 @@
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from shortlist.ensembles.pools.pool import Pool, named_columns
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs.clock import seconds_now
 from shortlist.runs.studies.own import packed_object, unpacked_object
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
@@ -94,23 +96,42 @@ def make_pool(
     if study.keeps:
         facts = as_settings({"the classes": classes, "random_state": seed, "the versions": versions()})
         study.bind({"the rows": digest_of_arrays([encoded, indices]), **facts})
-    fitted = run_units(
-        units,
-        Work(n_jobs, study, report, cancellation or Cancellation()),
-        stage="fitting classifiers",
-        parts=kept_members if study.keeps else None,
-        known=own_members(study),
-    )
-    # threads, unless the caller's joblib context says otherwise: starting processes costs more than small
-    # fits do
-    with calm_fits(), parallel_config(prefer="threads"):
-        members = tuple(member for _, member in fitted)
+    work = Work(n_jobs, study, report, cancellation or Cancellation())
+    members = fit_all(units, work, stage="fitting classifiers")
     if len(members) < n:
         raise ShortlistError(
             f"fitting was stopped after {len(members)} of {n} classifiers. Run it again, or with a smaller "
             "`n_classifiers`."
         )
     return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], named_columns(X))
+
+
+LONG_FITS_S = 8.0
+"""Seconds of fits from which on processes fit them: starting these, which import scikit-learn, takes two."""
+
+
+def fit_all(units: Sequence[Unit], work: Work, *, stage: str) -> tuple[Member, ...]:
+    """Fit classifiers, in threads, or in processes where that takes long; fewer where the work is stopped.
+
+    One of each family is fitted first, which tells how long all of them take. An enclosing
+    ``joblib.parallel_config`` that names a backend decides instead. The classifiers are the same either way.
+    """
+    parts = kept_members if work.study.keeps else None
+    known, in_processes = own_members(work.study), False
+    if work.workers not in (None, 1) and len(units) > 2 * len(FAMILIES):
+        start = seconds_now()
+        with calm_fits():
+            some = run_units(
+                units[: len(FAMILIES)], replace(work, workers=1, report=silent), stage=stage, parts=parts,
+                known=known,
+            )  # fmt: skip
+            known |= dict(some)
+        each = (seconds_now() - start) / len(FAMILIES)
+        in_processes = each * (len(units) - len(known)) > LONG_FITS_S
+    threads = contextlib.nullcontext() if in_processes else parallel_config(prefer="threads")
+    with calm_fits(), threads:
+        fitted = run_units(units, work, stage=stage, parts=parts, known=known)
+        return tuple(member for _, member in fitted)
 
 
 def as_pool(source: Any) -> Pool:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
@@ -17,13 +16,12 @@ from shortlist.ensembles.pools.fitting import (
     calm_fits,
     columns_that_vary,
     draw_stratified,
-    kept_members,
-    own_members,
+    fit_all,
 )
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit, Work, run_units, silent
+from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit, Work, silent
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.splits import N_FOLDS, deal_folds
@@ -181,19 +179,13 @@ def cross_fit(
         if part.keeps:
             facts = as_settings({"random_state": seed, "the versions": versions()})
             part.bind({"the rows": digest_of_arrays([encoded[kept], places[kept]]), **facts})
+        rows = encoded[kept], places[kept], seed
         units = [
-            Unit(name, refit_member, (member, family, encoded[kept], places[kept], seed))
+            Unit(name, refit_member, (replace(member, estimator=clone(member.estimator)), family, *rows))
             for name, member, family in zip(pool.names, pool.classifiers, pool.families, strict=True)
         ]
-        fitted = run_units(
-            units,
-            Work(n_jobs, part, report, cancellation or Cancellation()),
-            stage=f"fitting fold {fold + 1} of {n}",
-            parts=kept_members if part.keeps else None,
-            known=own_members(part),
-        )
-        with calm_fits(), parallel_config(prefer="threads"):  # as make_pool does
-            members = tuple(member for _, member in fitted)
+        work = Work(n_jobs, part, report, cancellation or Cancellation())
+        members = fit_all(units, work, stage=f"fitting fold {fold + 1} of {n}")
         if len(members) < len(pool):
             raise ShortlistError(
                 f"fitting was stopped in fold {fold + 1} of {n}. Run it again, with fewer classifiers, or "
