@@ -131,7 +131,8 @@ def _in_own_module(name: str, context: dict[str, Any]) -> tuple[bool, Any]:
     """Look a short name up where the class that is being described was written, or among the public ones."""
     found, owner = _loaded(f"{context.get('py:module')}.{context.get('py:class') or ''}".rstrip("."))
     module = inspect.getmodule(owner) if found else None
-    return _loaded(f"{module.__name__}.{name}") if module else _loaded(f"{_home(name)}.{name}")
+    home = module.__name__ if module else _home(name)
+    return _loaded(f"{home}.{name}") if home else (False, None)
 
 
 def _page(package: str, title: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.ordering import candidate_orders, force_order, total_span
+from shortlist.logic.compilation import candidate_orders, force_order, total_span
 from tests.logic.oracles import clause_sets
 
 

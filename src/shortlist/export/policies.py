@@ -19,7 +19,6 @@ from shortlist.ensembles.pools.members import Member
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.export.evolved_numbers import evolved_numbers
-from shortlist.export.judge_numbers import judge_numbers
 from shortlist.export.member_numbers import numbers_of
 from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
 from shortlist.files import whole_file
@@ -30,6 +29,28 @@ from shortlist.saved_models import SavedModel, made_by
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def judge_numbers(committee: Committee) -> dict[str, Any]:
+    """Return the judges of a committee, and the order in which they are asked, by place.
+
+    Whoever is taken several times comes as often, one after the other and under one name.
+    """
+    weights, prices = committee.weights, committee.prices
+    each = np.split(np.arange(len(committee.members)), np.cumsum(weights)[:-1])
+    judges = [
+        {
+            "name": judge.name,
+            "columns": list(judge.columns),
+            "may_abstain": judge.may_abstain,
+            "price": None if prices is None else float(prices[member]) * (place == places[0]),
+        }
+        for member, places in enumerate(each)
+        for place, judge in ((place, committee.members.classifiers[place]) for place in places)
+    ]
+    order = [int(place) for member in committee.order.members for place in each[member]]
+    return {"judges": judges, "order": order}
+
 
 FORMAT, VERSION = "shortlist-policy", 1
 ALIKE = 1e-6

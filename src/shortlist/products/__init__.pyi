@@ -68,5 +68,5 @@ from shortlist.products.feature_models.model import (
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
-from shortlist.products.sampling.diverse import diverse_products as diverse_products
+from shortlist.products.sampling.uniform import diverse_products as diverse_products
 from shortlist.products.sampling.uniform import uniform_sample as uniform_sample

@@ -49,8 +49,7 @@ from shortlist.products.conversion.product_tables import check_products, read_pr
 from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
-from shortlist.products.sampling.diverse import diverse_products
-from shortlist.products.sampling.uniform import uniform_sample
+from shortlist.products.sampling.uniform import diverse_products, uniform_sample
 from shortlist.purchases.stage_classifiers import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences

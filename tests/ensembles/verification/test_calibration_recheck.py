@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles import ExactPruner, MarginPruner, make_pool, verify
-from shortlist.ensembles.verification.calibration_recheck import other_calibration
+from shortlist.ensembles.verification.recheck import other_calibration
 
 X, Y = make_classification(160, 5, flip_y=0.2, random_state=1)
 

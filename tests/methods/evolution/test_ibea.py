@@ -12,8 +12,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver
 from shortlist.methods.evolution import _kernels as kernels
-from shortlist.methods.evolution.ibea import ibea
-from shortlist.methods.evolution.improvement import Improvement
+from shortlist.methods.evolution.ibea import Improvement, ibea
 from shortlist.methods.evolution.variation import Evolution, EvolvedProblem, repaired
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind

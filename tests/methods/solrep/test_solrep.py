@@ -18,7 +18,7 @@ from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.solrep.anchor_points import STAGE
 from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.methods.solrep.reference_points import WALK
-from shortlist.methods.solrep.relaxed_bounds import RelaxedBounds
+from shortlist.methods.solrep.reference_solves import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program

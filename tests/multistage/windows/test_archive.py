@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.multistage.holdout import aggregate
-from shortlist.multistage.windows.archive import StageArchive, fixed_merits, worths
+from shortlist.multistage.windows.climbing import StageArchive, fixed_merits, worths
 from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of

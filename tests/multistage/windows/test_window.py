@@ -26,7 +26,7 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist.multistage.windows.archive import StageArchive
+from shortlist.multistage.windows.climbing import StageArchive
 from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget, Cancellation
 from tests.multistage import oracles

@@ -56,7 +56,7 @@ class Evolution:
         Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
     improve : bool, default=False
         Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; needs
-        `repair`. See :class:`shortlist.methods.evolution.improvement.Improvement`.
+        `repair`. See :class:`shortlist.methods.evolution.ibea.Improvement`.
     differential_weight : float, default=0.5
         For ``ibed``: probability that a bit where two members differ is flipped in a third.
     differential_crossover : float, default=0.1

@@ -1,17 +1,19 @@
 """The climb of one weighting: the moves of one feature, the windows, and kicks from its best assignment."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
-from shortlist.arrays import Values
+from shortlist.arrays import Values, products_in_order
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.problem.stages import REMOVED, acquired, compress
+from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
-from shortlist.multistage.windows.archive import StageArchive, worths
 from shortlist.multistage.windows.candidates import (
     Promise,
     gains_of_features,
@@ -20,9 +22,140 @@ from shortlist.multistage.windows.candidates import (
     single_moves,
     window_items,
 )
-from shortlist.multistage.windows.kicks import kicked, mended
 from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget
+
+MOST_MOVED = 64
+"""Features whose moves are looked at in one pass of mending; of more, as many drawn at random."""
+
+Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
+"""Makes assignments, ``(n, n_features)``, valid, and returns them with what each is worth, ``(n,)``."""
+
+
+def kicked(
+    assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
+) -> NDArray[np.int8]:
+    """Return an assignment where so many features, drawn at random, have stages drawn at random.
+
+    Parameters
+    ----------
+    assignment : ndarray of int8, shape (n_features,)
+    n_changed : int
+        Features drawn; of fewer, all.
+    max_stages : int
+        Most stages.
+    rng : numpy.random.Generator
+    removal : bool
+        Whether a drawn feature may leave all stages.
+    """
+    features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
+    changed = assignment.copy()
+    changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))
+    return compress(changed) if (changed != REMOVED).any() else assignment
+
+
+def mended(
+    assignment: NDArray[np.int8], rate: Rate, max_stages: int, rng: np.random.Generator, *, removal: bool
+) -> tuple[NDArray[np.int8], float]:
+    """Take moves of one feature that gain, until a pass over the features finds none.
+
+    Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
+    further than the best move of all.
+
+    Parameters
+    ----------
+    assignment : ndarray of int8, shape (n_features,)
+    rate : callable
+        Tells what assignments are worth.
+    max_stages : int
+        Most stages.
+    rng : numpy.random.Generator
+    removal : bool
+        Whether features may leave all stages.
+
+    Returns
+    -------
+    assignment : ndarray of int8, shape (n_features,)
+    worth : float
+    """
+    tried, worths = rate(assignment[None, :])
+    assignment, worth = tried[0], float(worths[0])
+    before = -np.inf
+    while worth > before:
+        before = worth
+        for feature in rng.permutation(len(assignment))[:MOST_MOVED]:
+            moves, _ = single_moves(
+                assignment, max_stages, removal=removal, features=np.array([feature], dtype=np.int64)
+            )
+            if len(moves):
+                tried, worths = rate(moves)
+                place = int(worths.argmax())
+                if worths[place] > worth:
+                    assignment, worth = tried[place], float(worths[place])
+    return assignment, worth
+
+
+class StageArchive:
+    """The non-dominated assignments so far, one for each objective vector, the earliest.
+
+    Attributes
+    ----------
+    assignments : ndarray of int8, shape (n_points, n_features)
+    measures : ndarray of int64, shape (n_points, n_measures)
+    """
+
+    def __init__(self, problem: StageProblem) -> None:
+        self.problem = problem
+        self.assignments = np.empty((0, problem.n_features), dtype=np.int8)
+        self.measures = np.empty((0, problem.n_measures), dtype=np.int64)
+
+    def add(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> int:
+        """Add measured assignments; return how many stay."""
+        before = len(self.measures)
+        together = np.concatenate([self.measures, measures])
+        _, first = np.unique(self.problem.vectors(together), axis=0, return_index=True)
+        first.sort()
+        best = first[nondominated_rows(*self.problem.comparable(together[first]))]
+        self.assignments = np.concatenate([self.assignments, assignments])[best]
+        self.measures = together[best]
+        return int((best >= before).sum())
+
+    def restore(self, assignments: NDArray[np.int8], measures: NDArray[np.int64]) -> None:
+        """Go on with what an archive of the same problem held."""
+        self.assignments, self.measures = assignments, measures
+
+    def best(self, weights: Values) -> tuple[float, int]:
+        """Return the greatest weighted sum of merits, and the place of the first assignment that has it."""
+        sums = worths(self.problem, self.measures, weights)
+        place = int(np.argmax(sums))
+        return float(sums[place]), place
+
+
+def worths(problem: StageProblem, measures: NDArray[np.int64], weights: Values) -> Values:
+    """Return the weighted sums of merits, ``(n_assignments,)``, each the same whatever else was measured."""
+    return products_in_order(fixed_merits(problem, measures), weights)
+
+
+def fixed_merits(problem: StageProblem, measures: NDArray[np.int64]) -> Values:
+    """Return each objective as a number in [0, 1] to maximise, whatever else was measured.
+
+    Coverage and accuracy as they are, a rate r as 1 - r, and a cost c as 1 - c / the most it can be. For the
+    usual objectives the sum of a row is the paper's sum.
+    """
+    most = {
+        "stages": problem.max_stages,
+        "acquisition_cost": problem.costs.total / problem.costs.scale,
+        "worst_case_cost": problem.costs.total / problem.costs.scale,
+        "evaluation_cost": problem.max_stages * problem.most_call_price / problem.call_scale,
+        "false_positive_rate": 1.0,
+        **{one.name: problem.most_taken(one) / one.scale for one in problem.attributes},
+    }
+    columns = [
+        1.0 - value / (most[name] or 1.0) if name in most else value
+        for name, value in zip(problem.names, problem.values(measures).T, strict=True)
+    ]
+    return np.column_stack(columns)
+
 
 STEP_BACK = 0.001
 """By how much of the sum of the weights an assignment may be worse than the last and is gone on from."""

@@ -18,7 +18,7 @@ from shortlist.tables.csv_cells import unguarded
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Requirements:
-    """Features that every wanted product has, and that none has; build with :func:`make_requirements`.
+    """Features that every wanted product has, and that none has; build with ``make_requirements``.
 
     Attributes
     ----------

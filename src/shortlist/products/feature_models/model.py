@@ -72,7 +72,7 @@ class Constraint:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class FeatureModel:
-    """What may be chosen and what is forbidden; build with :func:`make_model`.
+    """What may be chosen and what is forbidden; build with ``make_model``.
 
     Attributes
     ----------

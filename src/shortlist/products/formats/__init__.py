@@ -80,7 +80,8 @@ def _parsed(source: Source, kind: Format) -> FeatureModel:
         return read_uvl(source)
     if kind is Format.PROGRAM:
         raise source.error(
-            "the file must hold a feature model, got an integer program. Read the model that it was made from."
+            "the file must hold a feature model, got an integer program. Read the model that it was "
+            "made from."
         )
     from shortlist.products.formats.dimacs import read_dimacs
 
