@@ -135,7 +135,7 @@ def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budge
 
 def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
     """Return products that differ much, and how much."""
-    from shortlist.products.sampling.diverse import diverse_products, smallest_distance
+    from shortlist.products.sampling.uniform import diverse_products, smallest_distance
 
     chosen = products[diverse_products(products, n)]
     return {"products": chosen, "distance": smallest_distance(chosen)}
