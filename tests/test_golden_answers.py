@@ -101,7 +101,7 @@ ANSWERS: dict[str, Callable[[Path], Any]] = {
     "rules": lambda _: _rules(),
     "configure, diagram": lambda path: _configured(path, "--method", "diagram"),
     "configure, exact": lambda path: _configured(path, "--method", "exact"),
-    "configure, solrep": lambda path: _configured(path, "--method", "solrep", "--points", "5"),
+    "configure, solrep": lambda path: _configured(path, "--method", "solrep", "--set", "points=5"),
 }
 
 

@@ -25,7 +25,7 @@ SEEDS = {
     ("evolve", "--seed"): ["evolve", "rows.csv", "--workers", "1"],
     ("stage", "--seed"): ["stage", "rows.csv", "--workers", "1"],
     ("configure", "--seed"): ["configure", "shop.uvl", "--method", "ibed"],
-    ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--seeds", "2"],
+    ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--set", "seeds=2"],
 }
 """How each option that is a seed is used; a new one must be added here."""
 

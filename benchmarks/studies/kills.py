@@ -37,18 +37,18 @@ IRIS, CANCER = "example:iris", "example:breast-cancer"
 VOTES, MEANS = "max accuracy, min size", "min log-loss, max accuracy, min size"
 COMMANDS = {
     "prune": ["prune", IRIS, "--classifiers", "10", "--objective", "auto", "--workers", "1"],
-    "prune --methods": ["prune", IRIS, "--methods", "uwa,full", "--set", "folds=6", "--classifiers", "5"],
+    "compare of pruning": ["compare", IRIS, "--methods", "uwa,full", "--set", "folds=6", "--set", "classifiers=5"],
     "prune, front of votes": ["prune", CANCER, "--classifiers", "30", "--objectives", VOTES],
     "prune, front of means": ["prune", CANCER, "--classifiers", "16", "--objectives", MEANS],
     "stage, evolution": ["stage", CANCER, "--method", "emsco", "--set", "population=40", "--set", "generations=30"],
-    "stage, enumeration": ["stage", "example:wine", "--method", "enumerate", "--max-stages", "3"],
-    "stage --methods": ["stage", IRIS, "--methods", "emsco,single", "--seeds", "10"],
+    "stage, enumeration": ["stage", "example:wine", "--method", "enumerate", "--set", "max-stages=3"],
+    "compare of stages": ["compare", IRIS, "--methods", "emsco,single", "--set", "seeds=10"],
     "evolve": ["evolve", CANCER, "--set", "generations=60", "--set", "population=60"],
     "evolve online": ["evolve", CANCER, "--set", "generations=40", "--set", "population=60", "--method", "online"],
-    "configure solrep": ["configure", *ASKED, "--method", "solrep", "--points", "150"],
+    "configure solrep": ["configure", *ASKED, "--method", "solrep", "--set", "points=150"],
     "configure satibea": ["configure", *ASKED, "--method", "satibea", "--set", "evaluations=20000"],
     "configure ibed": ["configure", *ASKED, "--method", "ibed", "--set", "evaluations=60000"],
-    "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--points", "30", "--seeds", "6",
+    "compare": ["compare", *ASKED, "--methods", "solrep,ibea", "--set", "points=30", "--set", "seeds=6",
                 "--set", "evaluations=3000"],
     "reproduce": ["reproduce", "emsco"],
 }  # fmt: skip

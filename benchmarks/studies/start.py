@@ -20,8 +20,8 @@ FITS = {
     "stage": [
         "--drop",
         "mean smoothness",
-        "--max-stages",
-        "2",
+        "--set",
+        "max-stages=2",
         "--method",
         "emsco",
         "--set",

@@ -32,14 +32,14 @@ COMMANDS = (
     ("model", "slice", "hard.dimacs", "--keep", "f1", "--keep", "f2", "--out", "slice.uvl"),
     ("model", "convert", "hard.dimacs", "--out", "converted.uvl"),
     *(("configure", "hard.dimacs", *QUESTION, "--method", method) for method in METHODS),
-    ("compare", "hard.dimacs", *QUESTION, "--methods", "exact,satibea", "--seeds", "1"),
+    ("compare", "hard.dimacs", *QUESTION, "--methods", "exact,satibea", "--set", "seeds=1"),
     ("prune", "table.csv", "--classifiers", "60"),
     ("prune", "table.csv", "--classifiers", "60", "--set", "voting=hard", "--objective", "accuracy"),
     ("prune", "table.csv", "--classifiers", "60", "--objectives", "max accuracy, min size"),
     ("prune", "answers.csv", *JUDGES),
     ("prune", "answers.csv", *JUDGES, "--objectives", "max accuracy, min price-paid"),
-    ("stage", "table.csv", "--max-stages", "3", "--method", "windows"),
-    ("stage", "table.csv", "--max-stages", "3", "--method", "emsco"),
+    ("stage", "table.csv", "--set", "max-stages=3", "--method", "windows"),
+    ("stage", "table.csv", "--set", "max-stages=3", "--method", "emsco"),
 )  # fmt: skip
 
 

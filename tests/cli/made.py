@@ -17,10 +17,10 @@ MODEL = """features
 
 PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--workers", "1"]
 FOLDS = [
-    "prune",
+    "compare",
     "table.csv",
-    "--classifiers",
-    "5",
+    "--set",
+    "classifiers=5",
     "--methods",
     "uwa,full",
     "--set",
@@ -29,14 +29,14 @@ FOLDS = [
     "1",
 ]
 FRONT = [*PRUNE[:4], "--objectives", "max accuracy, min size", "--workers", "1"]
-STAGE = ["stage", "table.csv", "--max-stages", "2", "--method", "enumerate", "--workers", "1"]
+STAGE = ["stage", "table.csv", "--set", "max-stages=2", "--method", "enumerate", "--workers", "1"]
 EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=10", "--workers", "1"]
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
-COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--points", "3"]
+COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--set", "points=3"]
 WRITING = {
     "prune --out": [*PRUNE, "--out", "w.joblib"],
     "prune --out of a front": [*FRONT, "--out", "w.joblib"],
-    "prune --methods --out": [*FOLDS, "--out", "w.parquet"],
+    "compare --out of pruning": [*FOLDS, "--out", "w.parquet"],
     "evolve --out": [*EVOLVE, "--out", "w.joblib"],
     "predict --out": ["predict", "model.joblib", "table.csv", "--out", "w.csv"],
     "verify --certificate": ["verify", "exact.joblib", "table.csv", "--certificate", "w.json"],
@@ -47,7 +47,7 @@ WRITING = {
     "stage --out of a model": [*STAGE, "--out", "w.joblib"],
     "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
     "prune --report": [*PRUNE, "--report", "w.html"],
-    "prune --methods --report": [*FOLDS, "--report", "w.html"],
+    "compare --report of pruning": [*FOLDS, "--report", "w.html"],
     "evolve --report": [*EVOLVE, "--report", "w.html"],
     "stage --report": [*STAGE, "--report", "w.html"],
     "configure --report": [*CONFIGURE, "--report", "w.html"],
@@ -75,7 +75,7 @@ WRITING = {
 """Commands that write a file, by the option that names it; every such option of every command."""
 
 ADDING = {
-    "configure --study": [*CONFIGURE, "--method", "solrep", "--points", "3", "--study", "w.db"],
+    "configure --study": [*CONFIGURE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "configure --method ibea --study": [
         *CONFIGURE,
         "--method",
@@ -86,18 +86,18 @@ ADDING = {
         "w.db",
     ],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
-    "stage --methods --study": [
-        "stage",
+    "compare --study of stages": [
+        "compare",
         "table.csv",
         "--methods",
         "single,l1-path",
-        "--seeds",
-        "6",
+        "--set",
+        "seeds=6",
         "--study",
         "w.db",
     ],
     "compare --study": [*COMPARE, "--study", "w.db"],
-    "prune --methods --study": [*FOLDS, "--study", "w.db"],
+    "compare --study of pruning": [*FOLDS, "--study", "w.db"],
     "prune --study": [*PRUNE, "--study", "w.db"],
     "stage --study": [*STAGE, "--study", "w.db"],
 }

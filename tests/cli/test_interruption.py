@@ -65,7 +65,7 @@ run()
 """The command, which looks at nothing that its workers have ended, so that it does not end between two signals."""
 
 SHARED = [
-    "prune",
+    "compare",
     "example:iris",
     "--methods",
     "uwa,full",

@@ -12,8 +12,7 @@ import typer
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.cli.main import app
-from shortlist.cli.options.prune_options import PRUNE_USES
-from shortlist.cli.options.settings import options_of, setting_fields, settings_of
+from shortlist.cli.options.settings import setting_fields, settings_of
 from shortlist.ensembles.estimators import evolved_ensemble, rule_pruners
 from shortlist.ensembles.estimators import exact_pruner as estimators
 from shortlist.ensembles.pools import fitting
@@ -29,7 +28,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["example:irises"], "example must be one of"),
         (["."], "must be a file"),
         (["parts.csv"], "such as 0.5: this looks like a number to predict"),
-        (["parts.csv", "--methods", "all"], "this looks like a number to predict"),
         (["infinite.csv"], "contains infinity or a value too large for dtype('float64'). In column 'a'."),
     ],
     "--target": [(["--target", "died"], "a column 'died'"), (["--target", "a"], "this looks like a number to predict")],
@@ -48,11 +46,6 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--set probabilities": [
         (["--set", "probabilities=x"], "--set probabilities must be one of auto, calibrated-mean, calibrated-shares, cross-validated, mean or"),
     ],
-    "--methods": [
-        (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
-        (["--methods", ","], "--methods must be one of"),
-        (["--methods", "all,uwa"], "--methods must be all, or names of methods"),
-    ],
     "--objective": [
         (["--objective", "log-loss", "--set", "voting=hard"], "--objective must be one of votes with --set voting=hard, got 'log-loss', which is of"),
         (["--objective", "brier", "--set", "voting=averaged"], "the mean of probabilities. Pass --set voting=soft."),
@@ -61,9 +54,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objective", "accuracy+slope-900", "--set", "voting=soft"], "'+slope-A' with A above 0 and at most 100"),
         (["--objective", "tp=1,tq=2"], "must be named tp, fn, tn, fp, ill or well, got 'tq'"),
         (["--objective", "tp=nan"], "must be a finite number"),
-        (["--methods", "exact,uwa", "--objective", "acuracy"], "Did you mean 'accuracy'?"),
         (["three.csv", "--objective", "recall"], "accuracy or balanced-accuracy with 3 classes"),
-        (["three.csv", "--methods", "all", "--objective", "recall"], "balanced-accuracy with 3 classes"),
     ],
     "--objectives": [
         (["--objectives", "max accuracy"], "a front needs at least two objectives, got accuracy"),
@@ -85,10 +76,9 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--objectives", "max accuracy, min size", "--pick", "nearest"], "--pick must be the number of a point"),
         (["--objectives", "max accuracy, min size", "--pick", "weights"], "--pick must be the number of a point"),
     ],
-    "--positive": [
-        (["--positive", "il"], "ill or well, got 'il'. Did you mean 'ill'?"),
-        (["--methods", "exact,uwa", "--positive", "sick"], "got 'sick'"),
-        (["three.csv", "--positive", "1"], "must be left out with 3 classes"),
+    "--set positive": [
+        (["--set", "positive=il"], "ill or well, got 'il'. Did you mean 'ill'?"),
+        (["three.csv", "--set", "positive=1"], "must be left out with 3 classes"),
     ],
     "--pool": [
         (["--pool", "no.joblib"], "no.joblib cannot be read"),
@@ -103,30 +93,27 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--set pruning-rows": [
         (["--set", "pruning-rows=folds"], "--set pruning-rows must be one of"),
-        (["--pool", "pool.joblib", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
+        (["--pool", "pool.joblib", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to a pool that is fitted here"),
         (["--method", "uwa", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
-        (["--methods", "all", "--set", "pruning-rows=out-of-fold"], "--set pruning-rows belongs to the method exact"),
     ],
     "--set diversity": [
         (["--set", "diversity=averge"], "Did you mean 'average'?"),
         (["--set", "diversity=each=2"], "between 0 and 1, got 2.0"),
         (["--set", "diversity=ech=0.2"], "got 'ech'"),
         (["--set", "diversity=each=nan"], "between 0 and 1"),
-        (["--methods", "exact", "--set", "diversity=averge"], "Did you mean 'average'?"),
     ],
     "--set min-size": [
         (["--set", "min-size=-1"], "--set min-size must be at least 0"),
         (["--set", "min-size=5", "--max-size", "3"], "at least 5 members are wanted"),
-        (["--methods", "all", "--set", "min-size=5", "--max-size", "3"], "at least 5 members are wanted"),
         (["--set", "min-size=200"], "no selection can keep the limits: at least 200 members are wanted"),
         (["--pool", "pool.joblib", "--set", "min-size=9"], "at least 9 members are wanted"),
     ],
-    "--max-size": [(["--max-size", "0"], "--max-size must be at least 1")],
+    "--max-size": [(["--max-size", "0"], "but --max-size and the pool allow 0")],
     "--set max-copies": [
         (["--set", "max-copies=0"], "--set max-copies must be at least 1"),
         (["--set", "max-copies=2", "--set", "voting=hard"], "--set max-copies must be 1 where members vote or cost, got 2. Pass --set voting=soft, and no --max-cost."),
         (["--set", "max-copies=2", "--method", "uwa"], "--set max-copies belongs to the method exact"),
-        (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to a run without --objectives"),
+        (["--set", "max-copies=2", "--objectives", "max accuracy, min size"], "--set max-copies belongs to the method exact"),
     ],
     "--answers": [
         (["--answers"], "judge 'a' must answer ill or well, got"),
@@ -138,11 +125,11 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--set", "voting=hard", "--set", "probabilities=mean", "--objective", "accuracy"], "Leave them out of the table, or pass --set probabilities=calibrated-shares."),
         (["judged.csv", "--answers", "--set", "voting=averaged", "--set", "probabilities=mean"], "or pass --set voting=hard and --set probabilities=calibrated-shares."),
         (["judged.csv", "--answers", "--method", "greedy-means", "--set", "probabilities=mean"], "or take a rule that goes by votes."),
-        (["judged.csv", "--answers", "--max-cost", "3"], "Leave it out, or add --costs FILE."),
+        (["judged.csv", "--answers", "--max-cost", "3"], "or add --pool FILE, or --answers with --costs FILE."),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min time"], "min time is of classifiers that are asked here, got judges"),
         (["judged.csv", "--answers", "--objectives", "min bytes, max accuracy"], "min bytes is of classifiers that are asked here, got judges"),
         (["judged.csv", "--answers", "--objectives", "max accuracy, min cost"], "Price the judges: pass --costs PRICES with their answers."),
-        (["judged.csv", "--answers", "--positive", "ill"], "--positive must be left out where"),
+        (["judged.csv", "--answers", "--set", "positive=ill"], "--set positive must be left out where"),
     ],
     "--costs": [
         (["--pool", "pool.joblib", "--max-cost", "3", "--costs", "no.csv"], "no.csv cannot be read"),
@@ -175,9 +162,9 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--drop", "target"], "--drop target is the target"),
         (["--drop", "a", "--drop", "b"], "a column beside the target"),
     ],
-    "--keep": [
-        (["--keep", "x"], "a column 'x'"),
-        (["--keep", "a", "--drop", "a"], "--keep a must be a feature, got a column that is dropped as well."),
+    "--set keep": [
+        (["--set", "keep=x"], "a column 'x'"),
+        (["--set", "keep=a", "--drop", "a"], "--set keep=a must be a feature, got a column that is dropped as well."),
     ],
     "--group": [
         (["--group", "x"], "a column 'x'"),
@@ -186,22 +173,15 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--time-limit": [
         (["--time-limit", "0"], "seconds above 0"),
         (["--time-limit", "nan"], "seconds above 0"),
-        (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
     ],
     "--set solver": [
         (["--set", "solver=higs"], "Did you mean 'highs'?"),
-        (["--methods", "exact", "--set", "solver=higs"], "Did you mean 'highs'?"),
     ],
     "--seed": [(["--seed", "-1"], "--seed must be at least 0")],
     "--workers": [(["--workers", "0"], "--workers must be")],
-    "--set folds": [
-        (["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2"),
-        (["--methods", "uwa", "--set", "folds=31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
-    ],
-    "--set repeats": [(["--methods", "uwa", "--set", "repeats=0"], "--set repeats must be at least 1")],
     "--study": [
-        (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
-        (["--methods", "uwa", "--study", "text.db"], "text.db"),
+        (["--study", "no/x.db"], "folder does not exist"),
+        (["--study", "text.db"], "text.db"),
     ],
     "--report": [(["--report", "page.txt"], "--report must end in .html")],
     "--out": [
@@ -269,9 +249,12 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
         ),
     ],
     "--drop": [(["--drop", "x"], "a column 'x'"), (["--drop", "target"], "--drop target is the target")],
-    "--keep": [
-        (["--keep", "x"], "a column 'x'"),
-        (["--keep", "a", "--drop", "a"], "--keep a must be a feature, got a column that is dropped as well."),
+    "--set keep": [
+        (["--set", "keep=x"], "a column 'x'"),
+        (
+            ["--set", "keep=a", "--drop", "a"],
+            "--set keep=a must be a feature, got a column that is dropped as well.",
+        ),
     ],
     "--group": [
         (["--group", "x"], "a column 'x'"),
@@ -285,24 +268,54 @@ EVOLVE: dict[str, list[tuple[list[str], str]]] = {
 }
 """The same of evolve."""
 
+COMPARE: list[tuple[list[str], str]] = [
+    (["parts.csv", "--methods", "pruning"], "this looks like a number to predict"),
+    (["--methods", "uwa,kapa"], "got 'kapa'. Did you mean 'kappa'?"),
+    (["--methods", ","], "--methods must be one of"),
+    (["--methods", "pruning,uwa"], "--methods must be pruning, stages, or names of methods"),
+    (["--methods", "exact,uwa", "--set", "objective=acuracy"], "Did you mean 'accuracy'?"),
+    (["three.csv", "--methods", "pruning", "--set", "objective=recall"], "balanced-accuracy with 3 classes"),
+    (["--methods", "exact,uwa", "--set", "positive=sick"], "got 'sick'"),
+    (["--methods", "exact", "--set", "diversity=averge"], "Did you mean 'average'?"),
+    (["--methods", "pruning", "--set", "min-size=5", "--set", "max-size=3"], "at least 5 members are wanted"),
+    (["--methods", "exact", "--time-limit", "-1"], "seconds above 0"),
+    (["--methods", "exact", "--set", "solver=higs"], "Did you mean 'highs'?"),
+    (["--methods", "uwa", "--set", "folds=1"], "--set folds must be at least 2"),
+    (["--methods", "uwa", "--set", "folds=31"], "at least 31 rows each, one per fold, got 30 of 'ill'"),
+    (["--methods", "uwa", "--set", "repeats=0"], "--set repeats must be at least 1"),
+    (["--methods", "uwa", "--study", "no/x.db"], "folder does not exist"),
+    (["--methods", "uwa", "--study", "text.db"], "text.db"),
+    ([], "--methods must say what is compared on a table: pruning, stages, or names"),
+    (["--methods", "uwa,emsco"], "--methods must be pruning, stages, or names of methods of one of the two, got uwa,emsco."),
+    (["--methods", "uwa,uwa"], "--methods must name each method once"),
+    (["--methods", "pruning", "--set", "seeds=3"], "--set seeds belongs to methods with stages"),
+    (["--methods", "pruning", "--objectives", "coverage"], "--objectives belongs to methods with stages"),
+    (["--methods", "stages", "--report", "page.html"], "--report belongs to pruning methods"),
+    (["--methods", "uwa", "--set", "solver=highs"], "--set solver belongs to exact. Leave it out, or compare one"),
+    (["--methods", "co-t,single", "--set", "population=9"], "--set population belongs to emsco."),
+    (["--methods", "co-t", "--set", "penalty=ill=1"], "--set penalty belongs to emsco, enumerate or windows."),
+    (["--methods", "stages", "--set", "seeds=0"], "--set seeds must be at least 1"),
+    (["--methods", "stages", "--set", "folds=3"], "--set folds is an option of none of the methods compared"),
+    (["--methods", "pruning", "--select", "A"], "--select belongs to a feature model"),
+    (["--methods", "pruning", "--out", "x.csv"], "--out must end in .parquet"),
+]  # fmt: skip
+"""What compare refuses on a table."""
+
 UNUSED = [
-    (["prune", "--set", "folds=10"], "--set folds belongs to --methods. Leave it out, or add --methods all."),
-    (["prune", "--set", "repeats=1", "--set", "folds=2"], "--set folds and --set repeats belong to --methods."),
-    (["prune", "--method", "exact", "--methods", "all"], "--method belongs to a run without --methods."),
-    (["prune", "--methods", "all", "--pool", "pool.joblib"], "--pool belongs to a run without --methods."),
-    (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact."),
-    (["prune", "--methods", "uwa,full", "--set", "solver=auto"], "--set solver belongs to the method exact."),
+    (["prune", "--method", "uwa", "--time-limit", "60"], "--time-limit belongs to the method exact and --objectives."),
+    (["prune", "--method", "uwa", "--set", "solver=auto"], "--set solver belongs to the method exact."),
     (["prune", "--set", "confidence-level=0.9"], "--set confidence-level belongs to --answer-accuracy."),
-    (["prune", "--methods", "all", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to a run without --methods."),
+    (["prune", "--objectives", "max accuracy, min size", "--method", "exact"], "--method belongs to a run without --objectives."),
+    (["prune", "--objectives", "max accuracy, min size", "--answer-accuracy", "0.9"], "--answer-accuracy belongs to the method exact and rules."),
     (["prune", "--max-cost", "3"], "--max-cost belongs to --pool or --costs."),
     (["prune", "--costs", "few.csv"], "--costs belongs to --pool or --answers."),
     (["prune", "--set", "abstentions=no"], "--set abstentions belongs to --answers."),
     (["prune", "--answers", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted here."),
     (["prune", "--pool", "pool.joblib", "--costs", "few.csv"], "--costs belongs to --max-cost."),
-    (["prune", "--pick", "ideal"], "--pick belongs to --objectives. Leave it out, or add --objectives 'max accuracy,"),
+    (["prune", "--pick", "ideal"], "--pick belongs to --objectives. Leave it out."),
     (
         ["prune", "--objectives", "max accuracy, min size", "--set", "solver=highs"],
-        "--set solver belongs to a run without --objectives.",
+        "--set solver belongs to the method exact.",
     ),
     (["prune", "--pool", "pool.joblib", "--classifiers", "100"], "--classifiers belongs to a pool that is fitted"),
     (["evolve", "--method", "single", "--set", "gamma=1"], "--set gamma is no option of --method single, which has --set space, "),
@@ -394,13 +407,14 @@ def _cases(command: str, cases: dict[str, list[tuple[list[str], str]]]) -> list[
 
 
 @pytest.mark.parametrize(
-    ("command", "arguments", "message"), [*_cases("prune", PRUNE), *_cases("evolve", EVOLVE)]
+    ("command", "arguments", "message"),
+    [*_cases("prune", PRUNE), *_cases("evolve", EVOLVE), *_cases("compare", {"": COMPARE})],
 )
 def test_a_value_that_cannot_be_is_refused_before_the_work(
     folder: Path, command: str, arguments: list[str], message: str
 ) -> None:
     before = sorted(folder.iterdir())
-    table = [] if not arguments[0].startswith("--") else ["rows.csv"]
+    table = ["rows.csv"] if not arguments or arguments[0].startswith("--") else []
     _refused(shortlist(command, *table, *arguments, cwd=folder), message)
     assert sorted(folder.iterdir()) == before
 
@@ -426,20 +440,13 @@ def test_options_that_nothing_uses_are_refused_also_with_their_default(
     _refused(shortlist(arguments[0], "rows.csv", *arguments[1:], cwd=folder), message)
 
 
-@pytest.mark.parametrize(("command", "uses"), [("prune", PRUNE_USES)])
-def test_the_tables_of_used_options_name_parameters_of_the_command(command: str, uses: Any) -> None:
-    known: Any = typer.main.get_command(app)
-    parameters = set(options_of(known.commands[command]))
-    assert {name for use in uses for name in use.options} <= parameters
-
-
-@pytest.mark.parametrize("methods", [[], ["--methods", "all"]])
+@pytest.mark.parametrize("command", [["prune"], ["compare", "--methods", "pruning"]])
 def test_a_solver_that_is_not_installed_is_said_before_the_work(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, methods: list[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
     monkeypatch.delitem(sys.modules, "shortlist.milp.backends.scip", raising=False)
     _refused(
-        shortlist("prune", "rows.csv", *methods, "--set", "solver=scip", cwd=folder),
+        shortlist(*command, "rows.csv", "--set", "solver=scip", cwd=folder),
         "pip install 'shortlist[scip]'",
     )

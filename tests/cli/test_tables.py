@@ -19,7 +19,7 @@ LEARNING = [words for words, command in COMMANDS.items() if any(p.name == "targe
 SMALL = {
     "prune": ["--classifiers", "3", "--method", "margin"],
     "evolve": ["--set", "generations=2", "--set", "population=10"],
-    "stage": ["--max-stages", "2"],
+    "stage": ["--set", "max-stages=2"],
 }
 """What makes a command that learns end soon."""
 
@@ -129,7 +129,7 @@ def test_columns_that_tell_nothing_about_new_rows_are_named(folder: Path, words:
     left_out = [note for note in notes if "left out" in note]
     assert len(left_out) == 1
     assert "'patient'" in left_out[0]
-    assert "--keep patient" in left_out[0]
+    assert "--set keep=patient" in left_out[0]
     assert f"shortlist: note: {left_out[0]}" in run.stderr
 
 
@@ -149,8 +149,8 @@ def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_
         "numbered.csv",
         "--costs",
         "costs.csv",
-        "--max-stages",
-        "2",
+        "--set",
+        "max-stages=2",
         "--out",
         "s.joblib",
         cwd=folder,
@@ -170,12 +170,14 @@ def test_a_number_of_the_row_is_no_test_and_needs_no_price_and_stays_beside_the_
 
 def test_keep_learns_from_a_column_that_looks_like_a_number_of_the_row(folder: Path) -> None:
     _numbered(folder)
-    run = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--out", "k.joblib", cwd=folder)
+    run = shortlist(*_line("prune", "numbered.csv"), "--set", "keep=patient", "--out", "k.joblib", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "patient" not in run.stderr
     told = shortlist("predict", "k.joblib", "t.csv", cwd=folder)
     assert "missing: 'patient'" in told.stderr
-    wrong = shortlist(*_line("prune", "numbered.csv"), "--keep", "patient", "--drop", "patient", cwd=folder)
+    wrong = shortlist(
+        *_line("prune", "numbered.csv"), "--set", "keep=patient", "--drop", "patient", cwd=folder
+    )
     assert wrong.returncode == 2
     assert "dropped as well" in wrong.stderr
 
@@ -221,8 +223,8 @@ def test_cases_of_several_rows_are_named_and_kept_together_on_request(folder: Pa
             "--group case must stay in the table, got --drop case as well.",
         ),
         (
-            ["--group", "case", "--keep", "case"],
-            "--keep case must be a feature, got a column that is the group.",
+            ["--group", "case", "--set", "keep=case"],
+            "--set keep=case must be a feature, got a column that is the group.",
         ),
     ],
 )
@@ -236,12 +238,12 @@ def test_a_group_that_cannot_be_one_is_refused(folder: Path, options: list[str],
 def test_methods_are_compared_on_other_cases(folder: Path) -> None:
     _with_cases(folder)
     pruned = shortlist(
-        "prune", "cases.csv", "--methods", "full,best-single", "--set", "folds=3", "--classifiers", "3",
+        "compare", "cases.csv", "--methods", "full,best-single", "--set", "folds=3", "--set", "classifiers=3",
         "--group", "case", "--workers", "1", "--study", "none", cwd=folder,
     )  # fmt: skip
     assert pruned.returncode == 0, pruned.stderr
     staged = shortlist(
-        "stage", "cases.csv", "--methods", "single,co-t", "--seeds", "2", "--group", "case", "--workers", "1",
+        "compare", "cases.csv", "--methods", "single,co-t", "--set", "seeds=2", "--group", "case", "--workers", "1",
         "--study", "none", cwd=folder,
     )  # fmt: skip
     assert staged.returncode == 0, staged.stderr

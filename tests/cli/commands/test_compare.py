@@ -21,7 +21,7 @@ from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
 COST = ("--objectives", "min deselected, min cost", "--set", "default=cost=0")
-FEW = ("--seeds", "2", "--set", "evaluations=300", "--points", "5")
+FEW = ("--set", "seeds=2", "--set", "evaluations=300", "--set", "points=5")
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_json_has_everything(folder: Path) -> None:
 
 
 def test_what_is_proved_of_a_mixed_joint_front_is_told(folder: Path) -> None:
-    command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed", "--points", "0"]
+    command = ["compare", "phone.uvl", *COST, *FEW, "--methods", "solrep,ibed", "--set", "points=0"]
     run = shortlist(*command, cwd=folder)
     facts = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
     assert 0 < facts["n_proved"] < facts["n_points"]
@@ -120,7 +120,7 @@ def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) ->
 
 @pytest.mark.slow
 def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
-    many = ["--seeds", "15", "--set", "evaluations=4000", "--methods", "solrep,ibed", "--points", "5"]
+    many = ["--set", "seeds=15", "--set", "evaluations=4000", "--methods", "solrep,ibed", "--set", "points=5"]
     command = ["compare", "phone.uvl", *COST, *many, "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", *command, "--study", "killed.db"], cwd=folder, stdout=subprocess.DEVNULL,
@@ -230,8 +230,8 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(["phone.uvl", *COST, "--methods", ""], "--methods must be one of", id="no method"),
         pytest.param(["phone.uvl", *COST, "--methods", "auto"], "--methods must be one of", id="auto"),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--points", "5"],
-            "--points is an option of none of the methods ibea",
+            ["phone.uvl", *COST, "--methods", "ibea", "--set", "points=5"],
+            "--set points is an option of none of the methods ibea",
             id="points",
         ),
         pytest.param(
@@ -262,11 +262,13 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
         pytest.param(
             ["phone.uvl", *COST, "--set", "evaluations=5"], "--set evaluations must be at least 100", id="few"
         ),
-        pytest.param(["phone.uvl", *COST, "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
+        pytest.param(
+            ["phone.uvl", *COST, "--set", "seeds=0"], "--set seeds must be at least 1", id="no seeds"
+        ),
         pytest.param(["phone.uvl", *COST, "--seed", "-1"], "--seed must be at least 0", id="seed"),
         pytest.param(
-            ["phone.uvl", *COST, "--methods", "diagram,exact", "--seeds", "30"],
-            "--seeds belongs to evolutionary methods",
+            ["phone.uvl", *COST, "--methods", "diagram,exact", "--set", "seeds=30"],
+            "--set seeds belongs to evolutionary methods",
             id="seeds for nothing",
         ),
         pytest.param(
@@ -310,8 +312,8 @@ def test_the_chat_system_has_its_published_front_and_indicators(data_folder: Pat
     (tmp_path / "attributes.csv").write_text(prices.replace("Enrcyption", "Encryption"))
     run = shortlist(
         "compare", folder / "splot" / "jcs.sxfm.xml",
-        "--attributes", "attributes.csv", "--methods", "diagram,ibed,solrep", "--seeds", "3",
-        "--set", "evaluations=3000", "--points", "30", "--json", cwd=tmp_path,
+        "--attributes", "attributes.csv", "--methods", "diagram,ibed,solrep", "--set", "seeds=3",
+        "--set", "evaluations=3000", "--set", "points=30", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

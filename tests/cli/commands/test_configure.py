@@ -238,10 +238,10 @@ def test_a_tolerance_is_stated_in_the_proof(folder: Path) -> None:
     [
         (
             "solrep",
-            ["--points", "6", "--set", "rule=adaptive", "--set", "solve-limit=9", "--seed", "2"],
+            ["--set", "points=6", "--set", "rule=adaptive", "--set", "solve-limit=9", "--seed", "2"],
             "complete",
         ),
-        ("solrep", ["--points", "6", "--set", "rule=hit-and-run", "--workers", "2"], "nondominated"),
+        ("solrep", ["--set", "points=6", "--set", "rule=hit-and-run", "--workers", "2"], "nondominated"),
         ("ibea", ["--set", "evaluations=300", "--seed", "2"], "approximate"),
         ("satibea", ["--set", "evaluations=300", "--set", "starts=2"], "approximate"),
         ("ibed", ["--set", "evaluations=300"], "approximate"),
@@ -270,7 +270,7 @@ def test_methods_that_find_a_part_of_the_front_say_what_is_proved(
 
 
 def test_a_study_is_named_and_gone_on_from(folder: Path) -> None:
-    asked = ["configure", "phone.uvl", *COST, "--method", "solrep", "--points", "5"]
+    asked = ["configure", "phone.uvl", *COST, "--method", "solrep", "--set", "points=5"]
     command = [*asked, "--study", "study.db"]
     first = json.loads(shortlist(*command, "--json", cwd=folder).stdout)
     with open_study(folder / "study.db") as study:
@@ -379,7 +379,7 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
                 id=f"{option} {value} with {method}",
             )
             for option, value, method in (
-                ("--points", "5", "ibea"),
+                ("--set", "points=5", "ibea"),
                 ("--set", "rule=adaptive", "exact"),
                 ("--set", "solve-limit=1", "diagram"),
                 ("--study", "s.db", "exact"),

@@ -52,7 +52,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_show_prints_points_ranges_proof_and_the_knee(folder: Path) -> None:
     run = shortlist("front", "show", "front.parquet", "--pick", "knee", "--rows", "2", cwd=folder)
     assert run.returncode == 0, run.stderr
-    for words in ("complete", "max selected", "min cost", "more; all with --rows 0", "by knee", "Phone"):
+    for words in (
+        "complete",
+        "max selected",
+        "min cost",
+        "more; shortlist front show --rows 0 prints all",
+        "by knee",
+        "Phone",
+    ):
         assert words in run.stdout
 
 

@@ -43,7 +43,7 @@ def _write_costs(path: Path, costs: dict[str, float]) -> None:
 
 def test_stage_writes_a_front_and_a_model_that_explains_its_answers(folder: Path) -> None:
     run = shortlist(
-        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.75", "--max-stages", "4",
+        "stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--confidence", "0.75", "--set", "max-stages=4",
         "--out", "front.parquet", "--out", "stages.joblib", "--json", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -133,9 +133,9 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
 
 
 def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
-    run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", "--rows", "3", cwd=folder)
+    run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", cwd=folder)
     assert run.returncode == 0, run.stderr
-    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: no other is non-dominated", "more; all with --rows 0",
+    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: no other is non-dominated",
                   "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
         assert words in run.stdout
 
@@ -200,7 +200,7 @@ def test_a_preset_prices_the_columns_of_its_table(folder: Path) -> None:
              "age"]  # fmt: skip
     pima = pd.DataFrame(rng.normal(size=(80, 8)), columns=names)
     pima.assign(target=(pima["bmi"] > 0).astype(int)).to_csv(folder / "pima.csv", index=False)
-    command = ["stage", "pima.csv", "--preset", "pima", "--max-stages", "2", "--workers", "1", "--json"]
+    command = ["stage", "pima.csv", "--preset", "pima", "--set", "max-stages=2", "--workers", "1", "--json"]
     facts = json.loads(shortlist(*command, cwd=folder).stdout)
     assert facts["costs"]["serum_insulin"] == 300
     assert facts["confidence"] == {"0": 0.65, "1": 0.65}
@@ -241,7 +241,7 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--confidence", "nan"], "confidence must be in (0, 1], got nan", id="p is NaN"),
         pytest.param(["credit.csv", "--confidence", "high"], "--confidence must be a number", id="p is text"),
         pytest.param(["credit.csv", "--confidence", "yes=0.9"], "one threshold per class", id="one class has no p"),
-        pytest.param(["credit.csv", "--max-stages", "5"], "at most the number of features, 4, got 5", id="k > n"),
+        pytest.param(["credit.csv", "--set", "max-stages=5"], "at most the number of features, 4, got 5", id="k > n"),
         pytest.param(["credit.csv", "--method", "magic"], "method must be one of", id="method"),
         pytest.param(["credit.csv", "--objectives", "speed"], "--objectives must be names out of coverage, ", id="objective"),
         pytest.param(["credit.csv", "--objectives", "coverage,coverage"], "got 'coverage' twice", id="objective twice"),
@@ -250,8 +250,8 @@ def _write_bad_files(folder: Path) -> None:
         pytest.param(["credit.csv", "--limit", "stages<=2"], "which is not there to be limited", id="limit of another"),
         pytest.param(["credit.csv", "--pick", "best"], "--pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or ", id="pick"),
         pytest.param(
-            ["credit.csv", "--positive", "ys", "--objectives", "false-positive-rate"],
-            "--positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
+            ["credit.csv", "--set", "positive=ys", "--objectives", "false-positive-rate"],
+            "--set positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
         ),
         pytest.param(["credit.csv", "--set", "penalty=maybe=1"], "--set penalty must name a class, no or yes", id="penalty of none"),
         pytest.param(["credit.csv", "--set", "penalty=yes=2"], "--set penalty must be at least 0 and at most 1", id="penalty"),
@@ -309,12 +309,12 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     "ignored",
     [
         "--set costs-dataset=x", "--set scaling=10T", "--set scaling=10T --preset pima --costs costs.csv",
-        "--preset pima --costs costs.csv --confidence 0.8 --method enumerate", "--set budget=5 --method enumerate",
+        "--set budget=5 --method enumerate",
         "--set budget=5 --set recall=2", "--set population=9 --method enumerate", "--set generations=150 --method enumerate",
         "--set rules=paper --method enumerate", "--set budget=5 --set rules=paper", "--set population=9", "--set population=9 --method windows", "--set call-cost=1", "--set call-cost-per-feature=0",
         "--set ensemble-size=3", "--set share-fits=yes", "--set share-fits=yes --subclassifier forest --set recall=2",
         "--subclassifier forest --method single",
-        "--set penalty=yes=1 --objectives coverage", "--positive yes", "--rows 20 --json",
+        "--set penalty=yes=1 --objectives coverage", "--set positive=yes",
     ],
 )  # fmt: skip
 def test_an_option_that_would_be_ignored_is_refused(folder: Path, ignored: str) -> None:
@@ -549,8 +549,8 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
         "confidence-level=0.8",
         "--confidence",
         "0.6",
-        "--max-stages",
-        "2",
+        "--set",
+        "max-stages=2",
     ]
     run = shortlist("stage", "numbers.csv", *QUICK, *asked, "--out", "sure.joblib", "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
@@ -568,7 +568,7 @@ def test_what_is_promised_of_stages_is_said_saved_and_kept(folder: Path) -> None
     assert facts["chosen"]["held_out"] == facts["held_out"][facts["chosen"]["index"]]
     measured = facts["test"]["multi_stage"]
     assert {name: measured[name] for name in facts["chosen"]["held_out"]} == facts["chosen"]["held_out"]
-    plain = shortlist("stage", "numbers.csv", *QUICK, "--max-stages", "1", cwd=folder)
+    plain = shortlist("stage", "numbers.csv", *QUICK, "--set", "max-stages=1", cwd=folder)
     assert "is a threshold, and no guarantee about new rows" in plain.stdout
 
 
@@ -603,8 +603,8 @@ def test_where_nothing_can_be_promised_no_model_is_written_that_answers_nobody(f
         "0.99",
         "--confidence",
         "0.6",
-        "--max-stages",
-        "2",
+        "--set",
+        "max-stages=2",
     ]
     files = ["--out", "none.parquet", "--out", "none.joblib"]
     run = shortlist(*asked, *files, "--json", cwd=folder)
@@ -655,7 +655,7 @@ def test_a_feature_model_says_what_is_bought_together_and_has_the_prices(folder:
         "            bureau {cost 8, abstract}\n                mandatory\n                    income {cost 0.5}\n"
         "                    history\n            region {cost 4}\nconstraints\n    region => income\n"
     )
-    asked = ["--feature-model", "credit.uvl", "--confidence", "0.6", "--max-stages", "3"]
+    asked = ["--feature-model", "credit.uvl", "--confidence", "0.6", "--set", "max-stages=3"]
     run = shortlist("stage", "credit.csv", *QUICK, *asked, "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
@@ -681,7 +681,7 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
     lines = ["feature,cost,needs", "age,1,", "income,2,form", "region,4,form;age", "form,3,check", "check,1,"]
     (folder / "needs.csv").write_text("\n".join(lines) + "\n")
     run = shortlist(
-        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--max-stages", "2", "--json",
+        "stage", "credit.csv", *QUICK, "--drop", "history", "--costs", "needs.csv", "--set", "max-stages=2", "--json",
         "--study", "none", cwd=folder,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -701,7 +701,7 @@ def test_what_columns_need_is_paid_once_and_may_be_no_column(folder: Path) -> No
 )
 def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: list[str]) -> None:
     common = [
-        "stage", "credit.csv", *QUICK, "--max-stages", "2", "--subclassifier", "pruned", "--set", "ensemble-size=1",
+        "stage", "credit.csv", *QUICK, "--set", "max-stages=2", "--subclassifier", "pruned", "--set", "ensemble-size=1",
         "--objectives", "coverage,conclusive_accuracy,evaluation_cost", *shared,
     ]  # fmt: skip
     run = shortlist(*common, "--out", "pruned.joblib", "--json", cwd=folder)
@@ -720,7 +720,7 @@ def test_the_classifier_of_every_stage_is_chosen_by_name(folder: Path, shared: l
 
 def test_people_read_how_many_classifiers_were_fitted(folder: Path) -> None:
     run = shortlist(
-        "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--set", "ensemble-size=3", "--max-stages", "2",
+        "stage", "credit.csv", *QUICK, "--subclassifier", "forest", "--set", "ensemble-size=3", "--set", "max-stages=2",
         cwd=folder,
     )  # fmt: skip
     assert "90 classifiers of type RandomForestClassifier fitted." in run.stdout
@@ -754,7 +754,7 @@ MEASURED_ANEW = {
 def test_a_front_that_is_measured_anew_tells_how_it_was_searched(narrow: Path, method: str, how: str) -> None:
     given, key, names = SEARCHED[method]
     common = [
-        "stage", "narrow.csv", "--target", "y", "--workers", "1", "--method", method, *given, "--max-stages", "2",
+        "stage", "narrow.csv", "--target", "y", "--workers", "1", "--method", method, *given, "--set", "max-stages=2",
         "--objectives", "coverage,conclusive_accuracy", *MEASURED_ANEW[how],
     ]  # fmt: skip
     run = shortlist(*common, "--json", cwd=narrow)
@@ -780,8 +780,8 @@ def test_hours_beside_the_prices_are_an_objective_and_a_limit(folder: Path) -> N
         "--costs",
         "hours.csv",
         *goals,
-        "--max-stages",
-        "3",
+        "--set",
+        "max-stages=3",
         "--json",
         cwd=folder,
     )
@@ -818,7 +818,7 @@ def test_rows_that_wait_are_told_of_once(folder: Path) -> None:
     """The defects: "0 of 60 rows are not answered", and a marker that was called a wrong word."""
     made = shortlist(
         "stage", "numbers.csv", *QUICK, "--answer-accuracy", "0.5", "--set", "confidence-level=0.8",
-        "--confidence", "0.6", "--max-stages", "1",
+        "--confidence", "0.6", "--set", "max-stages=1",
         "--out", "waiting.joblib", cwd=folder,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr

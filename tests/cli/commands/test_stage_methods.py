@@ -56,10 +56,10 @@ def test_an_opponent_is_fitted_saved_and_explains_its_answers(folder: Path) -> N
 
 
 def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) -> None:
-    words = ["stage", *QUICK, "--methods", "co-t,single,l1-path", "--json", "--seeds"]
-    first = shortlist(*words, "1", "--study", "study.db", cwd=folder)
+    words = ["compare", *QUICK, "--methods", "co-t,single,l1-path", "--json", "--set"]
+    first = shortlist(*words, "seeds=1", "--study", "study.db", cwd=folder)
     assert first.returncode == 0, first.stderr
-    second = shortlist(*words, "2", "--study", "study.db", "--out", "every.parquet", cwd=folder)
+    second = shortlist(*words, "seeds=2", "--study", "study.db", "--out", "every.parquet", cwd=folder)
     assert second.returncode == 0, second.stderr
     facts = json.loads(second.stdout)
     assert facts["n_seeds"] == facts["n_seeds_wanted"] == 2
@@ -67,10 +67,10 @@ def test_a_comparison_goes_on_from_its_study_and_gives_the_same(folder: Path) ->
     sums = [each["aggregate"] for each in facts["methods"]]
     assert sums == sorted(sums, reverse=True)
     assert facts["splits"][:3] == json.loads(first.stdout)["splits"]  # to the second: they were not run again
-    fresh = json.loads(shortlist(*words, "2", "--study", "none", cwd=folder).stdout)
+    fresh = json.loads(shortlist(*words, "seeds=2", "--study", "none", cwd=folder).stdout)
     assert _without_seconds(facts["splits"]) == _without_seconds(fresh["splits"])
     assert len(pd.read_parquet(folder / "every.parquet")) == 6
-    other = shortlist(*words, "2", "--study", "study.db", "--confidence", "0.6", cwd=folder)
+    other = shortlist(*words, "seeds=2", "--study", "study.db", "--set", "confidence=0.6", cwd=folder)
     assert other.returncode == 2
 
 
@@ -79,7 +79,7 @@ def _without_seconds(splits: list[dict[str, float]]) -> list[dict[str, float]]:
 
 
 def test_people_get_a_table(folder: Path) -> None:
-    run = shortlist("stage", *QUICK, "--methods", "single,emsco", "--seeds", "2", cwd=folder)
+    run = shortlist("compare", *QUICK, "--methods", "single,emsco", "--set", "seeds=2", cwd=folder)
     assert run.returncode == 0, run.stderr
     assert "credit: 2 splits 50 : 25 : 25" in run.stdout
     assert "95 % margins over the splits" in run.stdout
@@ -89,19 +89,14 @@ def test_people_get_a_table(folder: Path) -> None:
     ("words", "sentence"),
     [
         pytest.param(["--method", "cstcc"], "--method must be one of", id="unknown method"),
-        pytest.param(["--methods", "all,cstc"], "--methods must be all, or names", id="all and a name"),
-        pytest.param(["--methods", "co-t,co-t"], "--methods must name each method once", id="twice"),
         pytest.param(
             ["--method", "co-t", "--pick", "norm"], "--pick belongs to methods with a front", id="no front"
         ),
-        pytest.param(["--method", "co-t", "--seeds", "3"], "--seeds belongs to --methods", id="seeds alone"),
-        pytest.param(["--methods", "all", "--method", "emsco"], "--method belongs to one method", id="both"),
         pytest.param(
-            ["--methods", "co-t", "--set", "population=9"],
-            "--set population belongs to the method emsco",
+            ["--method", "co-t", "--set", "population=9"],
+            "--set population belongs to methods with a front",
             id="evolution",
         ),
-        pytest.param(["--methods", "all", "--seeds", "0"], "--seeds must be at least 1", id="no seeds"),
         pytest.param(["--method", "cstc", "--out", "front.parquet"], ".joblib", id="a front of an opponent"),
     ],
 )

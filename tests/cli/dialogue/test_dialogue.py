@@ -277,7 +277,7 @@ def test_a_model_without_attributes_is_configured_too(monkeypatch: pytest.Monkey
     [
         (
             ["--method", "exact"],
-            "--method belongs to the search for a front, and --interactive searches none",
+            "--method belongs to the search for a front. Leave it out.",
         ),
         (["--out", "f.parquet", "--seed", "3"], "--seed and --out belong to the search for a front"),
         (["--study", "none"], "--study belongs to the search"),

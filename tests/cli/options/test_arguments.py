@@ -35,6 +35,7 @@ from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.papers.paper import reproduce as run_again
 from shortlist.papers.product_comparison import check_methods, compare_products
 from shortlist.papers.pruning_comparison import compare_methods
+from shortlist.papers.stage_comparison import compare_stage_methods
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.analysis.slicing import slice_model
@@ -62,13 +63,14 @@ COMMANDS = commands()
 
 PASSED: dict[str, list[Callable[..., Any]]] = {
     "prune": [read_table, split_target, SelectiveClassifier, ExactPruner, FrontPruner, OrderedPruner, MarginPruner, make_pool, load_pool, prune_table,
-              compare_methods, pruning_methods, Pool.from_answers],
+              pruning_methods, Pool.from_answers],
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
     "export": [load_model, read_table],
     "verify": [load_model, load_pool, read_table, verify],
     "configure": [read_model, configure, search_options, make_requirements, chosen_attributes, start, staged_decisions],
-    "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions],
+    "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions,
+                read_table, split_target, compare_methods, compare_stage_methods],
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
               stage_table, stage_classifier],
     "front show": [Front.load, Front.pick],
@@ -109,7 +111,7 @@ NOT_TYPED = {
 ON_THEIR_OWN = {
     "prune": {"calibration_share", "criterion", "max_copies", "node_limit", "p", "probabilities", "rho", "slice_s", "stop"},
     "configure": {"units"},
-    "compare": {"units"},
+    "compare": {"slice_s", "units"},
     "model check": {"units"},
     "stage": {"C", "answer_rejected", "beta", "calibration_share", "epsilon", "mutation", "patience", "recombination", "scale",
               "elitism", "validation_share"},

@@ -4,26 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.options.prune_options import MethodOptions, SelectionOptions, read_judge_costs
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner
+from shortlist.cli.options.prune_options import AnswerOptions, ExactOptions, read_judge_costs
 from shortlist.errors import BadFileError
 
 
-def test_methods_are_named_once_and_get_their_options() -> None:
-    exact = ExactPruner(n_jobs=4)
-    chosen = MethodOptions(methods="uwa, exact,uwa").chosen(exact)
-    assert list(chosen) == ["uwa", "exact"]
-    assert chosen["exact"] is exact
-    assert exact.n_jobs is None  # the folds are the units of parallel work
-    assert set(MethodOptions(methods="all").chosen(exact)) > {"full", "drep", "exact"}
-
-
 def test_an_objective_is_a_name_or_weights() -> None:
-    named = SelectionOptions().exact_pruner(None, None, 3, 2, [])
+    named = ExactOptions().exact_pruner(None, None, 3, 2)
     assert (named.objective, named.random_state, named.n_jobs, named.member_costs) == ("auto", 3, 2, None)
-    weighed = SelectionOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(
-        None, None, 0, 1, []
-    )
+    weighed = ExactOptions(objective="tp=1, fp=-5", diversity="each=0.2").exact_pruner(None, None, 0, 1)
     assert (weighed.objective, weighed.diversity) == ({"tp": 1.0, "fp": -5.0}, {"each": 0.2})
     for text, read in (
         ("double-fault:mean=0.1", {"measure": "double-fault", "mean": 0.1}),
@@ -32,41 +20,26 @@ def test_an_objective_is_a_name_or_weights() -> None:
         ("q:average", "q:average"),
     ):
         assert (
-            SelectionOptions(objective="accuracy", diversity=text)
-            .exact_pruner(None, None, 0, 1, [])
-            .diversity
+            ExactOptions(objective="accuracy", diversity=text).exact_pruner(None, None, 0, 1).diversity
             == read
         )
 
 
 def test_members_that_a_rule_chose_vote_by_default() -> None:
-    assert MethodOptions(methods="uwa,exact").chosen(ExactPruner())["uwa"].voting == "hard"
-    assert MethodOptions(method="uwa").rule_pruner(None, 0, 1).voting == "hard"
-    assert SelectionOptions().exact_pruner(None, None, 0, 1, []).refit is True
-    assert SelectionOptions(refit=False).exact_pruner(None, None, 0, 1, []).refit is False
-    folded = SelectionOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1, [])
-    assert (folded.pruning_rows, SelectionOptions().exact_pruner(None, None, 0, 1, []).pruning_rows) == (
+    assert AnswerOptions().rule_pruner("uwa", None, 0, 1).voting == "hard"
+    assert ExactOptions().exact_pruner(None, None, 0, 1).refit is True
+    assert ExactOptions(refit=False).exact_pruner(None, None, 0, 1).refit is False
+    folded = ExactOptions(pruning_rows="out-of-fold").exact_pruner(None, None, 0, 1)
+    assert (folded.pruning_rows, ExactOptions().exact_pruner(None, None, 0, 1).pruning_rows) == (
         "out-of-fold",
         "auto",
     )
 
 
-def test_rules_beside_soft_votes_are_averaged_and_that_is_said() -> None:
-    options = MethodOptions(methods="uwa,exact", voting="soft")
-    chosen = options.chosen(ExactPruner())
-
-    assert {name: method.voting for name, method in chosen.items()} == {"uwa": "averaged", "exact": "soft"}
-    assert options.voting_notes() == [
-        "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
-    ]
-    assert MethodOptions(methods="uwa,exact").voting_notes() == []
-
-
 @pytest.mark.parametrize("voting", ["auto", "hard", "averaged", "soft"])
-def test_the_greedy_method_answers_by_the_mean_whatever_the_others_do(voting: str) -> None:
-    options = MethodOptions(methods="greedy-means", method="greedy-means", voting=voting)
-    assert options.chosen(ExactPruner())["greedy-means"].voting == "soft"
-    assert options.rule_pruner(None, 3, 1).get_params()["random_state"] == 3
+def test_the_greedy_rule_answers_by_the_mean_whatever_the_others_do(voting: str) -> None:
+    pruner = AnswerOptions(voting=voting).rule_pruner("greedy-means", None, 3, 1)
+    assert (pruner.voting, pruner.get_params()["random_state"]) == ("soft", 3)
 
 
 def test_prices_of_judges_with_needs_are_refused_and_an_empty_column_is_none(tmp_path: Path) -> None:

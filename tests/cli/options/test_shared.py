@@ -28,10 +28,9 @@ MEANINGS = {
     },
     "FILE": {"report": "any result", "open": "any result"},
     "FILES": {"study clear": "studies to remove"},
-    "--keep": {"model slice": "features of a model; elsewhere columns of a table"},
-    "--costs": {"prune": "prices of classifiers; elsewhere of features"},
-    "--seeds": {
-        "stage": "splits of a comparison; elsewhere runs of evolution",
+    "--costs": {
+        "prune": "prices of classifiers; elsewhere of features",
+        "compare": "prices of judges or of features",
     },
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
@@ -44,7 +43,6 @@ DEFAULTS = {
         "report": "must be given",
     },
     "--method": {"prune": "exact", "stage": "auto", "configure": "auto", "evolve": "offline"},
-    "--methods": {"compare": "compares always", "prune": "only where it is asked for"},
     "--objectives": {"stage": "three of seven; a product line has its own attributes"},
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
     "--seed": {"configure": "0 by the method, which refuses a seed that it does not use"},

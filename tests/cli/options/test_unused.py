@@ -1,30 +1,38 @@
 """Options that a command would ignore."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from shortlist.cli.options.unused import Use, refuse_unused
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.unused import excludes, needs, refuse_unused
 from shortlist.errors import BadInputError
 
-USES = (
-    Use(("folds", "n_repeats"), lambda given: given["methods"] is not None, "--methods", "add --methods all"),
-    Use(("trust",), lambda given: given["methods"] is None, "a pool from a file"),
-)
+ALL = needs("--methods", "all")
 
 
-def command(
-    context: typer.Context,
-    *,
-    methods: str | None = None,
-    folds: int = 10,
-    n_repeats: Annotated[int, typer.Option("--repeats", "-r")] = 1,
-    trust: Annotated[bool, typer.Option("--trust")] = False,
-) -> None:
-    refuse_unused(context, USES)
-    print("ran", methods, folds, n_repeats, trust)
+@dataclass(frozen=True)
+class One:
+    folds: Annotated[int, typer.Option(), ALL] = 10
+    repeats: Annotated[int, typer.Option("--repeats", "-r"), ALL] = 1
+    trust: Annotated[bool, typer.Option("--trust"), excludes("--methods")] = False
+
+
+@dataclass(frozen=True)
+class Front:
+    pick: str = "ideal"
+
+
+KINDS: dict[str, tuple[type, ...]] = {"one": (One,), "--objectives": (Front,)}
+
+
+@grouped
+def command(context: typer.Context, *, methods: str | None = None, one: One, front: Front) -> None:
+    refuse_unused(context, KINDS, "one")
+    print("ran", methods, one, front)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +44,10 @@ def command(
             ["-r", "2", "--folds", "5"],
             "--folds and --repeats belong to --methods. Leave them out, or add --methods all.",
         ),
-        (["--methods", "all", "--trust"], "--trust belongs to a pool from a file. Leave it out."),
+        (["--methods", "all", "--trust"], "--trust belongs to a run without --methods. Leave it out."),
         (["--methods", "all", "--folds", "10"], None),
         (["--trust"], None),
+        (["--pick", "knee"], "--pick belongs to --objectives. Leave it out."),
         ([], None),
     ],
 )

@@ -35,7 +35,7 @@ def cut(extras: dict[str, object], method: str = "exact") -> Front:
 
 def test_a_front_that_was_cut_short_says_what_to_do_next_and_at_what_pace() -> None:
     (advice,) = next_lines(replace(cut({"n_programs": 10}), seconds=2.0))
-    assert advice.endswith("--method solrep --points 60, about 24 s at the pace of these programs.")
+    assert advice.endswith("--method solrep --set points=60, about 24 s at the pace of these programs.")
     (advice,) = next_lines(cut({}, "auto"))
     assert advice.startswith("The front is not complete, and nothing bounds its ends. Raise --time-limit")
     assert next_lines(cut({}, "ibea")) == []

@@ -79,6 +79,6 @@ def test_a_point_of_stages_is_told_by_stage_and_a_product_by_what_is_in_it() -> 
 def test_only_so_many_rows_are_printed_as_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pd.DataFrame({"cost": range(5)})
     print_frame(frame, 2)
-    assert capsys.readouterr().out.endswith("... and 3 more; all with --rows 0.\n")
+    assert capsys.readouterr().out.endswith("... and 3 more; shortlist front show --rows 0 prints all.\n")
     print_frame(frame, 0)
     assert "more" not in capsys.readouterr().out

@@ -10,7 +10,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from shortlist import SelectiveClassifier
-from shortlist.cli.options.prune_options import MethodOptions
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
 from shortlist.ensembles.committees.savings import exit_report
@@ -27,7 +26,7 @@ def exact() -> PrunedTable:
 def test_exact_pruning_tells_value_bound_members_and_threshold(
     exact: PrunedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    facts = json.loads(json.dumps(pruned_facts(exact, MethodOptions(), "auto", Path("p.joblib"))))
+    facts = json.loads(json.dumps(pruned_facts(exact, "exact", "auto", Path("p.joblib"))))
     pruner = exact.pruner
     assert isinstance(pruner, ExactPruner)
     assert facts["value"] == pruner.objective_value_
@@ -74,7 +73,7 @@ def test_limits_on_another_measure_are_told_beside_what_was_reached(
         objective="accuracy", node_limit=50, diversity=f"{measure}-each", min_size=2, random_state=0
     )
     pruned = prune_table(X, y, pruner, n_classifiers=6)
-    facts = json.loads(json.dumps(pruned_facts(pruned, MethodOptions(), "auto", None)))
+    facts = json.loads(json.dumps(pruned_facts(pruned, "exact", "auto", None)))
     told = facts["diversity"][measure]
     assert list(told["members"]) == facts["selection"]
     worst = extreme(told["members"].values())
@@ -92,7 +91,7 @@ def test_limits_on_another_measure_are_told_beside_what_was_reached(
 def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
     folded = prune_table(X, y, ExactPruner(pruning_rows="out-of-fold", random_state=0), n_classifiers=3)
-    facts = json.loads(json.dumps(pruned_facts(folded, MethodOptions(), "auto", None)))
+    facts = json.loads(json.dumps(pruned_facts(folded, "exact", "auto", None)))
 
     assert (facts["pruning_rows"], facts["refit"], facts["rows"]["folds"]) == ("out-of-fold", True, 5)
     print_pruned(folded, facts, None)
@@ -105,7 +104,7 @@ def test_answers_out_of_fold_are_called_so(capsys: pytest.CaptureFixture[str]) -
 def test_a_rule_proves_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_iris(return_X_y=True)
     ruled = prune_table(X, y, OrderedPruner(random_state=0), n_classifiers=5)
-    facts = json.loads(json.dumps(pruned_facts(ruled, MethodOptions(method="reduced-error"), "auto", None)))
+    facts = json.loads(json.dumps(pruned_facts(ruled, "reduced-error", "auto", None)))
     assert (facts["status"], facts["bound"], facts["gap"]) == ("feasible", None, None)
     assert facts["threshold"] is None
     print_pruned(ruled, facts, None)
@@ -124,7 +123,7 @@ def test_a_rule_names_a_threshold_only_where_no_vote_may_be_missing(may_abstain:
     judges = Pool.from_answers(answers, truth, may_abstain=may_abstain)
     ruled = prune_table(answers, truth, OrderedPruner(judges, rule="full", random_state=0))
 
-    facts = pruned_facts(ruled, MethodOptions(method="full"), "auto", None)
+    facts = pruned_facts(ruled, "full", "auto", None)
 
     assert (facts["positive"], facts["threshold"]) == ((None, None) if may_abstain else ("yes", 2))
 
@@ -133,7 +132,7 @@ def test_limits_that_nothing_meets_are_an_answer(capsys: pytest.CaptureFixture[s
     X, y = load_breast_cancer(return_X_y=True)
     limits = ExactPruner(diversity={"mean": 0.999}, min_size=4, node_limit=50, random_state=0)
     none = prune_table(X, y, limits, n_classifiers=5)
-    facts = json.loads(json.dumps(pruned_facts(none, MethodOptions(), "auto", None)))
+    facts = json.loads(json.dumps(pruned_facts(none, "exact", "auto", None)))
     print_pruned(none, facts, None)
     said = capsys.readouterr().out
     assert facts["status"] == "infeasible"
@@ -147,7 +146,7 @@ def test_where_something_is_promised_exits_wait_for_that_too(capsys: pytest.Capt
     pruner = ExactPruner(node_limit=50, min_size=3, random_state=0)
     asked = SelectiveClassifier(pruner, answer_accuracy=0.7, random_state=0)
     sure = prune_table(X, y, asked, n_classifiers=5)
-    facts = pruned_facts(sure, MethodOptions(), "auto", None)
+    facts = pruned_facts(sure, "exact", "auto", None)
     print_pruned(sure, facts, None)
     assert facts["guarantee"]["promised"]
     free = exit_report(sure.pruner.committee_)
@@ -172,7 +171,7 @@ def test_who_is_taken_several_times_is_named_once(capsys: pytest.CaptureFixture[
         objective="log-loss", max_copies=4, min_size=6, max_size=6, node_limit=200, random_state=0
     )
     found = prune_table(X, y, pruner, n_classifiers=5)
-    facts = pruned_facts(found, MethodOptions(), "auto", None)
+    facts = pruned_facts(found, "exact", "auto", None)
     print_pruned(found, facts, None)
     said = capsys.readouterr().out
     assert sum(facts["copies"]) == 6 > facts["size"] == len(facts["selection"]) == len(facts["copies"])

@@ -56,7 +56,7 @@ def test_the_facts_hold_every_point_and_the_chosen_one(staged: StagedTable) -> N
 def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     staged: StagedTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_staged(staged.classifier, staged, 1.5, 0, None)
+    print_staged(staged.classifier, staged, 1.5, None)
     said = capsys.readouterr().out
     rows = staged.n_rows
     assert (rows["train"] + rows["test"], rows["validation"], rows["folds"]) == (150, rows["train"], 5)
@@ -71,7 +71,7 @@ def test_people_read_what_each_stage_adds_and_what_it_does_on_new_rows(
     assert said.count("; answers from 0.8 on\n") == len(prices)
     low, high = staged.test.coverage_interval
     assert f"multi-stage   {staged.test.coverage:.4f} ({low:.3f} to {high:.3f})  " in said
-    print_staged(staged.classifier, None, 1.5, 0, None)
+    print_staged(staged.classifier, None, 1.5, None)
     assert "Held out" not in capsys.readouterr().out
 
 
@@ -129,11 +129,11 @@ def test_recall_is_told_by_generation_and_without_a_run_that_ended_in_a_sentence
     assert stage_facts(staged, 1.0, found)["recall"] == {
         "n_seeds": 2, "points": [0.25, 0.5, 0.75], "assignments": [0.0, 0.125, 0.5],
     }  # fmt: skip
-    print_staged(staged.classifier, staged, 1.0, 0, found)
+    print_staged(staged.classifier, staged, 1.0, found)
     said = capsys.readouterr().out
     assert "mean of 2 seeds" in said
     assert said.splitlines()[-1].split() == ["2", "0.750", "0.5"]
-    print_staged(staged.classifier, staged, 1.0, 0, Recall(np.empty((0, 3)), np.empty((0, 3))))
+    print_staged(staged.classifier, staged, 1.0, Recall(np.empty((0, 3)), np.empty((0, 3))))
     assert capsys.readouterr().out.endswith("Recall: stopped before a run of emsco ended.\n")
 
 

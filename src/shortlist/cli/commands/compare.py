@@ -1,77 +1,135 @@
-"""`shortlist compare`: methods side by side on one product line."""
+"""`shortlist compare`: methods side by side on one table or one product line."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.pairs import read_names
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.settings import having
+from shortlist.cli.options.settings import having, setting_fields
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
-    FeatureModelFile,
-    FrontOut,
     Json,
     ReportOut,
     Seed,
+    TableOptions,
     WorkersOrAddress,
     check_shared,
+    output,
 )
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import Use, refuse_unused
+from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
+if TYPE_CHECKING:
+    from shortlist.tables.learning import LearningTable
 
-def _any_is_evolutionary(given: Mapping[str, Any]) -> bool:
-    """Whether a method is among those to compare that runs once per seed."""
-    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
-
-    return any(name in EVOLUTIONARY_METHODS for name in read_names(given["methods"]))
-
-
-COMPARE_USES = (
-    Use(
-        ("seeds",),
-        _any_is_evolutionary,
-        "evolutionary methods, which run once per seed",
-        "compare ibed, ibea, satibea, smtibea or nsga2",
-    ),
-)
-"""When each option is used; those of single methods are checked by the library."""
+USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
+"""What is compared on a product line."""
 
 
-def _settings() -> dict[str, type]:
+@dataclass(frozen=True)
+class ComparedTable(TableOptions):
+    """How a table is read, and what its columns cost."""
+
+    costs: Annotated[
+        Path | None,
+        typer.Option(help="CSV with the prices of judges, as for prune, or of features, as for stage."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SeedOptions:
+    """How often methods run."""
+
+    seeds: Annotated[
+        int | None,
+        "Runs of each evolutionary method (default 30), or splits of the table for stages (10), with seeds "
+        "from --seed on.",
+    ] = None
+
+
+@dataclass(frozen=True)
+class AskedOfBoth:
+    """What may be asked of a table too, as of a model."""
+
+    objectives: str | None = None
+    limit: list[str] | None = None
+
+
+@dataclass
+class TableQuestion:
+    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
+
+    name: str
+    learning: "LearningTable"
+    dropped: tuple[str, ...]
+    costs: Path | None
+    objectives: str | None
+    limit: list[str]
+    time_limit: float | None
+    seeds: int | None
+    seed: int
+    workers: int | str
+    out: Path | None
+    report: Path | None
+    json: bool
+    notes: list[str]
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def _product_settings() -> dict[str, type]:
     from shortlist.products.configuration.search_options import OPTIONS
 
     return {method: kind for method, kind in OPTIONS.items() if method != "auto"}
+
+
+def _settings() -> dict[str, type]:
+    from shortlist.cli.commands.compare_pruned import PRUNING, PruneSettings
+    from shortlist.cli.commands.compare_staged import STAGES, StageSettings
+
+    return _product_settings() | {PRUNING: PruneSettings, STAGES: StageSettings}
+
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "a feature model": (QuestionOptions,),
+    "a table": (ComparedTable, AskedOfBoth),
+}
+"""What is compared on, and whose options are used then."""
+
+TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".data")
+
+
+def _is_table(name: str) -> bool:
+    """Whether methods are compared on a table, by its name."""
+    ending = Path(name.lower().removesuffix(".gz").removesuffix(".zip")).suffix
+    return name == "-" or name.startswith("example:") or ending in TABLE_ENDINGS
 
 
 @having(_settings)
 @grouped
 def compare(
     context: typer.Context,
-    model: FeatureModelFile,
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE|MODEL", help="Table to learn from, or feature model.")
+    ],
     *,
-    question: QuestionOptions,
     methods: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Methods to compare: solrep, ibed, ibea, satibea, smtibea, nsga2, diagram, exact, "
-            "cwmoip, epsilon-constraint."
-        ),
-    ] = "solrep,ibed,ibea,satibea",
-    seeds: Annotated[
-        int, typer.Option(help="Runs of each evolutionary method, with seeds from --seed on.")
-    ] = 30,
-    points: Annotated[
-        int | None,
-        typer.Option(
-            help="Reference points of solrep, 0 for the ends of the front only.", show_default="1000"
+            help="Methods to compare. Of a table: pruning or stages for all of them, or names of one kind, "
+            "such as exact,margin,uwa or emsco,cstc,single. Of a model: solrep, ibed, ibea, satibea, "
+            "smtibea, nsga2, diagram, exact, cwmoip, epsilon-constraint; default: the first four."
         ),
     ] = None,
+    table: ComparedTable,
+    question: QuestionOptions,
+    repeated: SeedOptions,
     settings: dict[str, Any],
     time_limit: Annotated[
         float | None, typer.Option(help=f"{SECONDS_HELP}, in each run; default: none.")
@@ -80,22 +138,44 @@ def compare(
     seed: Seed = 0,
     workers: WorkersOrAddress = 1,
     report: ReportOut = None,
-    out: FrontOut = None,
+    out: Annotated[
+        Path | None,
+        output(
+            "the front of all methods, as .parquet, .csv or .xlsx; of a table every measurement, .parquet."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Run methods on one product line, evolution once per seed, and compare their fronts.
+    """Run methods on one table or one product line, and compare what they find.
 
-    Writes the front of all methods together. Ctrl-C stops and compares the runs that have ended.
+    On a table, pruning methods are ranked over the folds of a cross-validation, and multi-stage classifiers
+    are measured on the splits of several seeds; --set says what prune and stage take as options. On a feature
+    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops and compares what has ended.
     """
-    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
     from shortlist.runs.clock import seconds_now
 
-    study = kept.file
+    study, is_table = kept.file, _is_table(source)
     check_files(
-        inputs=question.inputs(model),
+        inputs=({"TABLE": source} if is_table else question.inputs(Path(source))) | {"--costs": table.costs},
         outputs={"--out": out, "--report": report, "--study": study},
-        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
+        endings={
+            "--out": RESULTS_FILE if is_table else FRONT_FILE,
+            "--report": PAGE_FILE,
+            "--study": STUDY_FILE,
+        },
     )
+    refuse_unused(context, KINDS, "a table" if is_table else "a feature model")
+    check_shared(context.params)
+    if is_table:
+        _compare_on_table(
+            context, (source, table, kept), methods, settings,
+            objectives=question.objectives, limit=question.limit or [],
+            time_limit=time_limit, seeds=repeated.seeds,
+            seed=seed, workers=workers, out=out, report=report, json=json,
+        )  # fmt: skip
+        return
+    path, seeds = Path(source), repeated.seeds
     from shortlist._validation import as_count, as_seed
     from shortlist.cli.studies import digest_of
     from shortlist.cli.text.comparisons.product_comparison import (
@@ -104,26 +184,29 @@ def compare(
         write_report,
     )
     from shortlist.cli.work import long_work
-    from shortlist.errors import ShortlistError
+    from shortlist.errors import BadInputError, ShortlistError
     from shortlist.papers.product_comparison import check_methods, compare_products
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
     from shortlist.runs import Work
 
     started = seconds_now()
-    chosen = read_names(methods)
-    options = settings | {"n_points": points}
-    check_methods(chosen, options)  # before files are read
-    refuse_unused(context, COMPARE_USES)
-    check_shared(context.params)
-    as_count(seeds, "--seeds")
+    chosen = USUAL_METHODS if methods is None else read_names(methods)
+    check_methods(chosen, settings)  # before files are read
+    if seeds is not None and not set(chosen) & set(EVOLUTIONARY_METHODS):
+        raise BadInputError(
+            "--set seeds belongs to evolutionary methods, which run once per seed. Leave it out, or compare "
+            "ibed, ibea, satibea, smtibea or nsga2."
+        )
+    n_seeds = 30 if seeds is None else as_count(seeds, "--set seeds")
     as_seed(seed, "--seed")
-    asked = read_question(model, question)
+    asked = read_question(path, question)
     print_notes(asked.notes)  # now, while there is time to stop
-    place = kept.place(context, digest_of(question.inputs(model).values()))
+    place = kept.place(context, digest_of(question.inputs(path).values()))
     with place.opened(context) as opened, long_work(place.path) as (cancellation, tell):
         comparison = compare_products(
             asked.line, asked.objectives, chosen, attributes=asked.attributes, limits=asked.limits,
-            requirements=asked.requirements, seeds=range(seed, seed + seeds), time_limit_s=time_limit,
-            work=Work(workers, opened, tell, cancellation), **options,
+            requirements=asked.requirements, seeds=range(seed, seed + n_seeds), time_limit_s=time_limit,
+            work=Work(workers, opened, tell, cancellation), **settings,
         )  # fmt: skip
         if not comparison.runs and not comparison.conflict:
             raise ShortlistError("the comparison was stopped before a run had ended.")
@@ -131,7 +214,7 @@ def compare(
         if found and out is not None and comparison.tables is not None:
             out = save(out, comparison.tables.joint.save)
         if found and report is not None:
-            report = save(report, lambda path: write_report(path, model, comparison, asked))
+            report = save(report, lambda page: write_report(page, path, comparison, asked))
     paths = {"out": out if found else None, "report": report if found else None, "study": study}
     if json:
         facts = {
@@ -143,4 +226,113 @@ def compare(
         }
         print_json(facts | run_facts(context))
     else:
-        print_product_comparison(model, comparison, asked, paths)
+        print_product_comparison(path, comparison, asked, paths)
+
+
+def _compare_on_table(
+    context: typer.Context,
+    place: tuple[str, ComparedTable, StudyOptions],
+    methods: str | None,
+    settings: Mapping[str, Any],
+    **asked: Any,
+) -> None:
+    """Read the table, and compare the methods of one kind on it; `place` has the study too."""
+    from shortlist._validation import as_count
+    from shortlist._words import any_of
+    from shortlist.cli.commands.compare_pruned import (
+        OF_SOME_PRUNERS,
+        PruneSettings,
+        compare_pruning,
+    )
+    from shortlist.cli.commands.compare_staged import (
+        OF_SOME_STAGES,
+        STAGES,
+        StageSettings,
+        compare_stages,
+    )
+    from shortlist.cli.studies import digest_of
+    from shortlist.errors import BadInputError
+    from shortlist.tables.fingerprints import table_fingerprint
+
+    source, table, kept = place
+    kind, names = _methods_of_one_kind(methods)
+    stages = kind == STAGES
+    own, of_some, compare = (
+        (StageSettings, OF_SOME_STAGES, compare_stages)
+        if stages
+        else (PruneSettings, OF_SOME_PRUNERS, compare_pruning)
+    )
+    given = _own_settings(kind, own, settings)
+    for few, fields_of_few in of_some:
+        vain = sorted(fields_of_few & given.keys())
+        if vain and names is not None and not set(names) & set(few):
+            raise BadInputError(
+                f"`{vain[0]}` belongs to {any_of(few)}. Leave it out, or compare one of them."
+            )
+    _refuse_others(kind, asked)
+    if asked["seeds"] is not None:
+        as_count(asked["seeds"], "--set seeds")
+    notes: list[str] = []
+    learning = table.read(source, notes)
+    about = run_facts(context) | {"data": table_fingerprint(learning.X, learning.y).as_dict()}
+    question = TableQuestion(
+        name=Path(source).name.split(".")[0], learning=learning, dropped=(*(table.drop or ()), *learning.ids),
+        costs=table.costs, notes=notes, about=about, **asked,
+    )  # fmt: skip
+    data = about["data"]["sha256"] + digest_of([table.costs])
+    with kept.place(context, data).opened(context) as study:
+        compare(question, names, given, study)
+
+
+def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
+    """Return whether methods prune or have stages, and their names, None for all of them."""
+    from shortlist._validation import as_choice
+    from shortlist.cli.commands.compare_pruned import PRUNING
+    from shortlist.cli.commands.compare_staged import STAGES, stage_names
+    from shortlist.ensembles.estimators.methods import pruning_methods
+    from shortlist.errors import BadInputError
+
+    if methods is None:
+        raise BadInputError(
+            "--methods must say what is compared on a table: pruning, stages, or names of methods of one of "
+            "the two, such as exact,margin,uwa."
+        )
+    if methods in (PRUNING, STAGES):
+        return methods, None
+    names, stages = read_names(methods), stage_names()
+    known = [PRUNING, STAGES, *pruning_methods(), *stages]
+    for name in names:
+        as_choice(name, "--methods", known)
+    if len(set(names)) < len(names):
+        raise BadInputError("--methods must name each method once, got one twice. Leave one out.")
+    of_stages = {name in stages for name in names}
+    if len(of_stages) == 2 or set(names) & {PRUNING, STAGES}:
+        raise BadInputError(
+            "--methods must be pruning, stages, or names of methods of one of the two, got "
+            f"{methods}. Compare them one after the other."
+        )
+    return (STAGES if of_stages.pop() else PRUNING), names
+
+
+def _own_settings(kind: str, own: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings by the names of the fields; those of other methods are refused."""
+    from shortlist.errors import BadInputError
+
+    known = setting_fields(own)
+    given = {name.removeprefix(f"{kind}."): value for name, value in settings.items()}
+    for name in given:
+        if name not in known:
+            raise BadInputError(f"`{name}` is an option of none of the methods compared. Leave it out.")
+    return given
+
+
+def _refuse_others(kind: str, asked: Mapping[str, Any]) -> None:
+    """Refuse what methods of the other kind have."""
+    from shortlist.errors import BadInputError
+
+    of_stages = kind == "stages"
+    others = ("report",) if of_stages else ("seeds", "objectives", "limit")
+    for name in others:
+        if asked[name]:
+            belongs = "pruning methods" if of_stages else "methods with stages"
+            raise BadInputError(f"`{name}` belongs to {belongs}. Leave it out.")

@@ -1,5 +1,6 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from shortlist.cli.options.shared import (
     read_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import Use, refuse_unused
+from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -35,17 +36,27 @@ The work of the others is limited by points or evaluations.
 """
 
 
-CONFIGURE_USES = (
-    Use(
-        (
-            "method", "points", "study", "seed", "workers", "out", "report",
+@dataclass(frozen=True)
+class SearchRun(StudyOptions):
+    """How a front is searched, and where it is written."""
+
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, "
+            "smtibea, ibed or nsga2."
         ),
-        lambda given: not given["interactive"],
-        "the search for a front, and --interactive searches none",
-        "leave --interactive out",
-    ),
-)  # fmt: skip
-"""When each option is used; those of single methods are checked by the library."""
+    ] = "auto"
+    seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None
+    workers: Annotated[
+        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
+    ] = None
+    out: FrontOut = None
+    report: ReportOut = None
+
+
+KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
+"""What configure can do, and whose options are used then."""
 
 
 def _settings() -> dict[str, type]:
@@ -68,19 +79,6 @@ def configure(
             help="Decide features one by one, in lines typed or piped: what follows, why, and what it costs.",
         ),
     ] = False,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Method: auto, diagram, exact, cwmoip, epsilon-constraint; solrep; ibea, satibea, "
-            "smtibea, ibed or nsga2."
-        ),
-    ] = "auto",
-    points: Annotated[
-        int | None,
-        typer.Option(
-            help="Reference points of solrep, 0 for the ends of the front only.", show_default="1000"
-        ),
-    ] = None,
     settings: dict[str, Any],
     time_limit: Annotated[
         float | None,
@@ -88,13 +86,7 @@ def configure(
             help=f"{SECONDS_HELP}; default 60, none for solrep and evolution, and 10 for each line typed."
         ),
     ] = None,
-    kept: StudyOptions,
-    seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None,
-    workers: Annotated[
-        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
-    ] = None,
-    out: FrontOut = None,
-    report: ReportOut = None,
+    kept: SearchRun,
     json: Json = False,
 ) -> None:
     """Find every non-dominated product of a feature model, with proof, or a good part of them.
@@ -106,7 +98,8 @@ def configure(
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    study = kept.file
+    study, method, seed, workers = kept.file, kept.method, kept.seed, kept.workers
+    out, report = kept.out, kept.report
     check_files(
         inputs=question.inputs(model),
         outputs={"--out": out, "--report": report, "--study": study},
@@ -128,7 +121,7 @@ def configure(
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)
-    refuse_unused(context, CONFIGURE_USES)
+    refuse_unused(context, KINDS, "--interactive" if interactive else "the search for a front")
     if interactive:
         for name in settings.keys() - {"max_nodes"}:
             raise BadInputError(
@@ -138,7 +131,7 @@ def configure(
             context, model, question, max_nodes=settings.get("max_nodes"), time_limit=time_limit, json=json
         )
         return
-    options = settings | {"n_points": points, "workers": workers, "seed": seed}
+    options = settings | {"workers": workers, "seed": seed}
     if study is not None:
         options["study"] = NO_STUDY  # whether the method takes one is told before files are read
     checked = search_options(method, **options)

@@ -7,7 +7,7 @@ import typer
 
 from shortlist.cli.options.pairs import read_names, read_numbers
 from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
-from shortlist.cli.options.unused import Use, refuse_unused
+from shortlist.cli.options.unused import needs, refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -62,11 +62,6 @@ def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path)
 app = typer.Typer(
     help="Look at a saved front, take one point of it, compare two, or write it as CSV.", no_args_is_help=True
 )
-
-PICK_USES = (
-    Use(("model",), lambda given: given["out"] is not None, "--out, which is written from it", "pass --out"),
-)
-"""When each option of ``front pick`` is used; those of the other commands always are."""
 
 
 @app.command()
@@ -150,7 +145,9 @@ def pick(
     ] = None,
     limit: LimitTexts = None,
     model: Annotated[
-        Path | None, typer.Option(help="The feature model: checks the product, and writes it at its places.")
+        Path | None,
+        typer.Option(help="The feature model: checks the product, and writes it at its places."),
+        needs("--out", "FILE"),
     ] = None,
     out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
     json: Json = False,
@@ -169,7 +166,7 @@ def pick(
 
     rule, _, how = (pick or "").partition(":")
     wanted = None if pick is None else point_or_rule(rule)
-    refuse_unused(context, PICK_USES)
+    refuse_unused(context)
     if how and wanted not in {"weights", "ideal", "lexicographic"}:
         raise BadInputError("--pick", "takes objectives with weights, ideal or lexicographic", repr(pick))
     if wanted == "weights" and not how:

@@ -8,12 +8,11 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.prune_options import (
     EXACT,
-    PRUNE_USES,
+    AnswerOptions,
+    ExactOptions,
     FrontOptions,
-    MethodOptions,
     PoolOptions,
-    SelectionOptions,
-    check_prune_numbers,
+    check_method,
 )
 from shortlist.cli.options.shared import (
     Json,
@@ -22,11 +21,12 @@ from shortlist.cli.options.shared import (
     RunOptions,
     TableFile,
     TableOptions,
+    check_shared,
     output,
     own_workers,
 )
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
+from shortlist.cli.options.unused import excludes, refuse_unused
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -39,14 +39,38 @@ if TYPE_CHECKING:
     from shortlist.tables.learning import LearningTable
 
 
+KINDS: dict[str, tuple[type, ...]] = {
+    "the method exact": (ExactOptions, PromiseOptions),
+    "rules": (AnswerOptions, PromiseOptions),
+    "--objectives": (FrontOptions,),
+}
+"""What prune can do, and whose options are used then."""
+
+
+def _kind(method: str, front: FrontOptions) -> str:
+    """Return what prune is asked to do."""
+    if front.objectives is not None:
+        return "--objectives"
+    return "the method exact" if method == EXACT else "rules"
+
+
 @grouped
 def prune(
     context: typer.Context,
     table: TableFile,
     *,
     rows: TableOptions,
-    how: MethodOptions,
-    wanted: SelectionOptions,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, "
+            "backfitting, greedy-means, "
+            "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
+        ),
+        excludes("--objectives"),
+    ] = EXACT,
+    exact: ExactOptions,
+    rule: AnswerOptions,
     front: FrontOptions,
     pool: PoolOptions,
     promised: PromiseOptions,
@@ -56,7 +80,7 @@ def prune(
         list[Path] | None,
         output(
             "the model, as .joblib; with --objectives the front, as .parquet or .csv, and a model too if "
-            "it is given twice; with --methods every fold, as .parquet."
+            "it is given twice."
         ),
     ] = None,
     report: ReportOut = None,
@@ -67,13 +91,12 @@ def prune(
     Keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows that they were
     not fitted on, and reports on the tenth. The pruning-rows are
     27 of 100, or all others out of fold. Ctrl-C stops the proof and keeps the best selection found. With
-    --methods it does so in every fold of a cross-validation, and ranks the methods. With --objectives it
-    finds every committee that no other beats in all of them, and one of these predicts. With --answers the
-    table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to ask. With
-    --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from which on a
-    row is answered.
+    --objectives it finds every committee that no other beats in all of them, and one of these predicts. With
+    --answers the table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to
+    ask. With --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from
+    which on a row is answered. shortlist compare measures several methods.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
     notes: list[str] = []
     check_files(
@@ -84,11 +107,7 @@ def prune(
         },
         outputs={"--out": out, "--report": report, "--study": kept.file},
         endings={
-            "--out": RESULTS_FILE
-            if how.methods is not None
-            else MODEL_FILE
-            if front.objectives is None
-            else FRONT_FILE + MODEL_FILE,
+            "--out": MODEL_FILE if front.objectives is None else FRONT_FILE + MODEL_FILE,
             "--report": PAGE_FILE,
             "--study": STUDY_FILE,
         },
@@ -101,37 +120,26 @@ def prune(
     from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 
-    check_prune_numbers(context.params)
-    refuse_unused(context, PRUNE_USES)
+    check_shared(context.params)
+    check_method(method, rule)
+    refuse_unused(context, KINDS, _kind(method, front))
     front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     learning = rows.read(table, notes)
     X, y = learning.X, learning.y
     given = pool.given(X, y, (*(rows.drop or ()), *learning.ids), notes)
-    n_threads = 1 if how.methods is not None else own_workers(run.workers, "prune without --methods")
-    exact = wanted.exact_pruner(given, pool.member_costs, run.seed, n_threads, notes)
-    exact = exact.set_params(voting=how.voting, probabilities=how.probabilities)
-    notes += how.voting_notes(given)
+    costs = pool.costs_of(given, notes)
+    n_threads = own_workers(run.workers, "prune")
     print_notes(notes)  # now, while there is time to stop
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([pool.pool, pool.costs])
     place = kept.place(context, data)
-    if how.methods is not None:
-        from shortlist.cli.commands.prune_methods import Files, Folds, compare_pruning
-
-        folds = Folds(how.folds, how.repeats, pool.classifiers, wanted.refit is True, run.seed, run.workers)
-        name = Path(table).name.split(".")[0]
-        about |= {"notes": notes}
-        with place.opened(context) as opened:
-            compare_pruning(
-                name, (X, y.to_numpy(), learning.cases), how.chosen(exact), folds,
-                study=opened, files=Files(front_file, report), about=about, json=json,
-            )  # fmt: skip
-        return
-    pruner: ExactPruner | RulePruner = exact
+    pruner: ExactPruner | RulePruner
     if front.objectives is not None:
-        pruner = front.front_pruner(wanted, given, pool.member_costs, run.seed, n_threads)
-    elif how.method != EXACT:
-        pruner = how.rule_pruner(given, run.seed, n_threads)
+        pruner = front.front_pruner(given, costs, run.seed, n_threads)
+    elif method == EXACT:
+        pruner = exact.exact_pruner(given, costs, run.seed, n_threads)
+    else:
+        pruner = rule.rule_pruner(method, given, run.seed, n_threads)
     asked = promised.selective(pruner, run.seed, y)
     files = PrunedFiles(
         front_file, model_file, report, rows.target, f"Pruned ensemble: {table}", promised.anyway
@@ -146,7 +154,7 @@ def prune(
     if files.model is not None and written.model is None and pruned.test:
         notes.append(NOT_WRITTEN)
         print_notes([NOT_WRITTEN])
-    facts = pruned_facts(pruned, how, wanted.solver, written.model)
+    facts = pruned_facts(pruned, method, exact.solver, written.model)
     _tell(pruned, facts, written, notes, about if json else None)
 
 

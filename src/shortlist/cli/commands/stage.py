@@ -9,7 +9,6 @@ import typer
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import (
     Json,
-    MostPoints,
     PromiseOptions,
     ReportOut,
     RunOptions,
@@ -20,14 +19,15 @@ from shortlist.cli.options.shared import (
     own_or_address,
 )
 from shortlist.cli.options.stage_options import (
-    STAGE_USES,
+    OF_FRONTS,
+    WITH_FRONT,
     GoalOptions,
     PriceOptions,
     StageClassifierOptions,
     StageSearchOptions,
-    check_stage_methods,
-    check_stage_numbers,
+    check_stage,
     is_opponent,
+    read_confidence,
     read_prices,
     stage_objective_names,
 )
@@ -62,12 +62,27 @@ if TYPE_CHECKING:
     from shortlist.tables.splits import Cases
 
 
+KINDS: dict[str, tuple[type, ...]] = {
+    WITH_FRONT: (GoalOptions, StageSearchOptions, StageClassifierOptions, PromiseOptions, StudyOptions),
+    "opponents": (),
+}
+"""What stage can do, and whose options are used then; those of prices and of the table always are."""
+
+
 @grouped
 def stage(
     context: typer.Context,
     table: TableFile,
     *,
     read: TableOptions,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Method: enumerate (complete front, proved), windows (wide tables, exact within windows of "
+            "features), emsco (evolution), auto by its budget; or an opponent: greedy-miser, cstc, astc, "
+            "co-t, cact-lasso, single, lightgbm, l1-path."
+        ),
+    ] = "auto",
     prices: PriceOptions,
     goals: GoalOptions,
     search: StageSearchOptions,
@@ -75,15 +90,13 @@ def stage(
     promised: PromiseOptions,
     run: RunOptions,
     kept: StudyOptions,
-    rows: MostPoints = 20,
     out: Annotated[
         list[Path] | None,
         output(
-            "the front if it ends in .parquet or .csv, the model if in .joblib, both if it is given twice; "
-            "of --methods every split."
+            "the front if it ends in .parquet or .csv, the model if in .joblib, both if it is given twice."
         ),
     ] = None,
-    report: ReportOut = None,
+    report: Annotated[ReportOut, OF_FRONTS] = None,
     json: Json = False,
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
@@ -94,19 +107,17 @@ def stage(
     predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its front.
     Ctrl-C stops the search and keeps what was found. With --answer-accuracy a quarter of the rows is kept
     apart before, and calibrates the threshold of every point of the front, of which one is taken that keeps
-    the promise. With --method NAME of an opponent it fits that one instead, and with --methods it compares
-    several on the splits of several seeds.
+    the promise. With --method NAME of an opponent it fits that one instead. shortlist compare measures
+    several methods.
     """
-    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
+    from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
-    alone = is_opponent(context.params)
-    if alone or search.methods is not None:  # which decides what the files may be
-        check_stage_methods(context.params)
+    alone = is_opponent(method)  # which decides what the files may be
     check_files(
         inputs={"TABLE": table, "--costs": prices.costs, "--feature-model": search.feature_model},
         outputs={"--out": out, "--study": kept.file, "--report": report},
         endings={
-            "--out": RESULTS_FILE if search.methods else MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
+            "--out": MODEL_FILE if alone else FRONT_FILE + MODEL_FILE,
             "--study": STUDY_FILE,
             "--report": PAGE_FILE,
         },
@@ -116,8 +127,8 @@ def stage(
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.tables.fingerprints import table_fingerprint
 
-    check_stage_numbers(context.params)
-    refuse_unused(context, STAGE_USES)
+    check_stage(context.params)
+    refuse_unused(context, KINDS, "opponents" if alone else WITH_FRONT)
     front_file, model_file = output_files(out)  # two files of one kind are refused before any work
     paper = prices.paper()
     objectives = stage_objective_names(goals.objectives)
@@ -136,38 +147,23 @@ def stage(
         ),
         "reject_label": no_class(labels),
         "random_state": run.seed,
+        "confidence": read_confidence(prices.confidence, paper, labels),
     }
-    searched = {
-        "limits": limits,
-        **search.arguments(paper, labels),
-        **goals.arguments(labels),
-    } | asked.arguments()
     about = run_facts(context) | {"data": table_fingerprint(X, y).as_dict()}
     data = about["data"]["sha256"] + digest_of([prices.costs, search.feature_model])
-    if search.methods is not None or alone:
-        from shortlist.cli.commands.stage_methods import ModelFile, Splits, compare_on_splits, fit_opponent
+    if alone:
+        from shortlist.cli.commands.stage_opponent import ModelFile, fit_opponent
+        from shortlist.papers.stage_comparison import stage_methods
 
         print_notes(notes)
-        methods = search.chosen(common | {"confidence": searched["confidence"]}, searched)
         about |= {"notes": notes}
-        if alone:
-            model = ModelFile(learning, read.target, model_file)
-            fit_opponent(labels, search.method, methods[search.method], kept=model, about=about, json=json)
-        else:
-            how = Splits(Path(table).name.split(".")[0], search.seeds, run.seed, run.workers)
-            with kept.place(context, data).opened(context) as study:
-                compare_on_splits(
-                    X,
-                    labels,
-                    learning.cases,
-                    methods,
-                    how,
-                    study=study,
-                    out=front_file,
-                    about=about,
-                    json=json,
-                )
+        model = ModelFile(learning, read.target, model_file)
+        opponent = stage_methods([method], **common)[method]
+        fit_opponent(labels, method, opponent, kept=model, about=about, json=json)
         return
+    searched = (
+        search.arguments(method, paper) | goals.arguments(labels) | asked.arguments() | {"limits": limits}
+    )
     classifier = MultiStageClassifier(
         n_jobs=own_or_address(run.workers), answer_accuracy=promised.answer_accuracy,
         confidence_level=promised.confidence_level, purchase_rules=rules, **common, **searched,
@@ -179,7 +175,6 @@ def stage(
         read.target,
         learning.ids,
         learning.cases,
-        rows,
         promised.anyway,
         json,
         report,
@@ -211,7 +206,6 @@ class Outputs(NamedTuple):
     target: str
     ids: tuple[str, ...]
     cases: "Cases | None"
-    rows: int
     anyway: bool
     json: bool
     report: Path | None
@@ -276,7 +270,7 @@ def _find_front(
         files = {"out": front_file and str(front_file), "model": model_file and str(model_file)}
         print_json(facts | files | page_path(report) | {"notes": notes + later} | about)
     else:
-        print_staged(classifier, staged, seconds, wanted.rows, found)
+        print_staged(classifier, staged, seconds, found)
     kept = kept_text(front_file, model_file, picked=staged is not None)
     if unmet is not None and not reason:
         raise type(unmet)(f"{unmet}{kept}")

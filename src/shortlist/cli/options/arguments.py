@@ -2,7 +2,7 @@
 
 Errors of the library carry the argument they are about, and sentences put others between backticks, as Python
 has them; the command gives both the names of its options. An argument that has the name of an option needs no
-entry: ``max_stages`` is ``--max-stages`` where the command has that option.
+entry: ``max_size`` is ``--max-size`` where the command has that option.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ OPTIONS = {
     "limits": "--limit",
     "n_classifiers": "--classifiers",
     "n_jobs": "--workers",
-    "n_points": "--points",
-    "n_seeds": "--seeds",
+    "n_points": "--set points",
+    "n_seeds": "--set seeds",
     "purchase_rules": "--feature-model",
     "random_state": "--seed",
     "reject_label": "the label REJECT",
@@ -38,7 +38,7 @@ OPTIONS = {
 """Arguments that have another name here, the same in every command that passes them on."""
 
 OWN: dict[str, dict[str, str]] = {
-    "compare": {"method": "--methods"},
+    "compare": {"method": "--methods", "n_classifiers": "--set classifiers"},
     "prune": {"rule": "--method"},
     "stage": {
         "dataset": "--set costs-dataset",
@@ -70,16 +70,16 @@ def in_options(said: str | BaseException, command: str = "", options: Mapping[st
     command : str
         The words of the command, such as ``front pick``.
     options : mapping of str to str, optional
-        What the command's own parameters are called, such as ``max_stages``: ``--max-stages``.
+        What the command's own parameters are called, such as ``max_size``: ``--max-size``.
 
     Examples
     --------
     >>> from shortlist.errors import BadInputError
     >>> in_options(BadInputError("n_folds", "must be at least 2", 1))
     '--set folds must be at least 2, got 1.'
-    >>> options = {"method": "--method", "max_stages": "--max-stages"}
-    >>> in_options("Use `method='windows'`, or a lower `max_stages`.", "stage", options)
-    'Use --method windows, or a lower --max-stages.'
+    >>> options = {"method": "--method", "max_size": "--max-size"}
+    >>> in_options("Use `method='windows'`, or a lower `max_size`.", "stage", options)
+    'Use --method windows, or a lower --max-size.'
     >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.")
     "Pass --set 'default=Cost (EUR)=0'."
     """

@@ -13,8 +13,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has every field of its dataclass parameters as an option of its own.
 
     Such a parameter must be keyword-only, and the dataclass needs nothing but its fields. The command line
-    shows the options in the order of the fields, with their annotations and defaults. Fields that are
-    settings (:mod:`shortlist.cli.options.settings`) are typed as ``--set NAME=VALUE``. A
+    shows the options in the order of the fields, with their annotations and defaults. A field that two
+    have in common is one option, which both get. Fields that are settings
+    (:mod:`shortlist.cli.options.settings`) are typed as ``--set NAME=VALUE``. A
     command whose methods have settings too takes these, as read, by a parameter called ``settings``.
 
     Examples
@@ -37,7 +38,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command).parameters.values():
         if is_dataclass(parameter.annotation):
             kinds[parameter.name] = parameter.annotation
-            flat += _parameters(parameter.annotation)
+            known = {one.name for one in flat}
+            flat += [one for one in _parameters(parameter.annotation) if one.name not in known]
         else:
             flat.append(parameter)
     titled = {_title(kind): kind for kind in kinds.values() if setting_fields(kind)}
@@ -52,19 +54,20 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         usual = {name: _default(one) for kind in titled.values() for name, one in _settings(kind).items()}
         if titled or own:
             found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]
-            grouped = usual | {name: value for name, value in found.items() if name in usual}
-            given |= grouped
-            given["context"].params |= grouped
+            settled = usual | {name: value for name, value in found.items() if name in usual}
+            given |= settled
+            given["context"].params |= settled
             given["context"].meta[GIVEN] = set(found)
             if own:
                 given[SETTINGS] = {name: value for name, value in found.items() if name not in usual}
         made = {
-            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
-            for name, kind in kinds.items()
+            name: kind(**{one.name: given[one.name] for one in fields(kind)}) for name, kind in kinds.items()
         }
-        command(**given, **made)
+        grouped = {one.name for kind in kinds.values() for one in fields(kind)}
+        command(**{name: value for name, value in given.items() if name not in grouped}, **made)
 
     run.settings = lambda: titled  # type: ignore[attr-defined]  # a function takes any
+    run.groups = tuple(kinds.values())  # type: ignore[attr-defined]  # likewise
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # a function takes any
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run

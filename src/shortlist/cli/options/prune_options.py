@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from shortlist.cli.options.pairs import ALL, read_names, read_numbers
+from shortlist.cli.options.pairs import read_numbers
 from shortlist.cli.options.shared import (
-    NEEDS_PROMISE,
     POINT,
     POOL,
     SECONDS_HELP,
     WHAT_MATTERS,
-    Positive,
     Trust,
-    check_shared,
 )
-from shortlist.cli.options.unused import Use
+from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,22 +31,23 @@ GREEDY = "greedy-means"
 """The rule that chooses by the mean of probabilities, and answers by it."""
 
 
-@dataclass(frozen=True)
-class MethodOptions:
-    """What chooses the members: one method, or several side by side."""
+def _fits(given: Mapping[str, Any]) -> bool:
+    """Whether classifiers are fitted here."""
+    return given["pool"] is None and not given["answers"]
 
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Method: exact, or a rule: full, best-single, random, margin, kappa, kappa-pairs, "
-            "backfitting, greedy-means, "
-            "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
-        ),
-    ] = EXACT
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Methods to compare: all, or names such as exact,margin,uwa; by cross-validation."),
-    ] = None
+
+def _prices_matter(given: Mapping[str, Any]) -> bool:
+    """Whether prices are told of each judge, limited, or an objective."""
+    return given["answers"] or given["objectives"] is not None or given["max_cost"] is not None
+
+
+FITS = Needs("a pool that is fitted here", _fits)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """How the members answer together."""
+
     voting: Annotated[
         str,
         "How members answer: auto; hard, by votes; averaged, by the mean probability; or soft, selected by "
@@ -59,66 +57,32 @@ class MethodOptions:
         str,
         "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated.",
     ] = "auto"
-    folds: Annotated[int, "Number of cross-validation folds of --methods."] = 10
-    repeats: Annotated[int, "Repeats of the cross-validation of --methods, each with other folds."] = 1
 
-    def leaves_greedy_out(self, pool: "Pool | None") -> bool:
-        """Whether all methods are asked for, of a pool that gives no probabilities for one of them."""
-        from shortlist.ensembles.pools.answers import gives_probabilities
-
-        return self.methods == ALL and pool is not None and not gives_probabilities(pool)
-
-    def voting_notes(self, pool: "Pool | None" = None) -> list[str]:
-        """Return what to say where methods that choose by votes are compared with those that do not."""
-        if self.leaves_greedy_out(pool):
-            return [
-                f"{GREEDY} is left out: it needs probabilities of every judge, and some give classes alone."
-            ]
-        if self.methods is None or self.voting != "soft":
-            return []
-        return [
-            "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
-        ]
-
-    def rules_voting(self) -> str:
-        """Return how members answer that a rule chose, by their votes."""
-        return {"auto": "hard", "soft": "averaged"}.get(self.voting, self.voting)
-
-    def rule_pruner(self, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
+    def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
         from shortlist.ensembles.estimators.methods import pruning_methods
 
-        pruner: RulePruner = pruning_methods([self.method])[self.method]
-        if self.method != GREEDY:
-            pruner.set_params(voting=self.rules_voting())
+        pruner: RulePruner = pruning_methods([method])[method]
+        if method != GREEDY:
+            pruner.set_params(voting=rules_voting(self.voting))
         pruner.set_params(pool=pool, random_state=seed, n_jobs=jobs, probabilities=self.probabilities)
         return pruner
 
-    def chosen(self, exact: "ExactPruner") -> dict[str, Any]:
-        """Return the unfitted methods of a comparison by name."""
-        from shortlist.ensembles.estimators.methods import pruning_methods
 
-        names = None if self.methods in {None, ALL} else read_names(str(self.methods))
-        chosen = pruning_methods(names)
-        if self.leaves_greedy_out(exact.pool):
-            del chosen[GREEDY]
-        if "exact" in chosen:
-            # folds are the units of parallel work, so each proof has one thread
-            chosen["exact"] = exact.set_params(n_jobs=None)
-        for name, method in chosen.items():
-            method.set_params(pool=_affordable(exact) if name == "best-single" else _priced(exact))
-            if name != GREEDY:
-                method.set_params(voting=self.voting if name == EXACT else self.rules_voting())
-        return chosen
+def rules_voting(voting: str) -> str:
+    """Return how members answer that a rule chose, by their votes."""
+    return {"auto": "hard", "soft": "averaged"}.get(voting, voting)
 
 
 @dataclass(frozen=True)
 class PoolOptions:
     """Which classifiers there are."""
 
-    pool: Annotated[Path | None, typer.Option(help=f"{POOL}; default: fit a pool.")] = None
-    trust: Trust = False
-    classifiers: Annotated[int, typer.Option(help="Size of the pool to fit.")] = 100
+    pool: Annotated[
+        Path | None, typer.Option(help=f"{POOL}; default: fit a pool."), excludes("--answers")
+    ] = None
+    trust: Annotated[Trust, needs("--pool", "FILE")] = False
+    classifiers: Annotated[int, typer.Option(help="Size of the pool to fit."), FITS] = 100
     answers: Annotated[
         bool,
         typer.Option(
@@ -130,13 +94,27 @@ class PoolOptions:
     costs: Annotated[
         Path | None,
         typer.Option(help="CSV with columns name,cost: what each classifier of --pool, or judge, costs."),
+        Needs("--pool or --answers", lambda given: not _fits(given), "add --pool FILE or --answers"),
+        Needs("--max-cost", _prices_matter, "add --max-cost NUMBER"),
     ] = None
-    may_abstain: Annotated[bool, "Whether empty cells of --answers are abstentions.", "abstentions"] = True
+    may_abstain: Annotated[
+        bool, "Whether empty cells of --answers are abstentions.", "abstentions", needs("--answers")
+    ] = True
 
-    @property
-    def member_costs(self) -> Path | None:
-        """The prices of classifiers; those of judges go with their answers."""
-        return None if self.answers else self.costs
+    def costs_of(self, pool: "Pool | None", notes: list[str]) -> list[float] | None:
+        """Return the prices of the classifiers of a pool; what the file has beyond the pool is noted.
+
+        Those of judges go with their answers.
+        """
+        from shortlist._words import all_of
+
+        if self.answers or self.costs is None or pool is None:
+            return None
+        costs, unknown = read_member_costs(self.costs, pool.names)
+        if unknown:
+            names = all_of(unknown, most=8)
+            notes.append(f"{self.costs} also prices {names}, not in the pool: passed over.")
+        return costs
 
     def given(
         self, X: "pd.DataFrame", y: "pd.Series[Any]", dropped: Sequence[str], notes: list[str]
@@ -169,7 +147,17 @@ class PoolOptions:
 
 
 @dataclass(frozen=True)
-class SelectionOptions:
+class SizeOptions:
+    """Which committees may be chosen."""
+
+    positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
+    min_size: Annotated[int, "Fewest members."] = 1
+    max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
+    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
+
+
+@dataclass(frozen=True)
+class ExactOptions(SizeOptions, AnswerOptions):
     """What exact pruning maximises, and which selections it may choose."""
 
     objective: Annotated[
@@ -179,33 +167,34 @@ class SelectionOptions:
             "tp=1,tn=1,fp=-5,fn=0, or by class; with soft votes also log-loss, brier, or accuracy+slope-8."
         ),
     ] = "auto"
-    positive: Positive = None
     diversity: Annotated[
         str,
         "Limits on diversity: none, average, each, or such as each=0.2,mean=0.4 or double-fault:mean=0.1.",
     ] = "none"
-    min_size: Annotated[int, "Fewest members."] = 1
-    max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
     max_copies: Annotated[
         int, "Largest weight of a classifier in the mean; each copy counts towards the sizes."
     ] = 1
-    max_cost: Annotated[float | None, typer.Option(help="Most that the members may cost together.")] = None
-    pruning_rows: Annotated[
-        str, "Which rows select members: auto, held-out (three of ten) or out-of-fold (all)."
-    ] = "auto"
-    refit: Annotated[
-        bool | None,
-        "Whether the selected members are fitted again on all training rows; default yes for exact.",
+    max_cost: Annotated[
+        float | None,
+        typer.Option(help="Most that the members may cost together."),
+        Needs(
+            "--pool or --costs",
+            lambda given: given["costs"] is not None or given["pool"] is not None,
+            "add --pool FILE, or --answers with --costs FILE",
+        ),
     ] = None
-    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
+    pruning_rows: Annotated[
+        str, "Which rows select members: auto, held-out (three of ten) or out-of-fold (all).", FITS
+    ] = "auto"
+    refit: Annotated[bool, "Whether the selected members are fitted again on all training rows.", FITS] = True
     solver: Annotated[str, "What proves: auto, or highs, cpsat or scip alone on the integer program."] = (
         "auto"
     )
 
     def exact_pruner(
-        self, pool: "Pool | None", prices: Path | None, seed: int, jobs: int, notes: list[str]
+        self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int | None
     ) -> "ExactPruner":
-        """Return the unfitted pruner that proves; what the cost file has beyond the pool is noted."""
+        """Return the unfitted pruner that proves."""
         from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 
         return ExactPruner(
@@ -216,31 +205,21 @@ class SelectionOptions:
             min_size=self.min_size,
             max_size=self.max_size,
             max_copies=self.max_copies,
-            member_costs=self.costs_of(pool, prices, notes),
+            member_costs=costs,
             max_cost=self.max_cost,
             time_limit_s=self.time_limit,
             solver=self.solver,
             pruning_rows=self.pruning_rows,
-            refit=self.refit is not False,
+            refit=self.refit,
             n_jobs=jobs,
             random_state=seed,
+            voting=self.voting,
+            probabilities=self.probabilities,
         )
-
-    def costs_of(self, pool: "Pool | None", prices: Path | None, notes: list[str]) -> list[float] | None:
-        """Return the prices of the cost file, if there is one; what it has beyond the pool is noted."""
-        from shortlist._words import all_of
-
-        if prices is None or pool is None:
-            return None
-        costs, unknown = read_member_costs(prices, pool.names)
-        if unknown:
-            names = all_of(unknown, most=8)
-            notes.append(f"{prices} also prices {names}, not in the pool: passed over.")
-        return costs
 
 
 @dataclass(frozen=True)
-class FrontOptions:
+class FrontOptions(SizeOptions):
     """Several things that matter at once, and which committee of their front predicts."""
 
     objectives: Annotated[
@@ -261,7 +240,7 @@ class FrontOptions:
     ] = "ideal"
 
     def front_pruner(
-        self, wanted: SelectionOptions, pool: "Pool | None", prices: Path | None, seed: int, jobs: int
+        self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int
     ) -> "FrontPruner":
         """Return the unfitted pruner that looks for the front."""
         from shortlist.cli.options.points import read_pick
@@ -270,176 +249,38 @@ class FrontOptions:
         return FrontPruner(
             pool,
             objectives=[text.strip() for text in str(self.objectives).split(",")],
-            positive=wanted.positive,
+            positive=self.positive,
             pick=read_pick(self.pick, COMMITTEE_PICKS),
-            min_size=wanted.min_size,
-            max_size=wanted.max_size,
-            member_costs=wanted.costs_of(pool, prices, []),
-            time_limit_s=wanted.time_limit,
+            min_size=self.min_size,
+            max_size=self.max_size,
+            member_costs=costs,
+            time_limit_s=self.time_limit,
             n_jobs=jobs,
             random_state=seed,
         )
 
 
-def _methods(given: Mapping[str, Any]) -> set[str]:
-    """Return the names of the methods that were asked for; ``all`` stays one of them."""
-    methods: str | None = given["methods"]
-    return {given["method"]} if methods is None else set(read_names(methods))
-
-
-def _fits(given: Mapping[str, Any]) -> bool:
-    """Whether classifiers are fitted here."""
-    return given["pool"] is None and not given["answers"]
-
-
-PRUNE_USES = (
-    Use(
-        ("pick",),
-        lambda given: given["objectives"] is not None,
-        "--objectives",
-        "add --objectives 'max accuracy, min size'",
-    ),
-    Use(
-        (
-            "method",
-            "methods",
-            "voting",
-            "probabilities",
-            "objective",
-            "diversity",
-            "max_copies",
-            "max_cost",
-            "solver",
-            "pruning_rows",
-            "refit",
-            "answer_accuracy",
-        ),
-        lambda given: given["objectives"] is None,
-        "a run without --objectives",
-    ),
-    Use(
-        ("method", "pool", "answer_accuracy", "probabilities"),
-        lambda given: given["methods"] is None,
-        "a run without --methods",
-    ),
-    NEEDS_PROMISE,
-    Use(
-        ("folds", "repeats"),
-        lambda given: given["methods"] is not None,
-        "--methods",
-        "add --methods all",
-    ),
-    Use(
-        (
-            "objective",
-            "positive",
-            "diversity",
-            "min_size",
-            "max_size",
-            "max_copies",
-            "max_cost",
-            "time_limit",
-            "solver",
-        ),
-        lambda given: bool(_methods(given) & {EXACT, ALL}),
-        "the method exact",
-        "name exact as the method",
-    ),
-    Use(
-        ("trust",),
-        lambda given: given["pool"] is not None,
-        "--pool",
-        "add --pool FILE",
-    ),
-    Use(
-        ("costs",),
-        lambda given: given["answers"] or given["pool"] is not None,
-        "--pool or --answers",
-        "add --pool FILE or --answers",
-    ),
-    Use(
-        ("costs",),
-        lambda given: given["answers"] or bool(_methods(given) & {EXACT, ALL}),
-        "the method exact",
-        "name exact as the method",
-    ),
-    Use(
-        ("max_cost",),
-        lambda given: not given["answers"] or given["costs"] is not None,
-        "a table of answers whose judges have prices",
-        "add --costs FILE",
-    ),
-    Use(
-        ("max_cost",),
-        lambda given: given["pool"] is not None or given["costs"] is not None,
-        "--pool or --costs",
-        "add --pool FILE, or --answers with --costs FILE",
-    ),
-    Use(("may_abstain",), lambda given: given["answers"], "--answers", "add --answers"),
-    Use(("pool",), lambda given: not given["answers"], "a run without --answers"),
-    Use(
-        ("costs",),
-        lambda given: given["answers"] or given["max_cost"] is not None or given["objectives"] is not None,
-        "--max-cost",
-        "add --max-cost NUMBER",
-    ),
-    Use(
-        ("classifiers",),
-        _fits,
-        "a pool that is fitted here",
-    ),
-    Use(
-        ("pruning_rows",),
-        lambda given: _fits(given) and given["methods"] is None and given["method"] == EXACT,
-        "the method exact, with a pool that is fitted here",
-    ),
-    Use(
-        ("refit",),
-        lambda given: _fits(given) and (given["methods"] is not None or given["method"] == EXACT),
-        "the method exact and --methods, with a pool that is fitted here",
-    ),
-)
-"""When each option of prune is used. ``--workers`` always says what may be taken at most."""
-
-
-def check_prune_numbers(given: Mapping[str, Any]) -> None:
-    """Refuse numbers that are out of range whatever the table holds, and methods that there are not."""
-    from shortlist._validation import as_choice, as_count
+def check_method(method: str, answers: AnswerOptions) -> None:
+    """Refuse a method that there is not, and ways to vote that it does not have."""
+    from shortlist._validation import as_choice
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
     from shortlist.ensembles.estimators.methods import pruning_methods
     from shortlist.errors import BadInputError
 
-    check_shared(given)
-    as_count(given["classifiers"], "--classifiers")
-    as_choice(given["voting"], "--set voting", ["auto", "hard", "averaged", "soft"])
-    as_choice(given["probabilities"], "--set probabilities", PROBABILITY_SOURCES)
-    if given["voting"] == "soft" and given["methods"] is None and given["method"] not in {EXACT, GREEDY}:
+    voting = answers.voting
+    as_choice(method, "--method", list(pruning_methods()))
+    as_choice(answers.probabilities, "--set probabilities", PROBABILITY_SOURCES)
+    as_choice(voting, "--set voting", ["auto", "hard", "averaged", "soft"])
+    if voting == "soft" and method not in {EXACT, GREEDY}:
         raise BadInputError(
-            f"--set voting=soft is of the methods exact and {GREEDY}, got {given['method']}. Pass --set "
+            f"--set voting=soft is of the methods exact and {GREEDY}, got {method}. Pass --set "
             "voting=averaged."
         )
-    if given["methods"] is None and given["method"] == GREEDY and given["voting"] not in {"auto", "soft"}:
+    if method == GREEDY and voting not in {"auto", "soft"}:
         raise BadInputError(
-            f"--set voting must be auto or soft with the method {GREEDY}, got {given['voting']}. Its members "
+            f"--set voting must be auto or soft with the method {GREEDY}, got {voting}. Its members "
             "answer by the mean that chose them."
         )
-    as_choice(given["pruning_rows"], "--set pruning-rows", ["auto", "out-of-fold", "held-out"])
-    as_count(given["folds"], "--set folds", at_least=2)
-    as_count(given["repeats"], "--set repeats")
-    as_count(given["min_size"], "--set min-size", at_least=0)
-    if given["max_size"] is not None:
-        as_count(given["max_size"], "--max-size")
-    as_count(given["max_copies"], "--set max-copies")
-    known = list(pruning_methods())
-    if given["methods"] is None:
-        as_choice(given["method"], "--method", known)
-    elif given["methods"] != ALL:
-        for name in read_names(given["methods"]):
-            as_choice(name, "--methods", [ALL, *known])
-        if ALL in read_names(given["methods"]):
-            raise BadInputError(
-                "--methods must be all, or names of methods, got both. Leave out one of them."
-            )
 
 
 def _numbers_or_name(text: str, option: str) -> Any:
@@ -491,26 +332,6 @@ def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
     table.attrs = X.attrs
     if found := long_log(table, str(y.name)):
         raise BadInputError(found)
-
-
-def _priced(exact: "ExactPruner") -> Any:
-    """Return the pool of a comparison with the prices that the limit on cost goes by."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    if exact.member_costs is None:
-        return exact.pool
-    return replace(exact.pool, costs=np.array(exact.member_costs, dtype=np.float64))
-
-
-def _affordable(exact: "ExactPruner") -> Any:
-    """Return whoever of the pool is within the limit on cost alone; all of it where nobody is."""
-    pool = _priced(exact)
-    if exact.max_cost is None or pool.costs is None:
-        return pool
-    within = pool.costs.round(9) <= exact.max_cost
-    return pool.subset(within) if within.any() else pool
 
 
 def read_judge_costs(path: Path) -> dict[str, float]:

@@ -6,7 +6,7 @@ one it is typed with hyphens, without ``n_`` before it and the unit ``_s`` behin
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
@@ -23,6 +23,7 @@ GIVEN = "settings that were given"
 """Where a context keeps the names of the fields that ``--set`` has filled."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
+Kind = TypeVar("Kind")
 
 Settings: TypeAlias = Annotated[
     list[str] | None,
@@ -54,11 +55,34 @@ class Setting:
 
 def setting_fields(kind: type) -> dict[str, Setting]:
     """Return the settings of a dataclass, by the names of the fields."""
-    return {
-        field: Setting(hint.__origin__, *hint.__metadata__, *[typed(field)][len(hint.__metadata__) - 1 :])
-        for field, hint in get_type_hints(kind, include_extras=True).items()
-        if get_origin(hint) is Annotated and isinstance(hint.__metadata__[0], str)
-    }
+    found = {}
+    for field, hint in get_type_hints(kind, include_extras=True).items():
+        told = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, str)]
+        if told:
+            found[field] = Setting(hint.__origin__, told[0], told[1] if told[1:] else typed(field))
+    return found
+
+
+def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) -> type:
+    """Return a dataclass with the fields of several, but for some, each of which is typed with ``--set``.
+
+    Its values are those of `kinds` by default; :func:`of_settings` reads them back.
+    """
+    made = {}
+    for kind in kinds:
+        hints = get_type_hints(kind, include_extras=True)
+        for one in dataclasses.fields(kind):
+            told = [getattr(mark, "help", mark) for mark in hints[one.name].__metadata__]
+            words = [each for each in told if isinstance(each, str)]
+            if one.name not in but:
+                made[one.name] = (one.name, Annotated[hints[one.name].__origin__, *words], one.default)
+    return dataclasses.make_dataclass(title, made.values(), frozen=True)
+
+
+def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) -> Kind:
+    """Return a dataclass with the settings that are fields of it, and with other fields by name."""
+    names = {one.name for one in dataclasses.fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    return kind(**{name: value for name, value in settings.items() if name in names}, **others)
 
 
 def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from shortlist.cli.options.unused import Use
+from shortlist.cli.options.pairs import read_names
+from shortlist.cli.options.unused import needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,19 +53,12 @@ Target: TypeAlias = Annotated[str, typer.Option(help="Column that holds the clas
 Drop: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Column to leave out, such as an id; may be repeated.")
 ]
-Keep: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(help="Column to learn from although it looks like a name of the row; may be repeated."),
-]
 Group: TypeAlias = Annotated[
     str | None,
     typer.Option(
         help="Column that names the case of each row: all rows of a case are on one side of every split, and "
         "nothing is learned from the column."
     ),
-]
-Positive: TypeAlias = Annotated[
-    str | None, typer.Option(help="Class that counts as positive; default the last, sorted.")
 ]
 LimitTexts: TypeAlias = Annotated[
     list[str] | None,
@@ -100,7 +94,7 @@ def own_workers(workers: int | str | None, what: str) -> int:
     if isinstance(workers, str):
         raise BadInputError(
             f"--workers must be a number with {what}, which runs on this machine, got {workers}. An address "
-            "goes with prune --methods, stage, compare, reproduce, and configure --method solrep."
+            "goes with stage, compare, reproduce, and configure --method solrep."
         )
     return -1 if workers is None else workers
 
@@ -126,7 +120,9 @@ class TableOptions:
 
     target: Target = "target"
     drop: Drop = None
-    keep: Keep = None
+    keep: Annotated[
+        str | None, "Columns to learn from although they look like names of the rows, such as id,zip."
+    ] = None
     group: Group = None
 
     def read(self, table: str, notes: list[str]) -> "LearningTable":
@@ -137,7 +133,7 @@ class TableOptions:
             read_table(table, notes),
             self.target,
             drop=self.drop or (),
-            keep=self.keep or (),
+            keep=() if self.keep is None else read_names(self.keep),
             group=self.group,
             notes=notes,
         )
@@ -157,7 +153,7 @@ class RunOptions:
         typer.Option(
             parser=read_workers,
             metavar="N|ADDRESS",
-            show_default="every core; with --methods 1",
+            show_default="every core",
             help=WORKERS,
         ),
     ] = None
@@ -173,6 +169,9 @@ class OwnRunOptions:
     ] = None
 
 
+OF_A_PROMISE = needs("--answer-accuracy", "NUMBER")
+
+
 @dataclass(frozen=True)
 class PromiseOptions:
     """What is to be promised about answers to new rows."""
@@ -185,9 +184,9 @@ class PromiseOptions:
         ),
     ] = None
     confidence_level: Annotated[
-        float, "Probability with which the promise of --answer-accuracy holds at least."
+        float, "Probability with which the promise of --answer-accuracy holds at least.", OF_A_PROMISE
     ] = 0.95
-    anyway: Anyway = False
+    anyway: Annotated[Anyway, OF_A_PROMISE] = False
 
     def selective(self, classifier: Any, seed: int, y: "pd.Series[Any]") -> Any:
         """Return an unfitted classifier, where it was asked for as one that keeps a promise."""
@@ -207,15 +206,6 @@ class PromiseOptions:
 def no_class(y: Any) -> str | None:
     """Return the label of rows without an answer; None where classes are words, as the library has one."""
     return None if y.dtype.kind == "O" else "REJECT"
-
-
-NEEDS_PROMISE = Use(
-    ("confidence_level", "anyway"),
-    lambda given: given["answer_accuracy"] is not None,
-    "--answer-accuracy",
-    "add --answer-accuracy NUMBER",
-)
-"""When the options of a promise are used."""
 
 
 def check_shared(given: Mapping[str, Any]) -> None:

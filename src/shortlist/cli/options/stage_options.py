@@ -1,39 +1,40 @@
 """What `shortlist stage` is asked: its options, which of them are used, and what they hold."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import ALL, read_names, read_numbers, read_pairs
+from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import (
-    NEEDS_PROMISE,
     POINT,
     SECONDS_HELP,
     WHAT_MATTERS,
     LimitTexts,
-    Positive,
     check_shared,
 )
-from shortlist.cli.options.unused import Use
+from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     from shortlist.multistage.presets import Preset
     from shortlist.multistage.problem.costs import FeatureCosts
     from shortlist.multistage.search.emsco import EmscoOptions
 
+FRONT_METHODS = ("auto", "emsco", "enumerate", "windows")
+"""What ``--method`` may be where there is a front; the others are opponents."""
+WITH_FRONT = "methods with a front: auto, enumerate, windows, emsco"
+OF_FRONTS = Needs(WITH_FRONT, lambda given: given["method"] in FRONT_METHODS)
+USUAL_OBJECTIVES = "coverage,conclusive_accuracy,acquisition_cost"
 USUAL_CONFIDENCE = 0.75
 LOGISTIC = "logistic"
 """What answers at every stage unless another classifier is named."""
-FRONT_METHODS = ("auto", "emsco", "enumerate", "windows")
-"""What ``--method`` may be where there is a front; the others are opponents."""
 
 
 @dataclass(frozen=True)
 class PriceOptions:
-    """What features cost."""
+    """What features cost, and how sure an answer must be."""
 
     costs: Annotated[
         Path | None,
@@ -44,7 +45,9 @@ class PriceOptions:
         ),
     ] = None
     costs_dataset: Annotated[
-        str | None, "Use only the rows of --costs whose column dataset has this value."
+        str | None,
+        "Use only the rows of --costs whose column dataset has this value.",
+        needs("--costs", "FILE"),
     ] = None
     preset: Annotated[
         str | None,
@@ -54,7 +57,16 @@ class PriceOptions:
         ),
     ] = None
     scaling: Annotated[
-        str | None, "Cost of class T in a preset: 10T, 10^T or 100T; default the preset's."
+        str | None,
+        "Cost of class T in a preset: 10T, 10^T or 100T; default the preset's.",
+        needs("--preset", "NAME"),
+        excludes("--costs"),
+    ] = None
+    confidence: Annotated[
+        str | None,
+        typer.Option(
+            help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."
+        ),
     ] = None
 
     def paper(self) -> "Preset | None":
@@ -62,6 +74,15 @@ class PriceOptions:
         from shortlist.multistage.presets import preset
 
         return preset(self.preset) if self.preset else None
+
+
+def measured(objective: str) -> Needs:
+    """Return the mark of what only one objective uses."""
+    return Needs(
+        f"the objective {objective}",
+        lambda given: objective in stage_objective_names(given["objectives"] or USUAL_OBJECTIVES),
+        "name it in --objectives",
+    )
 
 
 @dataclass(frozen=True)
@@ -74,7 +95,7 @@ class GoalOptions:
             help=f"{WHAT_MATTERS}: coverage, conclusive_accuracy, acquisition_cost, false_positive_rate, "
             "stages, worst_case_cost, evaluation_cost, or a column of --costs such as hours."
         ),
-    ] = "coverage,conclusive_accuracy,acquisition_cost"
+    ] = USUAL_OBJECTIVES
     pick: Annotated[
         str,
         typer.Option(
@@ -83,16 +104,26 @@ class GoalOptions:
         ),
     ] = "one-se"
     limit: LimitTexts = None
-    positive: Positive = None
+    positive: Annotated[
+        str | None,
+        "Class that counts as positive; default the last, sorted.",
+        measured("false_positive_rate"),
+    ] = None
     penalty: Annotated[
-        str | None, "What an error about a row of a class takes from the accuracy, such as ill=0.5,well=0.1."
+        str | None,
+        "What an error about a row of a class takes from the accuracy, such as ill=0.5,well=0.1.",
+        measured("conclusive_accuracy"),
     ] = None
     call_cost: Annotated[
-        float, "Cost of one call of a classifier, or of each member that it asks, for evaluation_cost."
+        float,
+        "Cost of one call of a classifier, or of each member that it asks, for evaluation_cost.",
+        measured("evaluation_cost"),
     ] = 1.0
-    call_cost_per_feature: Annotated[float, "What such a call costs more for each feature that it reads."] = (
-        0.0
-    )
+    call_cost_per_feature: Annotated[
+        float,
+        "What such a call costs more for each feature that it reads.",
+        measured("evaluation_cost"),
+    ] = 0.0
 
     def arguments(self, labels: Any) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
@@ -104,6 +135,13 @@ class GoalOptions:
             "call_cost": self.call_cost,
             "call_cost_per_feature": self.call_cost_per_feature,
         }
+
+
+OF_ENSEMBLES = Needs(
+    "a --subclassifier other than logistic",
+    lambda given: given["subclassifier"] != LOGISTIC,
+    "name one, such as --subclassifier pruned",
+)
 
 
 @dataclass(frozen=True)
@@ -120,10 +158,14 @@ class StageClassifierOptions:
     ensemble_size: Annotated[
         int | None,
         "Most members of an ensemble, trees of a forest or rounds of boosting; default 5, 25, 50 and 50.",
+        OF_ENSEMBLES,
     ] = None
-    share_fits: Annotated[bool, "Whether one classifier serves all sets of features during the search."] = (
-        False
-    )
+    share_fits: Annotated[
+        bool,
+        "Whether one classifier serves all sets of features during the search.",
+        OF_ENSEMBLES,
+        excludes("--set recall"),
+    ] = False
 
     def arguments(self) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
@@ -133,17 +175,20 @@ class StageClassifierOptions:
         return {"subclassifier": made, "share_fits": self.share_fits}
 
 
+EVOLVES = Needs(
+    "the method emsco",
+    lambda given: (
+        stage_method(given["method"], None, given["rules"]) == "emsco" or given["recall"] is not None
+    ),
+    "add --method emsco",
+)
+
+
 @dataclass(frozen=True)
 class StageSearchOptions:
     """Which stage assignments there are, and how the front is found."""
 
-    confidence: Annotated[
-        str | None,
-        typer.Option(
-            help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."
-        ),
-    ] = None
-    max_stages: Annotated[int | None, typer.Option(help="Most stages; default: 4, or fewer features.")] = None
+    max_stages: Annotated[int | None, "Most stages; default: 4, or fewer features."] = None
     removal: Annotated[bool, "Whether features may be in no stage."] = False
     feature_model: Annotated[
         Path | None,
@@ -156,29 +201,28 @@ class StageSearchOptions:
         float | None,
         "Risk, shared among the stages, at which an exact binomial tail supports each threshold.",
     ] = None
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Method: enumerate (complete front, proved), windows (wide tables, exact within windows of "
-            "features), emsco (evolution), auto by its budget; or an opponent: greedy-miser, cstc, astc, "
-            "co-t, cact-lasso, single, lightgbm, l1-path."
+    budget: Annotated[
+        int,
+        "Most stage assignments that auto enumerates.",
+        Needs(
+            "--method auto without recall or rules",
+            lambda given: (given["method"], given["rules"], given["recall"]) == ("auto", None, None),
         ),
-    ] = "auto"
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Methods to compare: all, or names such as emsco,cstc,single; on several splits."),
+    ] = 300_000_000
+    population: Annotated[int | None, "Individuals of a generation of emsco.", EVOLVES] = None
+    generations: Annotated[int | None, "Most generations of emsco.", EVOLVES] = None
+    rules: Annotated[
+        str | None, "How emsco breeds: distinct (the default), or paper, as printed.", EVOLVES
     ] = None
-    seeds: Annotated[int, typer.Option(help="Of --methods: splits, one per seed, from --seed on.")] = 10
-    budget: Annotated[int, "Most stage assignments that auto enumerates."] = 300_000_000
-    population: Annotated[int | None, "Individuals of a generation of emsco."] = None
-    generations: Annotated[int | None, "Most generations of emsco."] = None
-    rules: Annotated[str | None, "How emsco breeds: distinct (the default), or paper, as printed."] = None
     recall: Annotated[
         int | None,
         "Enumerate, and report which share of the front emsco finds with so many seeds.",
+        excludes("--feature-model"),
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
-    sample_rows: Annotated[int | None, "Search with at most so many rows; default all."] = None
+    sample_rows: Annotated[
+        int | None, "Search with at most so many rows; default all.", excludes("--set recall")
+    ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":
         """Return the preset's parameters of the evolution, with those that were given."""
@@ -194,27 +238,13 @@ class StageSearchOptions:
         start = EmscoOptions() if paper is None else paper.options
         return replace(start, **{name: value for name, value in given.items() if value is not None})
 
-    def chosen(self, options: Mapping[str, Any], searched: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the unfitted methods of a comparison by name, or the opponent of ``--method``.
-
-        `options` are those of every method, and `searched` those of the methods with a front alone.
-        """
-        from shortlist.papers.stage_comparison import SEARCHES, stage_methods
-
-        names = [self.method] if self.methods is None else compared_names(self.methods)
-        found = stage_methods(names, **options)
-        for name in set(found) & set(SEARCHES):
-            found[name].set_params(**{**searched, "method": name})
-        return found
-
-    def arguments(self, paper: "Preset | None", labels: Any) -> dict[str, Any]:
+    def arguments(self, method: str, paper: "Preset | None") -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
         return {
-            "confidence": read_confidence(self.confidence, paper, labels),
             "max_stages": self.max_stages,
             "removal": self.removal,
             "accuracy_risk": self.accuracy_risk,
-            "method": stage_method(self.method, self.recall, self.rules),
+            "method": stage_method(method, self.recall, self.rules),
             "enumeration_budget": self.budget,
             "emsco_options": self.evolution(paper),
             "time_limit_s": self.time_limit,
@@ -222,176 +252,31 @@ class StageSearchOptions:
         }
 
 
-def compared_names(methods: str | None) -> list[str]:
-    """Return the names of the methods in ``--methods``; none where it was not given."""
-    from shortlist.papers.stage_comparison import stage_methods
+def is_opponent(method: str) -> bool:
+    """Whether an opponent is fitted, which has no front."""
+    if method in FRONT_METHODS:
+        return False
+    from shortlist._validation import as_choice
+    from shortlist.papers.stage_comparison import OPPONENTS
 
-    return [] if methods is None else list(stage_methods()) if methods == ALL else read_names(methods)
-
-
-def is_opponent(given: Mapping[str, Any]) -> bool:
-    """Whether one opponent is fitted, which has no front."""
-    return given["methods"] is None and given["method"] not in FRONT_METHODS
-
-
-def _has_front(given: Mapping[str, Any]) -> bool:
-    """Whether stage assignments are searched, alone or in a comparison."""
-    if given["methods"] is None:
-        return given["method"] in FRONT_METHODS
-    return bool(set(FRONT_METHODS) & set(compared_names(given["methods"])))
+    as_choice(method, "--method", (*FRONT_METHODS, *OPPONENTS))
+    return True
 
 
-def _evolves(given: Mapping[str, Any]) -> bool:
-    """Whether evolution runs: by the method, beside the enumeration, or in a comparison."""
-    if given["methods"] is not None:
-        return "emsco" in compared_names(given["methods"])
-    found = stage_method(given["method"], None, given["rules"])
-    return found == "emsco" or given["recall"] is not None
-
-
-def _measures(objective: str) -> Callable[[Mapping[str, Any]], bool]:
-    return lambda given: objective in stage_objective_names(given["objectives"])
-
-
-STAGE_USES = (
-    Use(
-        ("seeds",),
-        lambda given: given["methods"] is not None,
-        "--methods",
-        "add --methods all",
-    ),
-    Use(
-        ("study",),
-        lambda given: not is_opponent(given),
-        "methods with a front: auto, enumerate, windows, emsco, or --methods",
-    ),
-    Use(("method",), lambda given: given["methods"] is None, "one method", "leave out --methods"),
-    Use(
-        (
-            "objectives",
-            "pick",
-            "limit",
-            "max_stages",
-            "removal",
-            "accuracy_risk",
-            "positive",
-            "penalty",
-            "call_cost",
-            "call_cost_per_feature",
-            "time_limit",
-            "sample_rows",
-            "subclassifier",
-            "ensemble_size",
-            "share_fits",
-        ),
-        _has_front,
-        "methods with a front: auto, enumerate, windows, emsco",
-    ),
-    Use(
-        ("ensemble_size", "share_fits"),
-        lambda given: given["subclassifier"] != LOGISTIC,
-        "a --subclassifier other than logistic",
-        "name one, such as --subclassifier pruned",
-    ),
-    Use(
-        ("rows", "recall", "report", "answer_accuracy"),
-        lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
-        "methods with a front: auto, enumerate, windows, emsco, one of them alone",
-    ),
-    NEEDS_PROMISE,
-    Use(
-        ("feature_model",),
-        lambda given: given["methods"] is None and given["method"] in FRONT_METHODS,
-        "methods with a front: auto, enumerate, windows, emsco, one of them alone",
-    ),
-    Use(("recall",), lambda given: given["feature_model"] is None, "a run without --feature-model"),
-    Use(("sample_rows", "share_fits"), lambda given: given["recall"] is None, "a run without --set recall"),
-    Use(("costs_dataset",), lambda given: given["costs"] is not None, "--costs", "add --costs FILE"),
-    Use(("scaling",), lambda given: given["preset"] is not None, "--preset", "add --preset NAME"),
-    Use(("scaling",), lambda given: given["costs"] is None, "the costs of a preset", "leave out --costs"),
-    Use(
-        ("preset",),
-        lambda given: given["costs"] is None or given["confidence"] is None or _evolves(given),
-        "a run that takes costs, confidence or evolution from it",
-        "leave out --costs or --confidence",
-    ),
-    Use(
-        ("budget",),
-        lambda given: (
-            stage_method(given["method"], None, given["rules"]) == "auto"
-            and given["recall"] is None
-            and given["methods"] is None
-        ),
-        "--method auto without recall or rules",
-    ),
-    Use(
-        ("population", "generations", "rules"),
-        _evolves,
-        "the method emsco",
-        "add --method emsco",
-    ),
-    Use(
-        ("call_cost", "call_cost_per_feature"),
-        _measures("evaluation_cost"),
-        "the objective evaluation_cost",
-        "name it in --objectives",
-    ),
-    Use(
-        ("penalty",),
-        _measures("conclusive_accuracy"),
-        "the objective conclusive_accuracy",
-        "name it in --objectives",
-    ),
-    Use(
-        ("positive",),
-        _measures("false_positive_rate"),
-        "the objective false_positive_rate",
-        "name it in --objectives",
-    ),
-    Use(("rows",), lambda given: not given["json"], "the table for people", "leave out --json"),
-)
-"""When each option of stage is used. The others are used in every run: whatever is chosen, the report
-measures its cost.
-"""
-
-
-def check_stage_numbers(given: Mapping[str, Any]) -> None:
-    """Refuse what is out of range whatever the table holds, and names that there are not."""
+def check_stage(given: Mapping[str, Any]) -> None:
+    """Refuse what is wrong whatever the table holds."""
     from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
     from shortlist.purchases.stage_classifiers import STAGE_KINDS
 
     check_shared(given)
-    as_count(given["budget"], "--set budget", at_least=0)
     as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))
-    if given["ensemble_size"] is not None:
-        as_count(given["ensemble_size"], "--set ensemble-size")
-    if given["max_stages"] is not None:
-        as_count(given["max_stages"], "--max-stages")
-    as_count(given["seeds"], "--seeds")
-    if given["recall"] is not None:
-        as_count(given["recall"], "--set recall")
+    for name in ("ensemble_size", "max_stages", "recall", "budget"):
+        if given[name] is not None:
+            as_count(given[name], name, at_least=int(name != "budget"))
     point_or_rule(given["pick"])
     objectives = stage_objective_names(given["objectives"])
     check_objectives(objectives, () if given["costs"] is None else objectives)
-
-
-def check_stage_methods(given: Mapping[str, Any]) -> None:
-    """Refuse names of methods that there are not."""
-    from shortlist._validation import as_choice
-    from shortlist.errors import BadInputError
-    from shortlist.papers.stage_comparison import OPPONENTS, SEARCHES
-
-    if given["methods"] is None:
-        as_choice(given["method"], "--method", (*FRONT_METHODS, *OPPONENTS))
-        return
-    names = read_names(given["methods"])
-    if ALL in names and names != [ALL]:
-        raise BadInputError("--methods must be all, or names of methods, got both. Leave out one of them.")
-    for name in names:
-        as_choice(name, "--methods", (ALL, *SEARCHES, *OPPONENTS))
-    if len(set(names)) < len(names):
-        raise BadInputError("--methods must name each method once, got one twice. Leave one out.")
 
 
 def point_or_rule(pick: str) -> int | str:

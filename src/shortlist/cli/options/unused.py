@@ -1,64 +1,100 @@
-"""Options that a command would ignore are refused: one table per command says when each option is used."""
+"""Options that a command would ignore are refused, by what the fields of its dataclasses say themselves."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
 
 import typer
 
 
 @dataclass(frozen=True)
-class Use:
-    """When options are used.
+class Needs:
+    """Marks a field whose option is used only together with something else.
 
     Attributes
     ----------
-    options : tuple of str
-        Names of parameters of the command's function, such as ``("folds", "max_size")``.
-    when : callable
-        Takes the values of all parameters by name, and says whether the options are used.
-    belongs_to : str
-        What they belong to, as the user types it, such as ``"--methods"``.
+    what : str
+        What it belongs to, as the user types it, such as ``"--answers"``.
+    met : callable
+        Takes the values of all parameters by name, and says whether that is there.
     instead : str
-        What to do for them to be used, such as ``"add --methods all"``; empty where there is nothing.
+        What to do for the option to be used, such as ``"add --answers"``; empty where there is nothing.
     """
 
-    options: tuple[str, ...]
-    when: Callable[[Mapping[str, Any]], bool]
-    belongs_to: str
+    what: str
+    met: Callable[[Mapping[str, Any]], bool]
     instead: str = ""
 
 
-def refuse_unused(context: typer.Context, uses: Sequence[Use]) -> None:
+NONE: Mapping[str, tuple[type, ...]] = {}
+
+
+def needs(option: str, value: str = "") -> Needs:
+    """Return the mark of what belongs to another option, which has to be given."""
+    name = option.removeprefix("--").replace("-", "_")
+    return Needs(option, lambda given: bool(given[name]), f"add {option} {value}".strip())
+
+
+def excludes(option: str) -> Needs:
+    """Return the mark of what a run with another option has no use for."""
+    name = option.removeprefix("--set ").removeprefix("--").replace("-", "_")
+    return Needs(f"a run without {option}", lambda given: not given[name])
+
+
+def refuse_unused(
+    context: typer.Context, kinds: Mapping[str, tuple[type, ...]] = NONE, chosen: str = ""
+) -> None:
     """Refuse options that the user gave and the command would not use, also where the value is the default.
 
     Parameters
     ----------
     context : typer.Context
         Of the running command, with the values of its parameters and where each came from.
-    uses : sequence of Use
-        The table of the command; options that it does not name are always used.
+    kinds : mapping of str to tuple of type
+        What the command can do, as the user calls it, and the dataclasses whose fields are used then. A field
+        of another one is refused. Options that are in none of them are always used.
+    chosen : str
+        What it does.
 
     Raises
     ------
     BadInputError
-        For the first entry of the table with an option that was given in vain; the sentence names all of that
-        entry.
+        If an option was given in vain; the sentence names all that belong to the same.
     """
+    fields_of = {
+        what: {one.name: None for each in classes for one in fields(each)} for what, classes in kinds.items()
+    }
+    owners: dict[str, list[str]] = {}
+    for what, names in fields_of.items():
+        for name in names:
+            if name not in fields_of[chosen]:
+                owners.setdefault(name, []).append(what)
+    vain: dict[tuple[str, str], list[str]] = {}
+    for option in (one for one in owners if is_given(context, one)):
+        vain.setdefault((" and ".join(owners[option]), ""), []).append(option)
+    callback: Any = context.command.callback
+    hints = dict(callback.__annotations__)
+    for kind in getattr(callback, "groups", ()):
+        hints |= get_type_hints(kind, include_extras=True)
+    for name, hint in hints.items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, Needs) and not mark.met(context.params) and is_given(context, name):
+                vain.setdefault((mark.what, mark.instead), []).append(name)
+    for (what, instead), options in vain.items():
+        _refuse(context, options, what, instead)
+
+
+def _refuse(context: typer.Context, options: list[str], what: str, instead: str) -> None:
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
 
-    for use in uses:
-        if use.when(context.params):
-            continue
-        given = [typed_name(context, option) for option in use.options if is_given(context, option)]
-        if given:
-            several = len(given) > 1
-            way_out = f", or {use.instead}" if use.instead else ""
-            raise BadInputError(
-                f"{all_of(given)} {'belong' if several else 'belongs'} to {use.belongs_to}. "
-                f"Leave {'them' if several else 'it'} out{way_out}."
-            )
+    several = len(options) > 1
+    named = all_of([typed_name(context, option) for option in options])
+    way_out = f", or {instead}" if instead else ""
+    raise BadInputError(
+        f"{named} {'belong' if several else 'belongs'} to {what}. "
+        f"Leave {'them' if several else 'it'} out{way_out}."
+    )
 
 
 def is_given(context: typer.Context, option: str) -> bool:

@@ -101,7 +101,8 @@ def next_lines(front: "Front") -> list[str]:
         2 * SPREAD_POINTS * front.seconds / n_programs
     )  # a program for each point and one that checks it
     advice = (
-        f"The front is not complete. For points spread over all of it, each proved: --method solrep --points "
+        "The front is not complete. For points spread over all of it, each proved: --method solrep "
+        f"--set points="
         f"{SPREAD_POINTS}, about {max(1, round(seconds)):,} s at the pace of these programs."
     )
     return [advice]

@@ -185,7 +185,7 @@ def print_frame(frame: "pd.DataFrame", rows: int) -> None:
     """Print the first rows of a table of points, and how many there are more."""
     print(frame.head(rows or len(frame)).to_string())
     if rows and len(frame) > rows:
-        print(f"... and {len(frame) - rows:,} more; all with --rows 0.")
+        print(f"... and {len(frame) - rows:,} more; shortlist front show --rows 0 prints all.")
 
 
 def print_pick(front: Front, picked: "Pick") -> None:

@@ -10,14 +10,11 @@ from shortlist.results.picking import can_be_promised
 from shortlist.results.proof_words import stopped_by
 
 if TYPE_CHECKING:
-    from shortlist.cli.options.prune_options import MethodOptions
     from shortlist.ensembles.protocol.holdout import PrunedTable
     from shortlist.ensembles.protocol.reached import OtherDiversity, Reached
 
 
-def pruned_facts(
-    pruned: "PrunedTable", how: "MethodOptions", solver: str, saved: Path | None
-) -> dict[str, Any]:
+def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only pruning has."""
     from shortlist.ensembles.committees.facts import chosen_facts, result_facts
 
@@ -26,7 +23,7 @@ def pruned_facts(
     exact = chosen is None or chosen.result is not None
     return {
         "command": "prune",
-        "method": f"exact-{solver}" if exact else how.method,
+        "method": f"exact-{solver}" if exact else method,
         "seconds": pruned.seconds,
         "proof": None,
         "positive": None,

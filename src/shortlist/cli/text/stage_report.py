@@ -137,7 +137,11 @@ def _recall_facts(found: "Recall") -> dict[str, Any]:
     }
 
 
-def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -> None:
+SHOWN_POINTS = 20
+"""Points that are printed; shortlist front show prints all."""
+
+
+def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
     """Print the front for people."""
     from shortlist._words import counted
     from shortlist.cli.text.front_text import headline, print_frame, range_lines
@@ -171,7 +175,7 @@ def print_front(classifier: "MultiStageClassifier", seconds: float, rows: int) -
     frame = front.to_frame().round(4)
     if ties:
         frame["tied"] = ties
-    print_frame(frame, rows)
+    print_frame(frame, SHOWN_POINTS)
 
 
 def _values_line(classifier: "MultiStageClassifier") -> str:
@@ -236,7 +240,7 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
     return f"{found.sentence()}{others} {ASSUMPTION}"
 
 
-def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
+def _print_stage(staged: "StagedTable", seconds: float) -> None:
     from shortlist._words import counted
     from shortlist.cli.text.held_out import print_held_out
 
@@ -256,7 +260,7 @@ def _print_stage(staged: "StagedTable", seconds: float, rows: int) -> None:
     if classifier.subclassifier is not None:
         n_fits = classifier.problem_.decisions.subclassifiers.n_fits
         print(f"{counted(n_fits, 'classifier')} of type {type(classifier.subclassifier).__name__} fitted.")
-    print_front(classifier, seconds, rows)
+    print_front(classifier, seconds)
 
 
 def _print_recall(found: "Recall") -> None:
@@ -277,14 +281,13 @@ def print_staged(
     classifier: "MultiStageClassifier",
     staged: "StagedTable | None",
     seconds: float,
-    rows: int,
     found: "Recall | None",
 ) -> None:
     """Print for people what there is."""
     if staged is None:
-        print_front(classifier, seconds, rows)
+        print_front(classifier, seconds)
         return
-    _print_stage(staged, seconds, rows)
+    _print_stage(staged, seconds)
     if found is not None:
         _print_recall(found)
 

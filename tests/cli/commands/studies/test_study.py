@@ -18,16 +18,16 @@ from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist
 
-SOLREP = [*CONFIGURE, "--method", "solrep", "--points", "6"]
+SOLREP = [*CONFIGURE, "--method", "solrep", "--set", "points=6"]
 RUNS = [
     "compare",
     *COMPARE[1:-4],
     "--methods",
     "solrep,ibea",
-    "--points",
-    "4",
-    "--seeds",
-    "3",
+    "--set",
+    "points=4",
+    "--set",
+    "seeds=3",
     "--set",
     "evaluations=300",
 ]
@@ -39,7 +39,7 @@ KILLED = {
     "configure solrep": (SOLREP, [1, 5]),
     "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
     "compare": (RUNS, [3, 12]),
-    "prune --methods": (FOLDS, [1]),
+    "compare of pruning": (FOLDS, [1]),
     "configure satibea": ([*CONFIGURE, "--method", "satibea", "--set", "evaluations=900"], [1, 6]),
     "configure ibed": ([*CONFIGURE, "--method", "ibed", "--set", "evaluations=900"], [3]),
     "evolve": (

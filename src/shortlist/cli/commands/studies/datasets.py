@@ -23,15 +23,12 @@ def _group() -> None:
 
 
 @app.command("list")
-def list_sets(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+def list_sets(context: typer.Context, *, json: Json = False) -> None:
     """Print every set: its size, and where it is."""
-    from shortlist.cli.files import check_folder
-
-    folder = check_folder(data, "--data")
     facts = {
         "command": "datasets list",
         "shipped": [{"name": name, "title": title} for name, title in SHIPPED.items()],
-        "public": [_facts(one, folder) for one in public_sets().values()],
+        "public": [_facts(one) for one in public_sets().values()],
         **run_facts(context),
     }
     if json:
@@ -53,7 +50,7 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
     folder = check_folder(data, "--data")
     data_set = public_set(name)
     path = _fetched(data_set, folder, fetch_set)
-    facts = {"command": "datasets fetch", **_facts(data_set, None), **run_facts(context)}
+    facts = {"command": "datasets fetch", **_facts(data_set), **run_facts(context)}
     if json:
         print_json(facts)
     else:
@@ -62,13 +59,10 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
 
 
 @app.command()
-def show(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
+def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
     """Print what a public set is, who may use it, and where it comes from."""
-    from shortlist.cli.files import check_folder
-
-    folder = check_folder(data, "--data")
     data_set = public_set(name)
-    fact = _facts(data_set, folder)
+    fact = _facts(data_set)
     if json:
         print_json({"command": "datasets show", **fact, **run_facts(context)})
         return
@@ -102,10 +96,10 @@ def _fetched(data_set: DataSet, folder: str | None, fetch_set: Any) -> "Path":
     return path
 
 
-def _facts(data_set: DataSet, folder: str | None) -> dict[str, Any]:
+def _facts(data_set: DataSet) -> dict[str, Any]:
     from shortlist.datasets.store import is_cached, table_file
 
-    file = table_file(data_set, folder)
+    file = table_file(data_set)
     source = data_set.source
     return {
         "name": data_set.name,
@@ -126,6 +120,4 @@ def _facts(data_set: DataSet, folder: str | None) -> dict[str, Any]:
 def _where_text(fact: dict[str, Any]) -> str:
     if fact["fetched"]:
         return "fetched"
-    if fact["file"] is not None:
-        return "in the folder"
     return "to fetch" if fact["url"] else "from a folder only"

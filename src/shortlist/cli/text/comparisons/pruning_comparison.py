@@ -1,4 +1,4 @@
-"""What `shortlist prune --methods` tells of its answer, as JSON and for people."""
+"""What `shortlist compare` tells of pruning methods, as JSON and for people."""
 
 import math
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def pruning_comparison_facts(
     from shortlist.papers.pruning_comparison import best_singles
 
     return {
-        "command": "prune",
+        "command": "compare",
         "method": "comparison",
         "status": "feasible",
         "seconds": found.seconds,

@@ -100,7 +100,7 @@ def print_opponent(facts: dict[str, Any], out: Path | None) -> None:
 def compared_facts(found: StageComparison, out: Path | None, study: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only a comparison has."""
     return {
-        "command": "stage",
+        "command": "compare",
         "method": "comparison",
         "status": "feasible",
         "seconds": found.seconds,

@@ -1,25 +1,18 @@
-"""`shortlist stage --method NAME` and `--methods`: opponents alone, and methods side by side on one table."""
+"""`shortlist stage --method NAME` of an opponent."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.cli.text.comparisons.stage_methods_text import (
-    StageComparison,
-    compared_facts,
     opponent_facts,
-    print_compared,
     print_opponent,
 )
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
-    from shortlist.runs import Study
     from shortlist.tables.learning import LearningTable
-    from shortlist.tables.splits import Cases
 
 
 class ModelFile(NamedTuple):
@@ -28,15 +21,6 @@ class ModelFile(NamedTuple):
     learning: "LearningTable"
     target: str
     out: Path | None
-
-
-class Splits(NamedTuple):
-    """On which splits methods are measured, and with how many workers."""
-
-    table: str
-    seeds: int
-    first: int
-    workers: int | str | None
 
 
 def fit_opponent(
@@ -76,46 +60,3 @@ def fit_opponent(
         print_json(facts | about)
     else:
         print_opponent(facts, out)
-
-
-def compare_on_splits(
-    X: "pd.DataFrame",
-    labels: Any,
-    cases: "Cases | None",
-    methods: dict[str, Any],
-    how: Splits,
-    *,
-    study: "Study",
-    out: Path | None,
-    about: dict[str, Any],
-    json: bool,
-) -> None:
-    """Measure the methods on the splits of several seeds, and print the table."""
-    from shortlist.cli.work import long_work
-    from shortlist.errors import ShortlistError
-    from shortlist.papers.stage_comparison import (
-        compare_stage_methods,
-        with_margins,
-        write_stage_results,
-    )
-    from shortlist.runs import Work
-    from shortlist.runs.clock import seconds_now
-
-    for method in methods.values():
-        method.check_options(labels)
-    start = seconds_now()
-    with long_work(study.path) as (cancellation, report):
-        results = compare_stage_methods(
-            X, labels, methods, n_seeds=how.seeds, random_state=how.first, cases=cases,
-            work=Work(how.workers, study, report, cancellation),
-        )  # fmt: skip
-        if results.empty:
-            raise ShortlistError("the comparison was stopped before a split was finished.")
-        if out is not None:
-            out = save(out, lambda path: write_stage_results(results, path))
-    seconds = seconds_now() - start
-    found = StageComparison(how.table, results, with_margins(results), how.seeds, seconds)
-    if json:
-        print_json(compared_facts(found, out, study.path) | about)
-    else:
-        print_compared(found, out)

@@ -1,0 +1,157 @@
+"""`shortlist compare` on a table, of pruning methods."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from shortlist.cli.options.prune_options import (
+    EXACT,
+    GREEDY,
+    ExactOptions,
+    PoolOptions,
+    check_method,
+    rules_voting,
+)
+from shortlist.cli.options.settings import as_settings, of_settings
+from shortlist.cli.text.comparisons.pruning_comparison import (
+    PruningComparison,
+    limit_notes,
+    print_pruning_comparison,
+    pruning_comparison_facts,
+)
+from shortlist.cli.text.delivery import save
+from shortlist.cli.text.output import print_json, print_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist.cli.commands.compare import TableQuestion
+    from shortlist.report.parts import Parts
+    from shortlist.runs import Study
+
+PRUNING = "pruning"
+"""What stands for all methods that prune."""
+
+
+@dataclass(frozen=True)
+class FoldOptions:
+    """In which folds pruning methods are measured."""
+
+    folds: Annotated[int, "Number of cross-validation folds."] = 10
+    repeats: Annotated[int, "Repeats of the cross-validation, each with other folds."] = 1
+
+
+PruneSettings = as_settings(
+    "pruning methods",
+    [FoldOptions, PoolOptions, ExactOptions],
+    but={"costs", "pool", "trust", "time_limit", "pruning_rows", "probabilities"},
+)
+"""What can be set of pruning methods."""
+
+OF_SOME_PRUNERS = (
+    ((EXACT,), {one.name for one in fields(ExactOptions)} - {"voting", "refit", "time_limit"}),
+)
+"""Methods that alone have some of the settings."""
+
+
+def compare_pruning(
+    asked: "TableQuestion", methods: list[str] | None, settings: Mapping[str, Any], study: "Study"
+) -> None:
+    """Measure the methods in every fold, rank them, and print the table."""
+    from shortlist._validation import as_count
+    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.work import long_work
+    from shortlist.ensembles.pools.fitting import calm_fits
+    from shortlist.ensembles.protocol.holdout import check_pruner
+    from shortlist.errors import ShortlistError
+    from shortlist.papers.pruning_comparison import compare_methods, write_results
+    from shortlist.papers.ranks import rank_folds
+    from shortlist.runs import Work
+    from shortlist.runs.clock import seconds_now
+
+    how = of_settings(FoldOptions, settings)
+    as_count(how.folds, "n_folds", at_least=2)
+    as_count(how.repeats, "n_repeats")
+    pool = of_settings(PoolOptions, settings, costs=asked.costs)
+    as_count(pool.classifiers, "n_classifiers")
+    learning, labels = asked.learning, asked.learning.y.to_numpy()
+    chosen = chosen_methods(asked, methods, settings, pool)
+    print_notes(asked.notes)
+    for pruner in chosen.values():
+        check_pruner(pruner, labels, pool.classifiers)
+    start = seconds_now()
+    with calm_fits(), long_work(study.path) as (cancellation, tell):
+        results = compare_methods(
+            {asked.name: (learning.X, labels, learning.cases)}, chosen, n_folds=how.folds,
+            n_repeats=how.repeats, n_classifiers=pool.classifiers, refit=settings.get("refit", False),
+            random_state=asked.seed, work=Work(asked.workers, study, tell, cancellation),
+        )  # fmt: skip
+        seconds = seconds_now() - start
+        if results.empty:
+            raise ShortlistError("the comparison was stopped before a fold was finished.")
+        limit = settings.get("max_cost")
+        if limit is not None and "cost" in results:  # which is rounded as exact costs are
+            results = results.assign(within_limit=results["cost"].round(9) <= limit)
+        out = asked.out
+        if out is not None:
+            out = save(out, lambda path: write_results(results, path))
+        report = save_page(asked.report, f"Pruning methods: {asked.name}", lambda: _parts(results))
+    judges = [len(method.pool) for method in chosen.values() if method.pool is not None]
+    found = PruningComparison(
+        asked.name, results, rank_folds(results), n_wanted=how.folds * how.repeats,
+        n_classifiers=pool.classifiers, n_judges=max(judges, default=0), seconds=seconds,
+    )  # fmt: skip
+    later = limit_notes(results)
+    print_notes(later)
+    if asked.json:
+        facts = pruning_comparison_facts(found, out, study.path) | page_path(report)
+        print_json(facts | {"notes": asked.notes + later} | asked.about)
+    else:
+        print_pruning_comparison(found, out)
+        tell_page(report)
+
+
+def chosen_methods(
+    asked: "TableQuestion", methods: list[str] | None, settings: Mapping[str, Any], options: PoolOptions
+) -> dict[str, Any]:
+    """Return the unfitted methods by name; what the user should know of them is noted."""
+    from shortlist.ensembles.estimators.methods import pruning_methods
+    from shortlist.ensembles.pools.answers import gives_probabilities
+
+    wanted = of_settings(ExactOptions, settings)
+    if asked.time_limit is not None:
+        wanted = replace(wanted, time_limit=asked.time_limit)
+    check_method(EXACT, wanted)
+    pool = options.given(asked.learning.X, asked.learning.y, asked.dropped, asked.notes)
+    chosen: dict[str, Any] = pruning_methods(methods)
+    if methods is None and pool is not None and not gives_probabilities(pool):
+        asked.notes.append(
+            f"{GREEDY} is left out: it needs probabilities of every judge, and some give classes alone."
+        )
+        del chosen[GREEDY]
+    elif wanted.voting == "soft":
+        asked.notes.append(
+            "--set voting=soft is of exact and greedy-means. Rules choose by votes, and answer by the mean."
+        )
+    if EXACT in chosen:  # folds are the units of parallel work, so each proof has one thread
+        exact = chosen[EXACT] = wanted.exact_pruner(pool, None, asked.seed, None)
+        exact.set_params(probabilities="auto")
+    for name, method in chosen.items():
+        method.set_params(pool=_affordable(pool, wanted.max_cost) if name == "best-single" else pool)
+        if name not in (EXACT, GREEDY):
+            method.set_params(voting=rules_voting(wanted.voting))
+    return chosen
+
+
+def _affordable(pool: Any, most: float | None) -> Any:
+    """Return whoever of the pool is within the limit on cost alone; all of it where nobody is."""
+    if pool is None or most is None or pool.costs is None:
+        return pool
+    within = pool.costs.round(9) <= most
+    return pool.subset(within) if within.any() else pool
+
+
+def _parts(results: "pd.DataFrame") -> "Parts":
+    from shortlist.papers.comparison_pages import pruning_comparison_parts
+
+    return pruning_comparison_parts(results)
