@@ -102,8 +102,7 @@ def next_lines(front: "Front") -> list[str]:
     )  # a program for each point and one that checks it
     advice = (
         "The front is not complete. For points spread over all of it, each proved: --method solrep "
-        f"--set points="
-        f"{SPREAD_POINTS}, about {max(1, round(seconds)):,} s at the pace of these programs."
+        f"--set points={SPREAD_POINTS}, about {max(1, round(seconds)):,} s at the pace of these programs."
     )
     return [advice]
 
