@@ -472,7 +472,7 @@ class ExactPruner(PoolPruner):
             Progress events, one per member.
         """
         if len(self.chosen_pool_):
-            members = refit_members(self.chosen_pool_, X, y, seed=seed, report=report)
+            members = refit_members(self.chosen_pool_, X, y, seed=seed, n_jobs=self.n_jobs, report=report)
             self.committee_ = self.committee_.with_members(members)
 
     @property

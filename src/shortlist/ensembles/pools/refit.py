@@ -1,5 +1,6 @@
 """Classifiers fitted again with their own parameters and columns: on all rows, or without each fold."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from shortlist.ensembles.pools.fitting import (
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, Unit, Work, silent
+from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Unit, Work, silent
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.tables.splits import N_FOLDS, deal_folds
@@ -30,7 +31,9 @@ AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")
 """Parameters that must not exceed the number of rows."""
 
 
-def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> Pool:
+def refit_members(
+    pool: Pool, X: Any, y: Labels, *, seed: int = 0, n_jobs: int | None = 1, report: Report = silent
+) -> Pool:
     """Return the same classifiers, each fitted on all these rows with its own parameters and columns.
 
     Parameters
@@ -43,6 +46,8 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0, report: Repor
         Their classes, each of the pool at least once.
     seed : int, default=0
         Decides which rows a family leaves out that takes a limited number of them.
+    n_jobs : int or None, default=1
+        Workers, as of :func:`shortlist.ensembles.make_pool`.
     report : optional
         Progress events, one per member.
 
@@ -62,13 +67,23 @@ def refit_members(pool: Pool, X: Any, y: Labels, *, seed: int = 0, report: Repor
     assert pool.preprocessor is not None, "pools that are fitted here prepare their rows"
     encoded = pool.preprocessor.transform(X)
     indices = np.searchsorted(pool.classes, y)
-    again: dict[int, Member] = {}
-    for done, (member, family) in enumerate(zip(pool.classifiers, pool.families, strict=True)):
-        report(Progress("fitting the members again", done, len(pool)))
-        if id(member) not in again:  # otherwise a copy
-            again[id(member)] = refit_member(member, family, encoded, indices, seed)
-    report(Progress("fitting the members again", len(pool), len(pool)))
-    return replace(pool, classifiers=tuple(again[id(member)] for member in pool.classifiers))
+    once = {id(member): place for place, member in reversed(list(enumerate(pool.classifiers)))}
+    places = sorted(once.values())  # the others are copies
+    units = _refits(pool, places, (encoded, indices, seed))
+    again = dict(zip(places, fit_all(units, Work(n_jobs, report=report), stage=AGAIN), strict=True))
+    return replace(pool, classifiers=tuple(again[once[id(member)]] for member in pool.classifiers))
+
+
+AGAIN = "fitting the members again"
+
+
+def _refits(pool: Pool, places: Sequence[int], rows: tuple[Any, ...]) -> list[Unit]:
+    """Return the units that fit members of a pool again, unfitted, so that none is sent to a worker twice."""
+    members = [(pool.names[place], pool.classifiers[place], pool.families[place]) for place in places]
+    return [
+        Unit(name, refit_member, (replace(member, estimator=clone(member.estimator)), family, *rows))
+        for name, member, family in members
+    ]
 
 
 def refit_member(
@@ -179,11 +194,7 @@ def cross_fit(
         if part.keeps:
             facts = as_settings({"random_state": seed, "the versions": versions()})
             part.bind({"the rows": digest_of_arrays([encoded[kept], places[kept]]), **facts})
-        rows = encoded[kept], places[kept], seed
-        units = [
-            Unit(name, refit_member, (replace(member, estimator=clone(member.estimator)), family, *rows))
-            for name, member, family in zip(pool.names, pool.classifiers, pool.families, strict=True)
-        ]
+        units = _refits(pool, range(len(pool)), (encoded[kept], places[kept], seed))
         work = Work(n_jobs, part, report, cancellation or Cancellation())
         members = fit_all(units, work, stage=f"fitting fold {fold + 1} of {n}")
         if len(members) < len(pool):

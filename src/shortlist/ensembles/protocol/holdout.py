@@ -450,6 +450,10 @@ def _n_decided(codes: NDArray[Any], classes: Labels) -> NDArray[np.int64]:
     return np.bincount(codes[codes != NO_CLASS], minlength=len(classes))
 
 
+ENOUGH_S = 1.0
+"""Seconds of asking from which on it is timed no further."""
+
+
 def _measure(
     ask: Ask,
     size: int,
@@ -462,7 +466,7 @@ def _measure(
 ) -> Measured:
     """Count the decisions on the test rows; a row without an answer is wrong.
 
-    Time them, three times on at least 1,000 rows unless somebody waits for the end.
+    Time them on at least 1,000 rows unless somebody waits for the end, three times or for a second.
     """
     start = seconds_now()
     truth = np.searchsorted(classes, y)
@@ -474,7 +478,7 @@ def _measure(
     if cancellation is None or not cancellation.cancelled:
         many = take_rows(X, np.arange(max(1000, len(y))) % len(y))
         times = []
-        for _ in range(3):
+        while len(times) < 3 and sum(times) * len(many) < ENOUGH_S:
             start = seconds_now()
             ask(many)
             times.append((seconds_now() - start) / len(many))
