@@ -31,11 +31,11 @@ from sklearn.tree import DecisionTreeClassifier
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.fitting import as_pool, fit_member, load_pool, make_pool
+from shortlist.ensembles.pools.fitting import as_pool, fit_all, fit_member, load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object
-from shortlist.runs import Cancellation, Finished, Progress, open_study
+from shortlist.runs import Cancellation, Finished, Progress, Unit, Work, open_study
 
 CANCER_X, CANCER_Y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 350), slice(350, None)
@@ -149,6 +149,19 @@ class TestMakePool:
             positive_probabilities(threaded, CANCER_X, "benign"),
             positive_probabilities(cancer_pool, CANCER_X, "benign"),
         )
+
+    def test_two_processes_fit_the_same_members(self) -> None:
+        families = [*FAMILIES, *FAMILIES, *FAMILIES]
+        table = CANCER_X, CANCER_Y.astype(np.intp), np.array(["benign", "malign"])
+        units = [
+            Unit(f"{name}-{k}", fit_member, (name, *table, np.random.SeedSequence(k)))
+            for k, name in enumerate(families)
+        ]
+
+        one, two = (fit_all(units, Work(n), stage="fitting", long_s=0) for n in (1, 2))
+
+        for alone, shared in zip(one, two, strict=True):
+            assert np.array_equal(alone.predict_proba(CANCER_X), shared.predict_proba(CANCER_X))
 
     def test_arguments_stay_as_they_were(self) -> None:
         X, y = CANCER_X[:60].copy(), CANCER_Y[:60].copy()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -106,18 +105,21 @@ def make_pool(
     return Pool(members, classes, names, tuple(families), encoder, None, frame.shape[1], named_columns(X))
 
 
-LONG_FITS_S = 8.0
+LONG_FITS_S = 5.0
 """Seconds of fits from which on processes fit them: starting these, which import scikit-learn, takes two."""
 
 
-def fit_all(units: Sequence[Unit], work: Work, *, stage: str) -> tuple[Member, ...]:
-    """Fit classifiers, in threads, or in processes where that takes long; fewer where the work is stopped.
+def fit_all(
+    units: Sequence[Unit], work: Work, *, stage: str, long_s: float = LONG_FITS_S
+) -> tuple[Member, ...]:
+    """Fit classifiers, here, or by the workers where that takes long; fewer where the work is stopped.
 
-    One of each family is fitted first, which tells how long all of them take. An enclosing
-    ``joblib.parallel_config`` that names a backend decides instead. The classifiers are the same either way.
+    One of each family is fitted first, which tells how long all of them take: threads take longer than one
+    of them alone, as fits of small classifiers hold Python's lock, and processes have to be started. The
+    classifiers are the same either way.
     """
     parts = kept_members if work.study.keeps else None
-    known, in_processes = own_members(work.study), False
+    known = own_members(work.study)
     if work.workers not in (None, 1) and len(units) > 2 * len(FAMILIES):
         start = seconds_now()
         with calm_fits():
@@ -127,9 +129,9 @@ def fit_all(units: Sequence[Unit], work: Work, *, stage: str) -> tuple[Member, .
             )  # fmt: skip
             known |= dict(some)
         each = (seconds_now() - start) / len(FAMILIES)
-        in_processes = each * (len(units) - len(known)) > LONG_FITS_S
-    threads = contextlib.nullcontext() if in_processes else parallel_config(prefer="threads")
-    with calm_fits(), threads:
+        if each * (len(units) - len(known)) <= long_s:
+            work = replace(work, workers=1)
+    with calm_fits():
         fitted = run_units(units, work, stage=stage, parts=parts, known=known)
         return tuple(member for _, member in fitted)
 
