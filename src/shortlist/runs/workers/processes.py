@@ -82,7 +82,8 @@ class ProcessEngine:
 
     def stop(self) -> None:
         """Set the byte that all copies of the cancellation look at."""
-        (self._folder / STOP_FILE).write_bytes(b"\1")
+        with (self._folder / STOP_FILE).open("r+b") as file:  # in place: it is mapped, and never shorter
+            file.write(b"\1")
 
     def abandon(self, _futures: Sequence[Any]) -> None:
         """End the processes: left to themselves, each would take seconds at the end of this one."""
