@@ -117,7 +117,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     ],
     "--answers": [
         (["--answers"], "judge 'a' must answer ill or well, got"),
-        (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column beside the target"),
+        (["judged.csv", "--answers", "--drop", "ann", "--drop", "bob"], "a column besides the target"),
         (["judged.csv", "--answers", "--pool", "pool.joblib"], "--pool belongs to a run without --answers"),
         (["judged.csv", "--answers", "--set", "voting=soft"], "every judge gives them, in columns judge:class, got classes alone of ann and bob."),
         (["judged.csv", "--answers", "--objective", "brier"], "or pass --set voting=hard and an objective of votes, such as --objective accuracy."),
@@ -160,7 +160,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
     "--drop": [
         (["--drop", "x"], "a column 'x'"),
         (["--drop", "target"], "--drop target is the target"),
-        (["--drop", "a", "--drop", "b"], "a column beside the target"),
+        (["--drop", "a", "--drop", "b"], "a column besides the target"),
     ],
     "--set keep": [
         (["--set", "keep=x"], "a column 'x'"),

@@ -114,7 +114,7 @@ def test_notes_on_the_table_are_on_stderr_and_in_the_json(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((folder / "t.tsv").read_bytes())))
     out = ["--out", "answers.csv"] if words == "predict" else []
     run = shortlist(*_line(words, "-"), *out, "--json", cwd=folder)
-    expected = "standard input: its columns are parted by tabs."
+    expected = "standard input: its columns are separated by tabs."
     assert run.returncode in {0, 3}, run.stderr
     assert f"shortlist: note: {expected}\n" in run.stderr
     assert expected in json.loads(run.stdout)["notes"]

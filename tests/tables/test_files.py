@@ -48,11 +48,11 @@ FORMATS: dict[str, tuple[bytes, list[str]]] = {
     "UTF-16": (TEXT.encode("utf-16"), []),
     "UTF-16, big end first": (b"\xfe\xff" + TEXT.encode("utf-16-be"), []),
     "UTF-32": (TEXT.encode("utf-32"), []),
-    "tabs": (TABBED.encode(), ["t: its columns are parted by tabs."]),
+    "tabs": (TABBED.encode(), ["t: its columns are separated by tabs."]),
     "semicolons": (
         EUROPEAN.encode(),
         [
-            "t: its columns are parted by semicolons.",
+            "t: its columns are separated by semicolons.",
             "t: decimal commas in 'größe' were read as decimal points.",
         ],
     ),
@@ -119,7 +119,9 @@ def test_every_format_gives_the_same_table_from_a_file_and_from_standard_input(
             "a,b\n1,2\n".encode("utf-16-le"), "holds zero bytes, as .* UTF-16 without", id="no mark"
         ),
         pytest.param(b"\xff\xfea\n\x00", "is not UTF-16-LE", id="half a letter"),
-        pytest.param(b"a,b;c\n1,5;2\n", r"parted by commas and semicolons alike\.", id="two separators"),
+        pytest.param(
+            b"a,b;c\n1,5;2\n", r"ambiguous separator: commas and semicolons all fit", id="two separators"
+        ),
         pytest.param(
             b"a;b\n1,5;2.5\n",
             r"decimal commas in column 'a' and with decimal points in column 'b'",

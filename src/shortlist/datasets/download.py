@@ -73,8 +73,7 @@ def _content(answer: Any, most_bytes: int, tell: TellBytes) -> bytes:
     """Return what a server sends, block by block."""
     if answer.headers.get("Content-Encoding", "identity") != "identity":
         raise FetchError(
-            f"{answer.url} cannot be fetched: the server compresses it although nobody asked for that. Fetch "
-            "it by other means."
+            f"{answer.url} cannot be fetched: the server compresses it unasked. Fetch it by other means."
         )
     length = answer.headers.get("Content-Length", "")
     total = int(length) if length.isdecimal() else None

@@ -33,7 +33,7 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
         )
     if policy["kind"] == "judges":
         raise BadInputError(
-            "an ONNX file is made of classifiers, got a committee of judges, whom somebody else asks. Write "
+            "an ONNX file is made of classifiers, got a committee of judges, asked elsewhere. Write "
             "a policy, ending in .json."
         )
     try:

@@ -356,7 +356,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         "printed; distinct are the better ones, which keep one chromosome for each objective vector.",
         "The paper's splits are not public, and it prints no figures but two shares, after 500 generations.",
         Picture(
-            "How much of the complete front the population holds, with 95 % intervals of the mean; each "
+            "What share of the complete front the population holds, with 95 % intervals of the mean; each "
             "panel has a scale of its own.",
             "generation", "chromosomes of the front, %", tuple(lines),
         ),

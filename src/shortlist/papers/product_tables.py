@@ -32,14 +32,14 @@ CONTENTS = {
     "table-2": "the product lines",
     "table-3": "complete fronts by the ε-constraint method and CWMOIP",
     "table-4": "CWMOIP beside IBED",
-    "table-5": "SolRep beside IBED",
-    "table-6": "SolRep beside IBEA on eCos",
+    "table-5": "SolRep against IBED",
+    "table-6": "SolRep against IBEA on eCos",
     "figure-4": "seconds of SolRep by reference points",
     "figure-4-points": "points that SolRep finds by reference points",
     "rq-2": "how the cost of complete fronts grows",
-    "rq-5": "SolRep with 50 reference points beside the median run of IBED",
-    "solrep": "runs of SolRep beside the sets that the authors stored",
-    "constraint-solving": "SolRep beside evolution with constraint solving",
+    "rq-5": "SolRep with 50 reference points against the median run of IBED",
+    "solrep": "runs of SolRep against the sets that the authors stored",
+    "constraint-solving": "SolRep against evolution with constraint solving",
 }
 """Tables and figures of the paper, then the figures that it has in its text only, then our own."""
 
@@ -166,7 +166,7 @@ def _evolution_beside_complete(rows: "pd.DataFrame") -> ResultTable:
         found += [_named(system, OURS, row, len(part)) | {"share %": share}, *_published(PAPER_4, system, 30)]
     return _table(
         "table-4",
-        "Table 4: CWMOIP (A) beside the runs of IBED together (B)",
+        "Table 4: CWMOIP (A) against the runs of IBED together (B)",
         found,
         f"{_EVOLVED} Where CWMOIP was not run, A is the diagram's front.",
         differs="Our IBED has rules of exchange and replacement of our own, which find more with as many "
@@ -179,7 +179,7 @@ def _solrep_beside_ibed(rows: "pd.DataFrame") -> ResultTable:
     """Return Table 5: A is SolRep, B is IBED."""
     return _table(
         "table-5",
-        "Table 5: SolRep (A) beside the runs of IBED together (B)",
+        "Table 5: SolRep (A) against the runs of IBED together (B)",
         _solrep_beside(rows, "ibed", PAPER_5),
         f"{_EVOLVED} {_CHECKED} Of the paper's figures those are shown whose digits are known; those of IBED "
         "on E-Shop 1 and eCos 2 are in tables that the authors stored. eCos 3 is in their data and in no "
@@ -194,7 +194,7 @@ def _solrep_beside_ibea(rows: "pd.DataFrame") -> ResultTable:
     ecos = rows[rows["system"] == "ecos"]
     return _table(
         "table-6",
-        "Table 6: SolRep (A) beside the runs of IBEA together (B) on eCos",
+        "Table 6: SolRep (A) against the runs of IBEA together (B) on eCos",
         _solrep_beside(ecos, "ibea", {}),
         f"{_EVOLVED} {_CHECKED} The digits of the paper's two rows are lost.",
     )
@@ -329,7 +329,7 @@ def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
         found += _published(PAPER_RQ_5, system, 30)
     return _table(
         "rq-5",
-        "RQ5: SolRep with 50 reference points (A) beside the median run of IBED (B)",
+        "RQ5: SolRep with 50 reference points (A) against the median run of IBED (B)",
         found,
         f"The median run is the one with the middle number of correct solutions. {_CHECKED}",
         differs="Seconds are another machine's and another solver's." if found else "",
@@ -355,7 +355,7 @@ def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
             )  # fmt: skip
     return _table(
         "solrep",
-        "How long SolRep takes, and its points beside the set that the authors stored",
+        "How long SolRep takes, and its points against the set that the authors stored",
         found,
         "Indicators of both sets are scaled by their joint front; the authors stored one set a row, "
         f"whatever the number of reference points here. {_CHECKED}",
@@ -375,7 +375,7 @@ def _beside_stored(points: Points, stored: Points | None) -> dict[str, float | N
 
 
 def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
-    """Return SolRep beside IBEA without and with constraint solving, which the paper leaves to later work."""
+    """Return SolRep against IBEA without and with constraint solving, which the paper leaves for later."""
     found: Rows = []
     methods = ("ibea", "satibea", "smtibea")
     solved = {
@@ -388,7 +388,7 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
         found += [{"B is": method} | row for row in _solrep_beside(own, method, {})]
     return _table(
         "constraint-solving",
-        "SolRep (A) beside evolution with constraint solving (B)",
+        "SolRep (A) against evolution with constraint solving (B)",
         sorted(found, key=lambda row: str(row["system"])),
         f"The paper names this comparison as its next step and reports no figures. {_EVOLVED} {_CHECKED}",
     )

@@ -179,7 +179,7 @@ def split_target(
     X = table.drop(columns=[target, *drop])
     if not X.shape[1]:
         raise BadInputError(
-            _file(table), "must have a column beside the target", "none", "Drop fewer columns."
+            _file(table), "must have a column besides the target", "none", "Drop fewer columns."
         )
     tells = len(X) >= FEWEST_ROWS  # fewer rows tell nothing of a column, and there may be 100,000 columns
     ids = tuple(
@@ -198,7 +198,7 @@ def split_target(
         if unasked:
             notes.append(
                 f"left out, because they name rows (words or counted numbers, different in every row): "
-                f"{shown(unasked)}. predict writes them beside its answers. Pass `keep={unasked[0]!r}` to "
+                f"{shown(unasked)}. predict copies them to its output. Pass `keep={unasked[0]!r}` to "
                 "learn from it."
             )
         is_long = long_log(table.drop(columns=list(drop)), target)
@@ -249,7 +249,7 @@ def _check_columns(
     columns = list(table.columns)
     for name in (target, *drop, *keep, *([] if group is None else [group])):
         if name not in columns:
-            parted = " Columns are parted by commas, semicolons or tabs." if len(columns) == 1 else ""
+            parted = " Columns are separated by commas, semicolons or tabs." if len(columns) == 1 else ""
             near = did_you_mean(name, columns) or parted or " Check the spelling."
             raise BadInputError(_file(table), f"must have a column {name!r}", shown(columns), near)
     if target in drop:

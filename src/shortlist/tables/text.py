@@ -155,7 +155,7 @@ def told_separator(name: str, text: str, notes: list[str]) -> str:
     """Return what parts the columns, and note it where it is no comma."""
     separator = _separator(name, text)
     if separator != ",":
-        notes.append(f"{name}: its columns are parted by {SEPARATORS[separator]}.")
+        notes.append(f"{name}: its columns are separated by {SEPARATORS[separator]}.")
     return separator
 
 
@@ -189,8 +189,8 @@ def _separator(name: str, text: str) -> str:
     if len(found) > 1:
         ways = all_of(SEPARATORS[one] for one in found)
         raise BadFileError(
-            f"{name} reads as a table with its columns parted by {ways} alike. Put names with such signs in "
-            "quotes."
+            f"{name} has an ambiguous separator: {ways} all fit the header. Quote the column "
+            "names that contain one."
         )
     return found[0] if found else ","
 

@@ -131,7 +131,7 @@ def test_attributes_come_from_standard_input_in_any_format(
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert facts["attributes"] == {"price": "standard input"}
-    assert "standard input: its columns are parted by tabs." in facts["notes"]
+    assert "standard input: its columns are separated by tabs." in facts["notes"]
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -301,7 +301,7 @@ def test_objectives_are_every_attribute_if_none_is_named(folder: Path) -> None:
     assert facts["left_out"] == {"label": "its values are texts", "note": "its values are texts"}
     assert facts["notes"] == [
         "Objectives by default: min deselected, min cost, min risk.",
-        "Not among them: label (its values are texts), note (its values are texts).",
+        "Left out of them: label (its values are texts), note (its values are texts).",
     ]
     assert [line for line in run.stderr.splitlines() if "note:" in line] == [
         f"shortlist: note: {note}" for note in facts["notes"]
@@ -320,10 +320,10 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     (folder / "phone.dimacs.augment").write_text("#FEATURE_INDEX COST USED_BEFORE DEFECTS\n" + rows)
     run = shortlist("configure", model, cwd=folder)
     assert run.returncode == 0, run.stderr
-    assert "Attributes from phone.dimacs.augment, which lies beside the model." in run.stderr
+    assert "Attributes from phone.dimacs.augment, which is in the folder of the model." in run.stderr
     assert "rounded to 2 decimals" in run.stderr
     assert "Objectives by default: min deselected, min not_used_before, min defects, min cost." in run.stderr
-    assert "Not among them: used_before (not_used_before says the same)." in run.stderr
+    assert "Left out of them: used_before (not_used_before says the same)." in run.stderr
     exact = shortlist("configure", model, "--objectives", "min defects, min selected", cwd=folder)
     assert "rounded" not in exact.stderr
     other = shortlist("configure", model, "--attributes", "random:1", cwd=folder)

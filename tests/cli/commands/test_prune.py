@@ -182,7 +182,7 @@ def _write_bad_tables(folder: Path) -> None:
         pytest.param(
             ["gaps.csv", "--target", "outcome"], "known in every row, got 1 gap.", id="gaps in the target"
         ),
-        pytest.param(["bare.csv", "--target", "outcome"], "a column beside the target", id="no features"),
+        pytest.param(["bare.csv", "--target", "outcome"], "a column besides the target", id="no features"),
         pytest.param(["empty.csv"], "is empty", id="empty file"),
         pytest.param(["header.csv"], "at least one row", id="no rows"),
         pytest.param(["missing.csv"], "cannot be read: No such file", id="missing file"),

@@ -162,7 +162,7 @@ Saved to phone.json.""".splitlines()
         ("open xyz", "none"),
         ("decided", "nothing"),
         ("stage", "Decisions from now on have no stage."),
-        ("by", "Decisions from now on are nobody's."),
+        ("by", "From now on decisions carry no name."),
         ("stage x\x1b[2Ky", "a stage must be one line of text without control characters, got 'x\\x1b[2Ky'."),
         ("by x\u2028y", "a name must be one line of text without control characters, got 'x\\u2028y'."),
         ("help", "select FEATURE "),

@@ -48,7 +48,7 @@ def test_notes_say_how_the_file_was_read(tmp_path: Path) -> None:
     path.write_text("feature;cost\nA;1,5\nB;2\nC;3\n", encoding="utf-8")
     read_attributes(path, MODEL, notes=notes)
     assert notes == [
-        f"{path}: its columns are parted by semicolons.",
+        f"{path}: its columns are separated by semicolons.",
         f"{path}: decimal commas in 'cost' were read as decimal points.",
     ]
 

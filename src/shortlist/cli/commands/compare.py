@@ -132,7 +132,7 @@ def compare(
     repeated: SeedOptions,
     settings: dict[str, Any],
     time_limit: Annotated[
-        float | None, typer.Option(help=f"{SECONDS_HELP}, in each run; default: none.")
+        float | None, typer.Option(help=f"{SECONDS_HELP}, for each run; default: none.")
     ] = None,
     kept: StudyOptions,
     seed: Seed = 0,

@@ -175,8 +175,8 @@ def _marked(rows: "pd.DataFrame", marker: str, *, one_by_one: bool) -> "pd.DataF
         )
     if marker in GAPS:
         raise BadInputError(
-            f"--not-asked must be a marker of its own, got {marker!r}, which is read as an empty cell. Take "
-            "another one, or '' for all empty cells."
+            f"--not-asked must be a marker that means nothing else, got {marker!r}, which is read as an "
+            "empty cell. Take another one, or '' for all empty cells."
         )
     return with_unasked(rows, marker)
 

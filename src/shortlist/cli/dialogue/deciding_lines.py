@@ -194,7 +194,7 @@ def _by(deciding: Deciding, name: str) -> Deciding:
     from shortlist.products.decisions.decision import refuse_other_than_a_line
 
     refuse_other_than_a_line("a name", name)
-    print(f"Decisions from now on are made by {name}." if name else "Decisions from now on are nobody's.")
+    print(f"Decisions from now on are made by {name}." if name else "From now on decisions carry no name.")
     return dataclasses.replace(deciding, by=name)
 
 

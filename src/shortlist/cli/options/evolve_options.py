@@ -23,7 +23,7 @@ class SingleEvolution:
     ] = None
     survivors: Annotated[str | None, "children (the default) replace all but the elites; or best."] = None
     n_elites: Annotated[int | None, "Fittest parents that stay with survivors=children; default 1."] = None
-    patience: Annotated[int | None, "Stop after so many generations without a lower error."] = None
+    patience: Annotated[int | None, "Stop after this many generations without a lower error."] = None
 
     def __post_init__(self) -> None:
         _refuse(self, ("n_elites",), self.survivors != "best", "`survivors='children'`")

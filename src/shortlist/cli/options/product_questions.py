@@ -209,7 +209,7 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
     _refuse_unused_files(tables[: len(given.files)], sources, names)
     if str(found_beside) in sources.values():
-        notes.append(f"Attributes from {found_beside}, which lies beside the model.")
+        notes.append(f"Attributes from {found_beside}, which is in the folder of the model.")
     if objectives is None:
         notes += _default_notes(asked, left_out)
     if rounds:
@@ -223,7 +223,7 @@ def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
     notes = [f"Objectives by default: {objectives}."]
     if left_out:
         reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
-        notes.append(f"Not among them: {reasons}.")
+        notes.append(f"Left out of them: {reasons}.")
     return notes
 
 
@@ -340,7 +340,7 @@ def _default_objectives(
         return otherwise, left_out
     if not found:
         raise BadInputError(
-            f"--objectives must say what matters, as {model} comes without attributes. "
+            f"--objectives must be given, as {model} has no attributes. "
             "Pass --attributes FILE, --attributes random, or --objectives."
         )
     usual = [found.pop(name) for name in USUAL_ORDER if name in found]

@@ -153,7 +153,7 @@ class SizeOptions:
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     min_size: Annotated[int, "Fewest members."] = 1
     max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
-    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, which is that for a proof.")] = 60.0
+    time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, for search and proof.")] = 60.0
 
 
 @dataclass(frozen=True)

@@ -216,12 +216,12 @@ class StageSearchOptions:
     ] = None
     recall: Annotated[
         int | None,
-        "Enumerate, and report which share of the front emsco finds with so many seeds.",
+        "Enumerate, and report what share of the complete front emsco finds, with this many seeds.",
         excludes("--feature-model"),
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
     sample_rows: Annotated[
-        int | None, "Search with at most so many rows; default all.", excludes("--set recall")
+        int | None, "Search with at most this many rows; default all.", excludes("--set recall")
     ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":

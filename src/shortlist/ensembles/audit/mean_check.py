@@ -151,7 +151,7 @@ def _value(claim: Mapping[str, Any], terms: list[Term], n_classifiers: int, fail
     goal = claim["goal"]
     members = checked_members(claim, n_classifiers, failures)
     if not members:
-        failures.append("nobody has no mean")
+        failures.append("an empty committee has no mean")
     unit, total = max(1, len(members)) * PROBABILITY_ONE, goal["offset"] if goal["kind"] == "right" else 0
     for term in terms:
         worth = min(_g(goal, aim, sum(adds[k] for k in members), unit) for adds, aim in term.forms)

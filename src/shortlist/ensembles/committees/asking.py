@@ -275,8 +275,8 @@ def ask_in_order(
     The outcome is the class that wins, or that none is probable enough. It is settled where it is the same
     for each class of which all who are left may be sure: nothing makes a class win, and probable, more than
     that, and nothing makes the winner less probable than that of another class. As these answers are
-    possible, no exit that is never wrong asks fewer. Only what is calibrated may wait for more: means next to
-    the least probability, and shares of votes of several classes with a power below 1.
+    possible, no lossless early exit in this order asks fewer. Only what is calibrated may wait for more:
+    means next to the least probability, and shares of votes of several classes with a power below 1.
 
     `states` says whether each member answers each row, ``(n_rows, n_members)``, as
     :mod:`shortlist.guarantees.cells` has it; None: all do. A row whose next member was not asked yet waits.

@@ -367,7 +367,10 @@ class ExactPruner(PoolPruner):
         mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
         if self.min_size == 0:
             raise BadInputError(
-                "min_size", "must be at least 1 where probabilities are averaged", "0", "Nobody has no mean."
+                "min_size",
+                "must be at least 1 where probabilities are averaged",
+                "0",
+                "An empty committee has no mean.",
             )
         if voting == SOFT and self.diversity != "none":
             raise BadInputError(
@@ -575,7 +578,7 @@ class ExactPruner(PoolPruner):
                 "positive",
                 "must be left out where judges abstain",
                 repr(self.positive),
-                "Then the class with most votes wins, of two as of several.",
+                "Then plurality decides, with two classes as with several.",
             )
 
     def _votes_on(self, rows: PruningRows) -> tuple[Votes | ClassVotes, dict[str, NDArray[Any]]]:

@@ -230,7 +230,9 @@ class FrontPruner(ExactPruner):
         else:
             as_count(self.pick, "pick", at_least=0)
         if as_count(self.min_size, "min_size", at_least=0) < 1:
-            raise BadInputError("min_size", "must be at least 1 for a front", "0", "Nobody has no cost.")
+            raise BadInputError(
+                "min_size", "must be at least 1 for a front", "0", "An empty committee has no cost."
+            )
         selection_limits(1, min_size=self.min_size, max_size=self.max_size)
         self._check_prices(names)
 

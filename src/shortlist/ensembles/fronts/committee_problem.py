@@ -222,7 +222,9 @@ def committee_problem(
             "limits of a front must be on the size. Leave out diversity, and pass `max_cost`."
         )
     if limits.min_size < 1:
-        raise BadInputError("min_size", "must be at least 1 for a front", "0", "Nobody has no cost.")
+        raise BadInputError(
+            "min_size", "must be at least 1 for a front", "0", "An empty committee has no cost."
+        )
     if max_cost is not None and "cost" not in names:
         raise BadInputError(
             f"`max_cost` goes with the objective min cost, got {all_of(names)}. Add it, or leave "

@@ -26,7 +26,7 @@ class CheckedQuestion(QuestionOptions):
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'min cost, max quality', beside the objectives that the table has."
+            help=f"{WHAT_MATTERS}, such as 'min cost, max quality', in addition to those of the table."
         ),
     ] = None
 

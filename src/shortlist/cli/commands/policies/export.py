@@ -68,9 +68,7 @@ def export_policy(
     ending = out.suffix.casefold()
     as_onnx, as_protocol = ending == ".onnx", ending in PROTOCOL_FILE
     if reader is not None and (as_onnx or as_protocol):
-        raise BadInputError(
-            f"--out {reader} answers by a policy. Leave it out, or name a .json file beside it."
-        )
+        raise BadInputError(f"--out {reader} answers by a policy. Leave it out, or also name a .json file.")
     if table is None and not as_protocol:
         raise BadInputError(f"TABLE must be named to check {out} on, got none. Name a file with rows.")
     start = seconds_now()
@@ -168,6 +166,6 @@ def _named(files: list[Path]) -> tuple[Path, Path | None]:
     reader, policy = parted_files(files, CODE_FILE, ("reader", "policy"))
     if policy is None:
         raise BadInputError(
-            "--out", "must name a file for the policy", str(reader), "Name a .json beside it."
+            "--out", "must name a file for the policy", str(reader), "Also name a .json file."
         )
     return policy, reader
