@@ -147,7 +147,7 @@ def _record_type(record: type[tuple[Any, ...]]) -> Any:
 
 
 def _field_type(annotation: Any) -> Any:
-    """Return what numba calls a field: a number, a named tuple, or a contiguous array."""
+    """Return what numba calls a field: a number, a named tuple, or a contiguous array, also of records."""
     import numpy as np
     from numba import from_dtype, types
 
@@ -155,8 +155,10 @@ def _field_type(annotation: Any) -> Any:
         return _record_type(annotation)
     if annotation in {int, float, bool}:
         return {int: types.int64, float: types.float64, bool: types.boolean}[annotation]
-    n_dimensions = 1
+    n_dimensions: Any = 1
     if get_origin(annotation) is Annotated:
         annotation, n_dimensions = get_args(annotation)
+    if isinstance(n_dimensions, np.dtype):  # named numbers
+        return types.Array(from_dtype(n_dimensions), 1, "C")
     (scalar,) = get_args(get_args(annotation)[1])
     return types.Array(from_dtype(np.dtype(scalar)), n_dimensions, "C")

@@ -74,8 +74,25 @@ FloatTable: TypeAlias = Annotated[Floats, 2]
 FlagTable: TypeAlias = Annotated[Flags, 2]
 """True or false."""
 
+Records: TypeAlias = NDArray[Any]
+"""Records of named integers of eight bytes, ``array[0].cost``; :func:`record_type` says which."""
+
 Whole: TypeAlias = int | np.int64
 """One integer, as Python or a kernel has it."""
+
+
+def record_type(*names: str) -> np.dtype[Any]:
+    """Return the type of records of integers with these names, for Python and for kernels.
+
+    None of them may be an attribute of NumPy's own, such as ``size``, which Python would return instead.
+
+    Examples
+    --------
+    >>> record_type("n_members", "cost").names
+    ('n_members', 'cost')
+    """
+    assert not any(hasattr(np.record, name) for name in names), names
+    return np.dtype((np.record, [(name, np.int64) for name in names]))
 
 
 def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:

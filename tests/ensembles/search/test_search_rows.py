@@ -11,7 +11,6 @@ from shortlist.ensembles.goals.class_weights import (
 )
 from shortlist.ensembles.goals.diversity import class_diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import tabu_search
 from shortlist.ensembles.search._plurality_kernels import rate_classes
 from shortlist.ensembles.search.search_rows import class_search_rows
@@ -54,8 +53,8 @@ def test_a_walk_keeps_the_counts_that_a_fresh_count_gives(
         heard = [row[m] for m in members_of(member)]
         assert walk.state.tally[i, :n_classes].tolist() == [heard.count(c) for c in range(n_classes)]
     assert ((walk.state.leads >= 0) == decision_rows(votes, members_of(member))).all()
-    assert walk.scalars[entries.SIZE] == member.sum()
-    assert weights.value(int(walk.scalars[entries.TOTAL])) == float(
+    assert walk.here.n_members == member.sum()
+    assert weights.value(int(walk.here.total)) == float(
         value_of((samples, k, n_classes), members_of(member), objective)
     )
 

@@ -127,10 +127,10 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
         diversity=diversity_limits({"each": 0.3}, votes),
     )
     walker = _walker(votes, weights, limits, seed)
-    walker.options[[entries.TENURE, entries.N_SWAPS]] = 1, swaps
+    walker.options.tenure, walker.options.n_swaps = 1, swaps
     walker.walk(n_steps)
 
-    mask, scalars = walker.state.member.astype(bool), walker.scalars
+    mask, here = walker.state.member.astype(bool), walker.here
     members = tuple(np.flatnonzero(mask).tolist())
     gains = np.where(votes.labels == 1, weights.gain_positive, -weights.gain_negative) * votes.counts
     tallies = tally(votes.votes, mask)
@@ -142,14 +142,12 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
     assert limits.costs is not None
     sums = limits.diversity.credit[:, mask].sum(axis=1)
     assert walker.state.sums.tolist() == sums.tolist()
-    assert scalars[entries.CREDIT] == sums[mask].sum() // 2
-    assert scalars[entries.SIZE] == len(members)
-    assert scalars[entries.COST] == limits.costs[mask].sum()
-    assert (scalars[entries.MISSED] == 0) == limits.satisfied_by(mask)
+    assert here.credit == sums[mask].sum() // 2
+    assert here.n_members == len(members)
+    assert here.cost == limits.costs[mask].sum()
+    assert (here.missed == 0) == limits.satisfied_by(mask)
     offset = oracles.weighted_sum(rows, (), 0, numbers)
-    assert scalars[entries.TOTAL] + offset == oracles.weighted_sum(
-        rows, members, int(scalars[entries.THRESHOLD]), numbers
-    )
+    assert here.total + offset == oracles.weighted_sum(rows, members, int(here.threshold), numbers)
     for k in range(n):
         flipped = mask.copy()
         flipped[k] = ~mask[k]
@@ -171,7 +169,7 @@ def test_rated_flips_equal_flipping_and_counting(
     walker = _walker(votes, weights, selection_limits(n), seed)
     mask = np.random.default_rng(seed).random(n) < 0.5
     walker.go_to(mask.astype(np.uint8))
-    threshold = int(walker.scalars[entries.THRESHOLD])
+    threshold = int(walker.here.threshold)
     rate_totals(0, n, walker.rows, walker.state, walker.room)
 
     offset = oracles.weighted_sum(rows, (), 0, numbers)
@@ -349,7 +347,7 @@ def test_limits_missed_within_the_slack_are_kept() -> None:
         )
         walker = _walker(votes, named_weights("accuracy", votes), limits, 0)
         walker.go_to(pair.astype(np.uint8))
-        assert (walker.scalars[entries.MISSED] == 0) == kept
+        assert (walker.here.missed == 0) == kept
         assert limits.satisfied_by(pair) == kept
 
 

@@ -13,13 +13,6 @@ from shortlist._bits import popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Whole
 from shortlist.ensembles.fronts._state_kernels import (
-    BEATEN,
-    DEPTH,
-    N_OPEN,
-    N_POINTS,
-    NODES,
-    SIZE,
-    STALE,
     CommitteeArchive,
     CommitteeRows,
     CommitteeWalk,
@@ -40,7 +33,7 @@ def write_totals(first: Whole, second: Whole, rows: CommitteeRows, walk: Committ
 @kernel("boolean(int64, int64, int64, CommitteeRows, CommitteeWalk)")
 def write_prices(left: int, k: int, first: Whole, rows: CommitteeRows, walk: CommitteeWalk) -> bool:
     """Write the least that a committee with k, unless it is below 0, comes to; whether budgets allow it."""
-    n_values, d = rows.gains.shape[0], walk.scalars[DEPTH]
+    n_values, d = rows.gains.shape[0], walk.here[0].depth
     for j in range(rows.prices.shape[0]):
         price = walk.spent[d, j]
         price += rows.least[j, first, left + 1] if k < 0 else rows.prices[j, k] + rows.least[j, first, left]
@@ -56,8 +49,8 @@ def find_pivotal(left: int, first: Whole, rows: CommitteeRows, walk: CommitteeWa
 
     The last member is looked at with the thresholds alone that were open for the one before.
     """
-    size, d = walk.scalars[SIZE], walk.scalars[DEPTH]
-    counts, n_thresholds = walk.counts[d], size + 1 if left else walk.news[1, N_OPEN]
+    size, d = walk.here[0].n_members, walk.here[0].depth
+    counts, n_thresholds = walk.counts[d], size + 1 if left else walk.news[1].n_open
     for place in range(n_thresholds):
         threshold = place if left else walk.open[1, place]
         for c in range(2):
@@ -82,7 +75,7 @@ def find_pivotal(left: int, first: Whole, rows: CommitteeRows, walk: CommitteeWa
 def beaten_value(walk: CommitteeWalk, archive: CommitteeArchive) -> np.int64:
     """Return the largest value that a point of the archive has at no more than the prices looked at."""
     beaten = np.int64(-1)
-    for i in range(walk.scalars[N_POINTS]):
+    for i in range(walk.here[0].n_points):
         if -archive.points[i, 0] > beaten:
             dearer = False
             for j in range(1, archive.points.shape[1]):
@@ -104,18 +97,18 @@ def find_open(
     the same thresholds open.
     """
     n_values, news = rows.gains.shape[0], walk.news[left]
-    news[N_OPEN], news[BEATEN] = 0, -1
+    news.n_open, news.beaten = 0, -1
     if not write_prices(left, -1, first, rows, walk):
         return
     if n_values == 1:
-        news[BEATEN] = beaten_value(walk, archive)
-    for place in range(walk.scalars[SIZE] + 1 if left else walk.news[1, N_OPEN]):
+        news.beaten = beaten_value(walk, archive)
+    for place in range(walk.here[0].n_members + 1 if left else walk.news[1].n_open):
         threshold = place if left else walk.open[1, place]
         write_totals(walk.room[threshold, 0], walk.room[threshold, 1], rows, walk)
-        covered = -walk.point[0] <= news[BEATEN] if n_values == 1 else is_covered(rows, walk, archive)
+        covered = -walk.point[0] <= news.beaten if n_values == 1 else is_covered(rows, walk, archive)
         if not covered:
-            walk.open[left, news[N_OPEN]] = threshold
-            news[N_OPEN] += 1
+            walk.open[left, news.n_open] = threshold
+            news.n_open += 1
 
 
 @kernel("int64(int64, int64, int64, int64, CommitteeRows, CommitteeWalk)")
@@ -136,9 +129,9 @@ def next_promising(left: int, n_tried: int, rows: CommitteeRows, walk: Committee
     If there is none, the one after the last of them is returned.
     """
     right, starts, open_here, sure = rows.right, rows.starts, walk.open[left], walk.sure[left]
-    pivotal, n_open, beaten = walk.pivotal[left], walk.news[left, N_OPEN], walk.news[left, BEATEN]
+    pivotal, n_open, beaten = walk.pivotal[left], walk.news[left].n_open, walk.news[left].beaten
     first_gain, second_gain = rows.gains[0, 0], rows.gains[0, 1]
-    begin = walk.chosen[walk.scalars[DEPTH]]
+    begin = walk.chosen[walk.here[0].depth]
     for k in range(begin, begin + n_tried):
         for place in range(n_open):
             threshold = open_here[place]
@@ -163,9 +156,9 @@ def try_member(
     """
     if not write_prices(left, k, k + 1, rows, walk):
         return False
-    n_values, size, found = rows.gains.shape[0], walk.scalars[SIZE], False
+    n_values, size, found = rows.gains.shape[0], walk.here[0].n_members, False
     best, least = np.int64(-1), np.int64(1)
-    for place in range(walk.news[left, N_OPEN]):
+    for place in range(walk.news[left].n_open):
         threshold = walk.open[left, place]
         first_rows = rows_with(left, threshold, 0, k, rows, walk)
         write_totals(first_rows, rows_with(left, threshold, 1, k, rows, walk), rows, walk)
@@ -192,25 +185,25 @@ def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: Commi
 
     Return whether there is nobody to go on with.
     """
-    chosen, scalars, news = walk.chosen, walk.scalars, walk.news
-    n, d = rows.right.shape[0] - 1, scalars[DEPTH]
-    if scalars[STALE]:
+    chosen, here, news = walk.chosen, walk.here[0], walk.news
+    n, d = rows.right.shape[0] - 1, here.depth
+    if here.stale:
         first = chosen[d - 1] + 1 if d > 0 else np.int64(0)
         find_pivotal(1, first, rows, walk)
         find_open(1, first, rows, walk, archive)
-        scalars[STALE] = 0
-    if not news[1, N_OPEN]:
+        here.stale = 0
+    if not news[1].n_open:
         chosen[d] = n
         return True
-    while chosen[d] < n and scalars[NODES] < end:
+    while chosen[d] < n and here.nodes < end:
         if rows.gains.shape[0] == 1:
-            k = next_promising(1, min(n - chosen[d], end - scalars[NODES]), rows, walk)
-            scalars[NODES] += k - chosen[d]
+            k = next_promising(1, min(n - chosen[d], end - here.nodes), rows, walk)
+            here.nodes += k - chosen[d]
             chosen[d] = k
-            return bool(k == n or scalars[NODES] == end)
+            return bool(k == n or here.nodes == end)
         if try_member(1, chosen[d], rows, walk, archive):
             return False
-        scalars[NODES] += 1
+        here.nodes += 1
         chosen[d] += 1
     return True
 
@@ -218,23 +211,23 @@ def pass_by(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: Commi
 @kernel("boolean(int64, CommitteeRows, CommitteeWalk, CommitteeArchive)")
 def try_last(end: Whole, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive) -> bool:
     """Try the last members from the next one on, up to so many nodes; whether all that matter were tried."""
-    chosen, scalars, news = walk.chosen, walk.scalars, walk.news
-    n, d = rows.right.shape[0], scalars[DEPTH]
+    chosen, here, news = walk.chosen, walk.here[0], walk.news
+    n, d = rows.right.shape[0], here.depth
     first = chosen[d - 1] + 1 if d > 0 else np.int64(0)
     find_pivotal(0, first, rows, walk)
     find_open(0, first, rows, walk, archive)
-    while news[0, N_OPEN] and chosen[d] < n:
-        if scalars[NODES] >= end or scalars[N_POINTS] + scalars[SIZE] + 1 >= len(archive.order):
+    while news[0].n_open and chosen[d] < n:
+        if here.nodes >= end or here.n_points + here.n_members + 1 >= len(archive.order):
             return False
         if rows.gains.shape[0] == 1:
-            k = next_promising(0, min(n - chosen[d], end - scalars[NODES]), rows, walk)
-            scalars[NODES] += k - chosen[d]
+            k = next_promising(0, min(n - chosen[d], end - here.nodes), rows, walk)
+            here.nodes += k - chosen[d]
             chosen[d] = k
-            if k == n or scalars[NODES] == end:
+            if k == n or here.nodes == end:
                 continue
-        scalars[NODES] += 1
+        here.nodes += 1
         if try_member(0, chosen[d], rows, walk, archive):
             find_open(0, first, rows, walk, archive)
-            scalars[STALE] = 1
+            here.stale = 1
         chosen[d] += 1
     return True

@@ -6,16 +6,16 @@ import numpy as np
 
 from shortlist._bits import Words, WordTable
 from shortlist._jit import kernel
-from shortlist.arrays import ByteTable, Longs, LongTable, Whole
+from shortlist.arrays import ByteTable, Longs, LongTable, Records, Whole, record_type
 
-SIZE, DEPTH, NODES, DONE, N_POINTS, HAS_THRESHOLD, STALE = range(7)
-"""Entries of `scalars`: members of a committee, members chosen now, nodes so far, whether the walk is over,
-points in the archive, whether a threshold decides, and whether what is known of last members but one is of an
-earlier place or archive.
+HERE = record_type("n_members", "depth", "nodes", "done", "n_points", "has_threshold", "stale")
+"""Members of a committee, members chosen now, nodes so far, whether the walk is over, points in the archive,
+whether a threshold decides, and whether what is known of last members but one is of an earlier place or
+archive.
 """
 
-N_OPEN, BEATEN = range(2)
-"""Entries of `news`: how many thresholds are open, and the value up to which points are dominated."""
+NEWS = record_type("n_open", "beaten")
+"""How many thresholds are open, and the value up to which points are dominated."""
 
 
 class CommitteeRows(NamedTuple):
@@ -70,12 +70,12 @@ class CommitteeWalk(NamedTuple):
     """Rows of both classes that may be right without that member, ``(2, most + 1, 2)``."""
     open: LongTable
     """Thresholds with which something undominated may come of that member, ``(2, most + 1)``."""
-    news: LongTable
-    """See the numbers above, ``(2, 2)``."""
+    news: Annotated[Records, NEWS]
+    """Two records: of the last member, and of the one before."""
     point: Longs
     """The vector that is looked at."""
-    scalars: Longs
-    """See the numbers above."""
+    here: Annotated[Records, HERE]
+    """One record."""
 
 
 class CommitteeArchive(NamedTuple):
@@ -94,7 +94,7 @@ class CommitteeArchive(NamedTuple):
 @kernel("void(int64, CommitteeRows, CommitteeWalk)")
 def add_member(k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
     """Count the votes of the members so far and of k."""
-    d, n_words = walk.scalars[DEPTH], rows.right.shape[1]
+    d, n_words = walk.here[0].depth, rows.right.shape[1]
     old, new = walk.counts[d], walk.counts[d + 1]
     for w in range(n_words):
         vote = rows.right[k, w]
@@ -126,11 +126,11 @@ def in_reach(
     return np.uint64(found)
 
 
-@kernel("boolean(int64[::1], CommitteeArchive, int64[::1])")
-def is_dominated(point: Longs, archive: CommitteeArchive, scalars: Longs) -> bool:
+@kernel("boolean(int64[::1], CommitteeArchive, CommitteeWalk)")
+def is_dominated(point: Longs, archive: CommitteeArchive, walk: CommitteeWalk) -> bool:
     """Whether a point of the archive is at least as good everywhere; it then comes earlier from now on."""
     width = len(point)
-    for place in range(scalars[N_POINTS]):
+    for place in range(walk.here[0].n_points):
         i = archive.order[place]
         worse = False
         for j in range(width):
@@ -158,7 +158,7 @@ def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchi
     for given_up in range(excess + 1):
         if excess:
             point[0], point[1] = first + given_up, second + excess - given_up
-        if not is_dominated(point, archive, walk.scalars):
+        if not is_dominated(point, archive, walk):
             covered = False
             break
     point[0], point[1] = first, second
@@ -168,7 +168,7 @@ def is_covered(rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchi
 @kernel("void(int64, CommitteeWalk, CommitteeArchive)")
 def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive) -> None:
     """Put the point that is looked at into the archive, and drop what it dominates."""
-    n, width = walk.scalars[N_POINTS], len(walk.point)
+    n, width = walk.here[0].n_points, len(walk.point)
     kept = np.int64(0)
     for i in range(n):
         worse = True
@@ -188,10 +188,10 @@ def keep_point(threshold: Whole, walk: CommitteeWalk, archive: CommitteeArchive)
         archive.points[kept, j] = walk.point[j]
     for k in range(archive.members.shape[1]):
         archive.members[kept, k] = 0
-    for d in range(walk.scalars[SIZE]):
+    for d in range(walk.here[0].n_members):
         archive.members[kept, walk.chosen[d]] = 1
     archive.thresholds[kept] = threshold
-    walk.scalars[N_POINTS] = kept + 1
+    walk.here[0].n_points = kept + 1
     if kept < n:  # places have moved
         for place in range(kept + 1):
             archive.order[place] = place

@@ -16,14 +16,6 @@ from shortlist._bits import popcount
 from shortlist._jit import kernel
 from shortlist.ensembles.fronts._last_kernels import pass_by, try_last, write_totals
 from shortlist.ensembles.fronts._state_kernels import (
-    DEPTH,
-    DONE,
-    HAS_THRESHOLD,
-    N_OPEN,
-    N_POINTS,
-    NODES,
-    SIZE,
-    STALE,
     CommitteeArchive,
     CommitteeRows,
     CommitteeWalk,
@@ -59,7 +51,7 @@ def count_by_plurality(d: int, left: int, k: int, rows: CommitteeRows, walk: Com
 @kernel("void(int64, int64, int64, CommitteeRows, CommitteeWalk)")
 def count_by_votes(d: int, left: int, k: int, rows: CommitteeRows, walk: CommitteeWalk) -> None:
     """Count the rows of both classes that at least q members may be right on, for each q."""
-    size = walk.scalars[SIZE]
+    size = walk.here[0].n_members
     for q in range(size + 2):
         for c in range(2):
             total = np.int64(0)
@@ -77,12 +69,12 @@ def visit(
 
     Committees that are whole are kept by plurality; those with a threshold have two members to come or more.
     """
-    n_values, scalars = rows.gains.shape[0], walk.scalars
+    n_values, here = rows.gains.shape[0], walk.here[0]
     for j in range(rows.prices.shape[0]):
         walk.point[n_values + j] = walk.spent[d, j] + rows.least[j, k, left]
         if walk.point[n_values + j] > rows.budgets[j]:
             return False
-    if not scalars[HAS_THRESHOLD]:
+    if not here.has_threshold:
         count_by_plurality(d, left, k, rows, walk)
         for j in range(n_values):
             value = np.int64(0)
@@ -95,7 +87,7 @@ def visit(
             keep_point(np.int64(0), walk, archive)
         return True
     count_by_votes(d, left, k, rows, walk)
-    size, best = scalars[SIZE], np.int64(0)
+    size, best = here.n_members, np.int64(0)
     for threshold in range(size + 1):
         write_totals(walk.room[size - threshold, 0], walk.room[threshold + 1, 1], rows, walk)
         if n_values == 1:  # the best threshold is the only one that matters
@@ -113,19 +105,19 @@ def walk_committees(
     n_nodes: int, rows: CommitteeRows, walk: CommitteeWalk, archive: CommitteeArchive
 ) -> None:
     """Go on with a walk for so many nodes, or until the archive is nearly full."""
-    chosen, scalars = walk.chosen, walk.scalars
-    n, size, by_votes = rows.right.shape[0], scalars[SIZE], scalars[HAS_THRESHOLD]
-    end, scalars[STALE], walk.news[1, N_OPEN] = scalars[NODES] + n_nodes, 1, size + 1
+    chosen, here = walk.chosen, walk.here[0]
+    n, size, by_votes = rows.right.shape[0], here.n_members, here.has_threshold
+    end, here.stale, walk.news[1].n_open = here.nodes + n_nodes, 1, size + 1
     for threshold in range(size + 1):
         walk.open[1, threshold] = threshold
-    while scalars[NODES] < end and scalars[N_POINTS] + size + 1 < len(archive.order):
-        d = scalars[DEPTH]
+    while here.nodes < end and here.n_points + size + 1 < len(archive.order):
+        d = here.depth
         k = chosen[d]
         if k > n - (size - d):  # too few are left
             if d == 0:
-                scalars[DONE] = 1
+                here.done = 1
                 return
-            scalars[DEPTH] = d - 1
+            here.depth = d - 1
             chosen[d - 1] += 1
             continue
         left = size - d - 1
@@ -135,12 +127,12 @@ def walk_committees(
             continue
         if by_votes and left == 1 and pass_by(end, rows, walk, archive):
             continue
-        scalars[NODES] += 1
+        here.nodes += 1
         add_member(chosen[d], rows, walk)
         if ((by_votes and left == 1) or visit(d + 1, left, k + 1, rows, walk, archive)) and left:
-            scalars[DEPTH] = d + 1
+            here.depth = d + 1
             chosen[d + 1] = chosen[d] + 1
             if left == 2:
-                scalars[STALE] = 1
+                here.stale = 1
         else:
             chosen[d] += 1

@@ -191,13 +191,14 @@ class _Walker:
         prices = problem.prices / np.maximum(1, problem.prices.sum(axis=1, keepdims=True))
         self.order = np.argsort(prices.sum(axis=0), kind="stable")
         self.planes = _planes(problem, self.order)
-        self.scalars = np.zeros(records.STALE + 1, dtype=np.int64)
-        self.scalars[records.HAS_THRESHOLD] = problem.has_threshold
+        self.places = np.zeros(1, dtype=records.HERE)
+        self.here = self.places[0]
+        self.here.has_threshold = problem.has_threshold
 
     @property
     def n_points(self) -> int:
         """Points in the archive."""
-        return int(self.scalars[records.N_POINTS])
+        return int(self.here.n_points)
 
     def cheapest(self, size: int) -> int:
         """Return the least that so many members come to in the objective that the walk goes by."""
@@ -226,7 +227,7 @@ class _Walker:
                 n = self.n_points
                 self.archive.points[n], self.archive.thresholds[n] = start.point, start.threshold
                 self.archive.members[n] = start.mask[self.order]
-                self.scalars[records.N_POINTS] = n + 1
+                self.here.n_points = n + 1
 
     def walk(self, size: int, upto: int) -> Iterator[None]:
         """Walk over all committees of a size that come to no more than a budget; yield now and then.
@@ -236,15 +237,15 @@ class _Walker:
         if (upto, size) < (self.place.upto, self.place.size):
             return
         rows, walk = self._arrays(size, upto)
-        self.scalars[records.SIZE], self.scalars[records.DEPTH] = size, 0
-        self.scalars[records.DONE] = self.scalars[records.NODES] = 0
+        self.here.n_members, self.here.depth = size, 0
+        self.here.done = self.here.nodes = 0
         if (upto, size) == (self.place.upto, self.place.size):
             self._go_on(rows, walk)
         self.place, self.chosen = _Place(upto, size, 0, ()), walk.chosen
         n_words = len(rows.full) * (1 + rows.rival.shape[1])
         block = max(1, BLOCK_WORK // (n_words * (size + 1)))
-        while not self.scalars[records.DONE]:
-            nodes = self.nodes + int(self.scalars[records.NODES])
+        while not self.here.done:
+            nodes = self.nodes + int(self.here.nodes)
             left = block if self.max_nodes is None else min(block, self.max_nodes - nodes)
             if left <= 0 or self.budget.stopped:
                 self.stopped = True
@@ -253,15 +254,15 @@ class _Walker:
                 self.make_room(2 * len(self.archive.order), self.archive)
             walk_committees(left, rows, walk, self.archive)
             yield
-        self.nodes += int(self.scalars[records.NODES])
-        self.scalars[records.NODES] = 0
+        self.nodes += int(self.here.nodes)
+        self.here.nodes = 0
 
     def _go_on(self, rows: records.CommitteeRows, walk: records.CommitteeWalk) -> None:
         walk.chosen[: len(self.place.chosen)] = self.place.chosen
         for depth in range(self.place.depth):
-            self.scalars[records.DEPTH] = depth
+            self.here.depth = depth
             records.add_member(int(walk.chosen[depth]), rows, walk)
-        self.scalars[records.DEPTH] = self.place.depth
+        self.here.depth = self.place.depth
 
     def state(self) -> KeptState:
         """Return what was found, and where the walk is; to be asked between its blocks."""
@@ -276,8 +277,8 @@ class _Walker:
             {
                 "upto": place.upto,
                 "size": place.size,
-                "depth": int(self.scalars[records.DEPTH]),
-                "nodes": self.nodes + int(self.scalars[records.NODES]),
+                "depth": int(self.here.depth),
+                "nodes": self.nodes + int(self.here.nodes),
             },
         )
 
@@ -318,8 +319,8 @@ class _Walker:
             np.zeros((size + 1, n_prices), dtype=np.int64),
             np.zeros((size + 2, n_classes), dtype=np.int64),
             np.zeros((2, size + 1, n_words), dtype=np.uint64), np.zeros((2, size + 1, 2), dtype=np.int64),
-            np.zeros((2, size + 1), dtype=np.int64), np.zeros((2, 2), dtype=np.int64),
-            np.zeros(len(problem.objectives), dtype=np.int64), self.scalars,
+            np.zeros((2, size + 1), dtype=np.int64), np.zeros(2, dtype=records.NEWS),
+            np.zeros(len(problem.objectives), dtype=np.int64), self.places,
         )  # fmt: skip
         return rows, walk
 

@@ -9,23 +9,32 @@ selection.
 What a walk depends on is in its arrays, so that cutting it into blocks changes nothing.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from shortlist._jit import kernel
-from shortlist.arrays import Bytes, Longs, LongTable, Shorts
+from shortlist.arrays import Bytes, Longs, LongTable, Records, Shorts, record_type
 
-(DEPTH, DONE, KNOWN, FOUND, BEST_TOTAL, BEST_THRESHOLD, SIZE, COST, REACH, NODES) = range(10)
-"""Entries of `scalars`: classifiers decided, whether the walk is over, whether there is a worth to exceed and
-whether a selection that exceeds it was found, the best of these within the limits, members and their cost
-now, gains that are in reach now (forms only), and nodes so far.
+HERE = record_type(
+    "depth",
+    "done",
+    "known",
+    "found",
+    "best_total",
+    "best_threshold",
+    "n_members",
+    "cost",
+    "in_reach",
+    "nodes",
+)
+"""Classifiers decided, whether the walk is over, whether there is a worth to exceed and whether a selection
+that exceeds it was found, the best of these within the limits, members and their cost now, gains that are in
+reach now (forms only), and nodes so far.
 """
 
-MIN_SIZE, MAX_SIZE, BUDGET, EACH, MEAN, SLACK, COUNTED = range(7)
-"""Entries of `sizes`: what a selection must keep; `COUNTED` is half the length of `levels`, 0 for rows with
-forms.
-"""
+KEPT = record_type("min_size", "max_size", "budget", "each_credit", "mean_credit", "slack", "counted")
+"""What a selection must keep; `counted` is half the length of `levels`, 0 for rows with forms."""
 
 UNDECIDED, IN, OUT = range(3)
 """Entries of `choices`."""
@@ -49,8 +58,8 @@ class FormRows(NamedTuple):
 class WalkLimits(NamedTuple):
     """What a selection must keep."""
 
-    sizes: Longs
-    """See the numbers above."""
+    kept: Annotated[Records, KEPT]
+    """One record."""
     costs: Longs
     """Cost of each classifier, or nothing."""
     credit: LongTable
@@ -66,8 +75,8 @@ class Walk(NamedTuple):
     """What each row, or each of its forms, can still reach."""
     levels: Longs
     """Gains by counter, or how many forms of each row are out of reach."""
-    scalars: Longs
-    """See the numbers above."""
+    here: Annotated[Records, HERE]
+    """One record."""
     best: Bytes
     """The best selection so far, 1 for a member."""
 
@@ -75,7 +84,7 @@ class Walk(NamedTuple):
 @kernel("boolean(WalkLimits, Walk)")
 def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
     """Whether the members, all classifiers being decided, have the failure credit that is wanted."""
-    size, sizes = walk.scalars[SIZE], limits.sizes
+    size, kept = walk.here[0].n_members, limits.kept[0]
     if not len(limits.credit) or size < 2:
         return True
     total = 0
@@ -85,17 +94,17 @@ def is_diverse(limits: WalkLimits, walk: Walk) -> bool:
             for b in range(len(walk.choices)):
                 if walk.choices[b] == IN:
                     credit += limits.credit[a, b]
-            if credit < sizes[EACH] * (size - 1) - sizes[SLACK]:
+            if credit < kept.each_credit * (size - 1) - kept.slack:
                 return False
             total += credit
-    return bool(total // 2 >= sizes[MEAN] * (size * (size - 1) // 2) - sizes[SLACK])
+    return bool(total // 2 >= kept.mean_credit * (size * (size - 1) // 2) - kept.slack)
 
 
 @kernel("void(int64, int64, FormRows, WalkLimits, Walk)")
 def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
     """Take a decision (step −1) or take it back (1)."""
     counters, levels, items = walk.counters, walk.levels, rows.items
-    if limits.sizes[COUNTED]:
+    if limits.kept[0].counted:
         for entry in range(rows.starts[decision], rows.starts[decision + 1]):
             i = np.uint64(items[entry])
             gain, count = rows.gains[i], counters[i]
@@ -113,20 +122,20 @@ def decide(decision: int, step: int, rows: FormRows, limits: WalkLimits, walk: W
             i = rows.places[f]
             if step < 0:
                 if not levels[i]:
-                    walk.scalars[REACH] -= rows.gains[i]
+                    walk.here[0].in_reach -= rows.gains[i]
                 levels[i] += 1
             else:
                 levels[i] -= 1
                 if not levels[i]:
-                    walk.scalars[REACH] += rows.gains[i]
+                    walk.here[0].in_reach += rows.gains[i]
 
 
 @kernel("UniTuple(int64, 2)(WalkLimits, Walk)")
 def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
     """Return the most that the descendants of a node can be worth, and the threshold for that."""
-    half, levels = limits.sizes[COUNTED], walk.levels
+    half, levels = limits.kept[0].counted, walk.levels
     if not half:
-        return walk.scalars[REACH], np.int64(0)
+        return walk.here[0].in_reach, np.int64(0)
     # a positive row is in reach of threshold L where its votes may pass L, a negative one where they may stay
     # at L or below
     n = half - 1
@@ -144,46 +153,46 @@ def reach(limits: WalkLimits, walk: Walk) -> tuple[np.int64, np.int64]:
 
 @kernel("void(int64, FormRows, WalkLimits, Walk)")
 def walk_on(n_nodes: int, rows: FormRows, limits: WalkLimits, walk: Walk) -> None:
-    """Go on with a walk for so many nodes; ``scalars[DONE]`` says whether it is over."""
-    choices, scalars, sizes = walk.choices, walk.scalars, limits.sizes
+    """Go on with a walk for so many nodes; ``here.done`` says whether it is over."""
+    choices, here, kept = walk.choices, walk.here[0], limits.kept[0]
     n = len(choices)
-    end = scalars[NODES] + n_nodes
-    while scalars[NODES] < end:
-        scalars[NODES] += 1
-        depth, size = scalars[DEPTH], scalars[SIZE]
-        open_node = size <= sizes[MAX_SIZE] and size + n - depth >= sizes[MIN_SIZE]
-        if len(limits.costs) and scalars[COST] > sizes[BUDGET]:
+    end = here.nodes + n_nodes
+    while here.nodes < end:
+        here.nodes += 1
+        depth, size = here.depth, here.n_members
+        open_node = size <= kept.max_size and size + n - depth >= kept.min_size
+        if len(limits.costs) and here.cost > kept.budget:
             open_node = False
         if open_node:
             most, threshold = reach(limits, walk)
-            open_node = not scalars[KNOWN] or most > scalars[BEST_TOTAL]
+            open_node = not here.known or most > here.best_total
             if open_node and depth == n:
                 open_node = False
                 if is_diverse(limits, walk):
-                    scalars[KNOWN] = scalars[FOUND] = 1
-                    scalars[BEST_TOTAL], scalars[BEST_THRESHOLD] = most, threshold
+                    here.known = here.found = 1
+                    here.best_total, here.best_threshold = most, threshold
                     for k in range(n):
                         walk.best[k] = choices[k] == IN
         if open_node:
             choices[depth] = IN
             decide(2 * depth, -1, rows, limits, walk)
-            scalars[DEPTH], scalars[SIZE] = depth + 1, size + 1
+            here.depth, here.n_members = depth + 1, size + 1
             if len(limits.costs):
-                scalars[COST] += limits.costs[depth]
+                here.cost += limits.costs[depth]
             continue
         while True:  # back to the last classifier that may still stay out
-            if not scalars[DEPTH]:
-                scalars[DONE] = 1
+            if not here.depth:
+                here.done = 1
                 return
-            k = scalars[DEPTH] - 1
+            k = here.depth - 1
             if choices[k] == IN:
                 decide(2 * k, 1, rows, limits, walk)
-                scalars[SIZE] -= 1
+                here.n_members -= 1
                 if len(limits.costs):
-                    scalars[COST] -= limits.costs[k]
+                    here.cost -= limits.costs[k]
                 choices[k] = OUT
                 decide(2 * k + 1, -1, rows, limits, walk)
                 break
             decide(2 * k + 1, 1, rows, limits, walk)
             choices[k] = UNDECIDED
-            scalars[DEPTH] = k
+            here.depth = k

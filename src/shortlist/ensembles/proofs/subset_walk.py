@@ -91,9 +91,10 @@ def walk_subsets(
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")
     signs, n = rows.signs[:, order], rows.n_classifiers
-    scalars = np.zeros(kernels.NODES + 1, dtype=np.int64)
+    places = np.zeros(1, dtype=kernels.HERE)
+    here = places[0]
     if above is not None:
-        scalars[kernels.KNOWN], scalars[kernels.BEST_TOTAL] = 1, above
+        here.known, here.best_total = 1, above
     if (
         rows.has_threshold
     ):  # rows are counted by the votes that those of the positive side may get, and the others lack
@@ -105,47 +106,48 @@ def walk_subsets(
         half = 0
         counters = ((signs > 0).sum(axis=1) - rows.least).astype(np.int32)
         levels = np.bincount(rows.row_of[counters < 0], minlength=rows.n_rows).astype(np.int64)
-        scalars[kernels.REACH] = rows.gains[levels == 0].sum()
+        here.in_reach = rows.gains[levels == 0].sum()
     lowered = [np.flatnonzero(signs[:, k] == sign) for k in range(n) for sign in (-1, 1)]
     starts = np.cumsum([0, *map(len, lowered)]).astype(np.int64)
     items = np.concatenate(lowered).astype(np.int32)
     lists = kernels.FormRows(
         starts, items, rows.row_of.astype(np.int64), np.array(rows.gains, dtype=np.int64)
     )
-    walk = kernels.Walk(np.zeros(n, np.uint8), counters, levels, scalars, np.zeros(n, np.uint8))
+    walk = kernels.Walk(np.zeros(n, np.uint8), counters, levels, places, np.zeros(n, np.uint8))
     limits = _limits(rows.limits, order, half)
-    while not scalars[kernels.DONE]:
-        left = block_nodes if max_nodes is None else min(block_nodes, max_nodes - int(scalars[kernels.NODES]))
+    while not here.done:
+        left = block_nodes if max_nodes is None else min(block_nodes, max_nodes - int(here.nodes))
         if left <= 0 or budget.stopped:
             break
         kernels.walk_on(left, lists, limits, walk)
         if on_nodes is not None:
-            on_nodes(int(scalars[kernels.NODES]))
+            on_nodes(int(here.nodes))
     mask = None
-    if scalars[kernels.FOUND]:
+    if here.found:
         mask = np.zeros(n, dtype=bool)
         mask[order] = walk.best.astype(bool)
     return Walked(
         mask=mask,
-        threshold=int(scalars[kernels.BEST_THRESHOLD]),
-        gain=int(scalars[kernels.BEST_TOTAL]),
-        nodes=int(scalars[kernels.NODES]),
-        complete=bool(scalars[kernels.DONE]),
+        threshold=int(here.best_threshold),
+        gain=int(here.best_total),
+        nodes=int(here.nodes),
+        complete=bool(here.done),
     )
 
 
 def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kernels.WalkLimits:
     """Return limits as the kernel wants them, classifiers in the order in which they are decided."""
     diversity = limits.diversity
-    sizes = np.zeros(kernels.COUNTED + 1, dtype=np.int64)
-    sizes[kernels.MIN_SIZE], sizes[kernels.MAX_SIZE] = limits.min_size, limits.max_size
-    sizes[kernels.BUDGET], sizes[kernels.SLACK], sizes[kernels.COUNTED] = limits.budget, CREDIT_SLACK, half
+    records = np.zeros(1, dtype=kernels.KEPT)
+    kept = records[0]
+    kept.min_size, kept.max_size = limits.min_size, limits.max_size
+    kept.budget, kept.slack, kept.counted = limits.budget, CREDIT_SLACK, half
     credit = np.zeros((0, 0), dtype=np.int64)
     if diversity is not None:
-        sizes[kernels.EACH], sizes[kernels.MEAN] = diversity.each, diversity.mean
+        kept.each_credit, kept.mean_credit = diversity.each, diversity.mean
         credit = np.ascontiguousarray(diversity.credit[np.ix_(order, order)])
     costs = np.zeros(0, dtype=np.int64) if limits.costs is None else limits.costs[order]
-    return kernels.WalkLimits(sizes, costs, credit)
+    return kernels.WalkLimits(records, costs, credit)
 
 
 def count_selections(rows: RightRows) -> int:

@@ -12,7 +12,6 @@ from shortlist._jit import kernel
 from shortlist.arrays import Whole
 from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._search_arrays import (
-    TOTAL,
     WORST,
     SearchRoom,
     SearchRows,
@@ -24,7 +23,7 @@ from shortlist.ensembles.search._search_arrays import (
 def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
     """Change tallies, leads and the total with k, which joins (1) or leaves (−1)."""
     column, labels, gains = rows.columns[k], rows.labels, rows.gains
-    tally, leads, scalars = walk.tally, walk.leads, walk.scalars
+    tally, leads, here = walk.tally, walk.leads, walk.here[0]
     for i in range(len(labels)):
         label = np.int64(labels[i])
         code = np.int64(column[i])
@@ -44,9 +43,9 @@ def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -
                 after = lead(tally, i, label)
         leads[i] = after
         if before < 0 <= after:
-            scalars[TOTAL] += gains[i]
+            here.total += gains[i]
         elif after < 0 <= before:
-            scalars[TOTAL] -= gains[i]
+            here.total -= gains[i]
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
@@ -90,5 +89,5 @@ def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, 
     for k in range(start, stop):
         place = 2 if member[k] else 0
         room.ratings[2 - place, k] = WORST
-        room.ratings[place, k] = walk.scalars[TOTAL] + changes[k]
+        room.ratings[place, k] = walk.here[0].total + changes[k]
         room.ratings[place + 1, k] = 0

@@ -3,54 +3,55 @@
 Everything that a walk depends on is in these arrays, so that cutting a walk into blocks changes nothing.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from shortlist._random import State
-from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, ShortTable
+from shortlist.arrays import Bytes, ByteTable, Longs, LongTable, Records, ShortTable, record_type
 
 NONE = -1
 WORST = -(2**62)
 PART = 1000
 """Limits are missed in thousandths of a member's failure credit or of a mean cost."""
 
-(
-    MIN_SIZE,
-    MAX_SIZE,
-    BUDGET,
-    COST_UNIT,
-    EACH,
-    MEAN,
-    SLACK,
-    HAS_COSTS,
-    HAS_CREDIT,
-    N_TRIED,
-    N_SWAPS,
-    TENURE,
-    PATIENCE,
-) = range(13)
-"""Entries of `options`."""
-(
-    SIZE,
-    THRESHOLD,
-    COST,
-    CREDIT,
-    MISSED,
-    TOTAL,
-    STEP,
-    STALLED,
-    PENALTY,
-    KNOWN,
-    BEST_TOTAL,
-    BEST_THRESHOLD,
-    RUN_KNOWN,
-    RUN_TOTAL,
-    STREAK,
-) = range(15)
-"""Entries of `scalars`: the current selection, the walk, the best selection within limits, and the best of
-this run.
-"""
-PICK, PICK_SCORE = range(2)
-"""Entries of a choice: classifier, and what it is compared by."""
+OPTIONS = record_type(
+    "min_size",
+    "max_size",
+    "budget",
+    "cost_unit",
+    "each_credit",
+    "mean_credit",
+    "slack",
+    "has_costs",
+    "has_credit",
+    "n_tried",
+    "n_swaps",
+    "tenure",
+    "patience",
+)
+"""What a selection must keep, and how walks go."""
+HERE = record_type(
+    "n_members",
+    "threshold",
+    "cost",
+    "credit",
+    "missed",
+    "total",
+    "step",
+    "stalled",
+    "penalty",
+    "known",
+    "best_total",
+    "best_threshold",
+    "run_known",
+    "run_total",
+    "streak",
+)
+"""The current selection, the walk, the best selection within limits, and the best of this run."""
+CHOICE = record_type(
+    "pick",
+    "score",
+)
+"""A classifier to flip, and what it is compared by."""
 
 
 class SearchRows(NamedTuple):
@@ -69,8 +70,8 @@ class SearchRows(NamedTuple):
 class SearchLimits(NamedTuple):
     """What a selection must keep, and how walks go."""
 
-    options: Longs
-    """See the numbers above."""
+    options: Annotated[Records, OPTIONS]
+    """One record."""
     costs: Longs
     """Cost of each classifier."""
     credit: LongTable
@@ -92,8 +93,8 @@ class SearchWalk(NamedTuple):
     """Failure credit of each classifier with the members."""
     tabu: Longs
     """The step until which each classifier stays put."""
-    scalars: Longs
-    """See the numbers above."""
+    here: Annotated[Records, HERE]
+    """One record."""
     draws: State
     """The generator."""
     best: ByteTable
@@ -109,5 +110,5 @@ class SearchRoom(NamedTuple):
     """Of each classifier: what its addition is compared by and at which threshold, the same of its removal,
     and a score of those that may move, ``(5, n_classifiers)``.
     """
-    choices: LongTable
-    """The best flip, and the best with a swap; see the numbers above."""
+    choices: Annotated[Records, CHOICE]
+    """The best flip, and the best with a swap."""

@@ -11,9 +11,6 @@ import numpy as np
 from shortlist._jit import kernel
 from shortlist.arrays import Whole
 from shortlist.ensembles.search._search_arrays import (
-    SIZE,
-    THRESHOLD,
-    TOTAL,
     WORST,
     SearchRoom,
     SearchRows,
@@ -45,8 +42,8 @@ def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> 
 @kernel("void(SearchWalk)")
 def set_threshold(walk: SearchWalk) -> None:
     """Give the current selection its best threshold, of equal ones the nearest to half the members."""
-    levels, scalars = walk.levels, walk.scalars
-    size = scalars[SIZE]
+    levels, here = walk.levels, walk.here[0]
+    size = here.n_members
     above: Whole = np.int64(0)
     best: Whole = np.int64(WORST)
     best_at: Whole = np.int64(0)
@@ -57,8 +54,8 @@ def set_threshold(walk: SearchWalk) -> None:
         if above > best or (above == best and nearer):
             best = above
             best_at = np.int64(threshold)
-    scalars[THRESHOLD] = best_at
-    scalars[TOTAL] = best
+    here.threshold = best_at
+    here.total = best
 
 
 @kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
@@ -68,7 +65,7 @@ def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, r
     The gains of the rows that a classifier votes positive on are summed by tally first.
     """
     votes, gains, tally, levels = rows.votes, rows.gains, walk.tally[0], walk.levels
-    size, threshold = walk.scalars[SIZE], walk.scalars[THRESHOLD]
+    size, threshold = walk.here[0].n_members, walk.here[0].threshold
     near, ratings = room.near, room.ratings
     low = max(0, threshold - WINDOW)
     high = min(size + 1, threshold + WINDOW)

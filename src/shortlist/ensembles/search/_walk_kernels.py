@@ -4,35 +4,14 @@ import numpy as np
 
 from shortlist._jit import kernel
 from shortlist._random import draw_below
-from shortlist.arrays import Bytes, Longs, Whole
+from shortlist.arrays import Bytes, Whole
 from shortlist.ensembles.search._limit_kernels import adapt_penalty, count_limits, missed_after, priced
 from shortlist.ensembles.search._plurality_kernels import (
     count_classes,
     rate_classes,
 )
 from shortlist.ensembles.search._search_arrays import (
-    BEST_THRESHOLD,
-    BEST_TOTAL,
-    HAS_COSTS,
-    HAS_CREDIT,
-    KNOWN,
-    MAX_SIZE,
-    MIN_SIZE,
-    MISSED,
-    N_SWAPS,
-    N_TRIED,
     NONE,
-    PATIENCE,
-    PICK,
-    PICK_SCORE,
-    RUN_KNOWN,
-    RUN_TOTAL,
-    SIZE,
-    STALLED,
-    STEP,
-    TENURE,
-    THRESHOLD,
-    TOTAL,
     WORST,
     SearchLimits,
     SearchRoom,
@@ -61,12 +40,12 @@ def flip(k: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> 
 @kernel("void(SearchRows, SearchLimits, SearchWalk)")
 def settle(rows: SearchRows, limits: SearchLimits, walk: SearchWalk) -> None:
     """Note what the current selection misses, and its best threshold."""
-    walk.scalars[MISSED] = missed_after(NONE, limits, walk)
+    walk.here[0].missed = missed_after(NONE, limits, walk)
     if not len(rows.labels):
         set_threshold(walk)
 
 
-@kernel("void(int64, int64, int64, SearchRows, SearchLimits, SearchWalk, SearchRoom, int64[::1])")
+@kernel("void(int64, int64, int64, SearchRows, SearchLimits, SearchWalk, SearchRoom, int64)")
 def choose_flip(
     start: Whole,
     stop: Whole,
@@ -75,20 +54,21 @@ def choose_flip(
     limits: SearchLimits,
     walk: SearchWalk,
     room: SearchRoom,
-    choice: Longs,
+    written: Whole,
 ) -> None:
-    """Write to `choice` the best flip of classifiers start to stop that is allowed, or NONE.
+    """Write the best flip of classifiers start to stop that is allowed, or NONE, as choice `written`.
 
     With `without` a classifier that has just left, only additions of others count, for a swap. A recently
     moved classifier may move again where that gives the best selection so far. Ties go by chance.
     """
-    options, ratings, member, scalars = limits.options, room.ratings, walk.member, walk.scalars
+    options, ratings, member, here = limits.options[0], room.ratings, walk.member, walk.here[0]
+    choice = room.choices[written]
     if len(rows.labels):
         rate_classes(start, stop, rows, walk, room)
     else:
         rate_totals(start, stop, rows, walk, room)
-    size = scalars[SIZE]
-    best_known = scalars[BEST_TOTAL]
+    size = here.n_members
+    best_known = here.best_total
     best: Whole = np.int64(WORST)
     n_tied: Whole = np.int64(0)
     for k in range(start, stop):
@@ -96,55 +76,55 @@ def choose_flip(
         ratings[4, k] = WORST
         if without != NONE and (place == 2 or k == without):
             continue
-        if not options[MIN_SIZE] <= size + 1 - place <= options[MAX_SIZE]:
+        if not options.min_size <= size + 1 - place <= options.max_size:
             continue
         first = ratings[place, k]
-        free = walk.tabu[k] <= scalars[STEP]
-        if first == WORST or (not free and scalars[KNOWN] and first <= best_known):
+        free = walk.tabu[k] <= here.step
+        if first == WORST or (not free and here.known and first <= best_known):
             continue
         missed: Whole = np.int64(0)
-        if options[HAS_COSTS] or options[HAS_CREDIT]:
+        if options.has_costs or options.has_credit:
             missed = missed_after(k, limits, walk)
         if not free and missed > 0:
             continue
-        score = priced(first, missed, scalars)
+        score = priced(first, missed, walk)
         ratings[4, k] = score
         if score > best:
             best = score
             n_tied = np.int64(0)
         if score == best:
             n_tied += 1
-    choice[PICK] = NONE
-    choice[PICK_SCORE] = WORST
+    choice.pick = NONE
+    choice.score = WORST
     if n_tied == 0:
         return
     offset = draw_below(walk.draws, stop - start) if n_tied > 1 else np.int64(0)
     for step in range(stop - start):
         k = int(start + (offset + step) % (stop - start))
         if ratings[4, k] == best:
-            choice[PICK] = k
-            choice[PICK_SCORE] = best
+            choice.pick = k
+            choice.score = best
             break
 
 
 @kernel("void(SearchWalk)")
 def note_selection(walk: SearchWalk) -> None:
     """Keep the current selection if within limits and the best: of all (row 0), of this run (row 1)."""
-    scalars, best, member = walk.scalars, walk.best, walk.member
-    scalars[STALLED] += 1
-    if scalars[MISSED] > 0:
+    here, best, member = walk.here[0], walk.best, walk.member
+    here.stalled += 1
+    if here.missed > 0:
         return
-    total = scalars[TOTAL]
-    if not scalars[RUN_KNOWN] or total > scalars[RUN_TOTAL]:
-        scalars[RUN_KNOWN] = 1
-        scalars[RUN_TOTAL] = total
-        scalars[STALLED] = 0
+    total = here.total
+    if not here.run_known or total > here.run_total:
+        here.run_known = 1
+        here.run_total = total
+        here.stalled = 0
         for k in range(len(member)):
             best[1, k] = member[k]
-    if not scalars[KNOWN] or total > scalars[BEST_TOTAL]:
-        scalars[KNOWN] = 1
-        scalars[BEST_TOTAL] = total
-        scalars[BEST_THRESHOLD] = scalars[THRESHOLD]
+    if not here.known or total > here.best_total:
+        here.known = 1
+        here.best_total = total
+        here.best_threshold = here.threshold
         for k in range(len(member)):
             best[0, k] = member[k]
 
@@ -157,9 +137,9 @@ def go_to(mask: Bytes, rows: SearchRows, limits: SearchLimits, walk: SearchWalk)
             flip(k, rows, limits, walk)
         walk.tabu[k] = 0
     settle(rows, limits, walk)
-    walk.scalars[RUN_KNOWN] = 0
+    walk.here[0].run_known = 0
     note_selection(walk)
-    walk.scalars[STALLED] = 0
+    walk.here[0].stalled = 0
 
 
 @kernel("int64(int64, SearchRows, SearchLimits, SearchWalk, SearchRoom)")
@@ -167,44 +147,43 @@ def walk_selections(
     n_steps: Whole, rows: SearchRows, limits: SearchLimits, walk: SearchWalk, room: SearchRoom
 ) -> Whole:
     """Make up to `n_steps` moves of the tabu search, fewer when it stalls, and return how many."""
-    options, member, tabu, scalars = limits.options, walk.member, walk.tabu, walk.scalars
+    options, member, tabu, here = limits.options[0], walk.member, walk.tabu, walk.here[0]
     n_classifiers = len(member)
-    tried = options[N_TRIED]
+    tried = options.n_tried
     choice, other = room.choices[0], room.choices[1]
     for step in range(n_steps):
-        if scalars[STALLED] >= options[PATIENCE]:
+        if here.stalled >= options.patience:
             return step
         start: Whole = np.int64(0)
         if tried < n_classifiers:
             start = min(max(draw_below(walk.draws, n_classifiers + tried) - tried, 0), n_classifiers - tried)
         stop = start + tried
-        choose_flip(start, stop, NONE, rows, limits, walk, room, choice)
+        choose_flip(start, stop, NONE, rows, limits, walk, room, 0)
         out: Whole = np.int64(NONE)
-        now = priced(scalars[TOTAL], scalars[MISSED], scalars)
-        if choice[PICK] == NONE or choice[PICK_SCORE] <= now:
-            for _ in range(min(options[N_SWAPS], scalars[SIZE])):
+        now = priced(here.total, here.missed, walk)
+        if choice.pick == NONE or choice.score <= now:
+            for _ in range(min(options.n_swaps, here.n_members)):
                 k = draw_below(walk.draws, n_classifiers)
                 while not member[k]:
                     k = (k + 1) % n_classifiers
-                if tabu[k] > scalars[STEP]:
+                if tabu[k] > here.step:
                     continue
                 flip(k, rows, limits, walk)
-                choose_flip(start, stop, k, rows, limits, walk, room, other)
+                choose_flip(start, stop, k, rows, limits, walk, room, 1)
                 flip(k, rows, limits, walk)
-                if other[PICK] != NONE and other[PICK_SCORE] > choice[PICK_SCORE]:
-                    for i in range(len(choice)):
-                        choice[i] = other[i]
+                if other.pick != NONE and other.score > choice.score:
+                    choice.pick, choice.score = other.pick, other.score
                     out = k
-        scalars[STEP] += 1
-        if choice[PICK] == NONE:
-            scalars[STALLED] += 1
+        here.step += 1
+        if choice.pick == NONE:
+            here.stalled += 1
             continue
-        for k in (out, choice[PICK]):
+        for k in (out, choice.pick):
             if k != NONE:
                 flip(k, rows, limits, walk)
-                tabu[k] = scalars[STEP] + options[TENURE] + draw_below(walk.draws, options[TENURE] + 1)
+                tabu[k] = here.step + options.tenure + draw_below(walk.draws, options.tenure + 1)
         settle(rows, limits, walk)
-        if options[HAS_COSTS] or options[HAS_CREDIT]:
-            adapt_penalty(scalars)
+        if options.has_costs or options.has_credit:
+            adapt_penalty(walk)
         note_selection(walk)
     return n_steps

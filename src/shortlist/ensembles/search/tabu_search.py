@@ -250,13 +250,14 @@ class _Walker:
         self.settings, self.counted, self.rows = settings, counted, counted.rows
         n, n_rows = counted.n_classifiers, len(counted.rows.gains)
         self.limits = _limit_arrays(limits)
-        self.options = self.limits.options
-        self.options[entries.N_TRIED] = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
-        self.options[entries.PATIENCE] = settings.patience
-        self.limited = bool(self.options[entries.HAS_COSTS] or self.options[entries.HAS_CREDIT])
-        self.scalars = np.zeros(entries.STREAK + 1, dtype=np.int64)
-        self.scalars[entries.PENALTY] = max(1, counted.usual // 10)
-        self.scalars[entries.TOTAL] = counted.total
+        self.options = self.limits.options[0]
+        self.options.n_tried = min(n, max(settings.fewest_tried, settings.work // max(1, n_rows)))
+        self.options.patience = settings.patience
+        self.limited = bool(self.options.has_costs or self.options.has_credit)
+        places = np.zeros(1, dtype=entries.HERE)
+        self.here = places[0]
+        self.here.penalty = max(1, counted.usual // 10)
+        self.here.total = counted.total
         self.state = SearchWalk(
             member=np.zeros(n, dtype=np.uint8),
             tally=counted.tally,
@@ -264,14 +265,14 @@ class _Walker:
             leads=counted.leads,
             sums=np.zeros(len(self.limits.credit), dtype=np.int64),
             tabu=np.zeros(n, dtype=np.int64),
-            scalars=self.scalars,
+            here=places,
             draws=np.array([seed % 2**64], dtype=np.uint64),
             best=np.zeros((2, n), dtype=np.uint8),
         )
         self.room = SearchRoom(
             near=np.zeros(counted.n_rating, dtype=np.int64),
             ratings=np.zeros((5, n), dtype=np.int64),
-            choices=np.zeros((2, entries.PICK_SCORE + 1), dtype=np.int64),
+            choices=np.zeros(2, dtype=entries.CHOICE),
         )
         n_classes = counted.tally.shape[1] if len(self.rows.labels) else 2
         read = self.rows.votes.size * max(1, n_classes // USUAL_CLASSES)  # a step looks for rivals too
@@ -289,15 +290,15 @@ class _Walker:
     def begin_walk(self, mask: NDArray[np.uint8], number: int, rng: np.random.Generator) -> None:
         """Go to a selection, and set what differs from walk to walk."""
         self.go_to(mask)
-        least, most = self.options[entries.MIN_SIZE], self.options[entries.MAX_SIZE]
+        least, most = self.options.min_size, self.options.max_size
         swaps = self.limited or most - least < len(mask) // 2 or number % 4 == 3
-        self.options[entries.N_SWAPS] = 2 if swaps else 0
-        self.options[entries.TENURE] = min(max(1, len(mask) // 6), int(rng.choice(self.settings.tenures)))
+        self.options.n_swaps = 2 if swaps else 0
+        self.options.tenure = min(max(1, len(mask) // 6), int(rng.choice(self.settings.tenures)))
 
     @property
     def n_steps(self) -> int:
         """Steps of all walks."""
-        return int(self.scalars[entries.STEP])
+        return int(self.here.step)
 
     def walk(self, n_steps: int) -> bool:
         """Make steps, and return whether the walk stalled before the last of them."""
@@ -306,43 +307,43 @@ class _Walker:
 
     def report(self, seconds: float) -> FoundSelection:
         """Return the best selection so far, worth what the kernels kept."""
-        scalars = self.scalars
         return FoundSelection(
             mask=self.state.best[0].astype(bool),
-            threshold=int(scalars[entries.BEST_THRESHOLD]),
-            total=int(scalars[entries.BEST_TOTAL]) + self.counted.offset,
+            threshold=int(self.here.best_threshold),
+            total=int(self.here.best_total) + self.counted.offset,
             steps=self.n_steps,
             seconds=seconds,
         )
 
     def has_reached(self, target: int) -> bool:
         """Whether the best selection so far is worth the target."""
-        known, total = self.scalars[entries.KNOWN], self.scalars[entries.BEST_TOTAL]
+        known, total = self.here.known, self.here.best_total
         return bool(known and total + self.counted.offset >= target)
 
     def best_key(self) -> tuple[int, ...]:
         """Return what the best selection so far is worth, nothing when there is none."""
-        if not self.scalars[entries.KNOWN]:
+        if not self.here.known:
             return ()
-        return (int(self.scalars[entries.BEST_TOTAL]),)
+        return (int(self.here.best_total),)
 
     def run_key(self) -> tuple[int, ...]:
         """Return the same of the walk."""
-        if not self.scalars[entries.RUN_KNOWN]:
+        if not self.here.run_known:
             return ()
-        return (int(self.scalars[entries.RUN_TOTAL]),)
+        return (int(self.here.run_total),)
 
 
 def _limit_arrays(limits: SelectionLimits) -> SearchLimits:
     diversity = limits.diversity
     costs = np.zeros(1, dtype=np.int64) if limits.costs is None else limits.costs.copy()
     credit = np.zeros((1, 1), dtype=np.int64)
-    options = np.zeros(entries.PATIENCE + 1, dtype=np.int64)
-    options[entries.MIN_SIZE], options[entries.MAX_SIZE] = limits.min_size, limits.max_size
-    options[entries.HAS_COSTS], options[entries.BUDGET] = limits.costs is not None, limits.budget
-    options[entries.COST_UNIT] = max(1, int(costs.sum()) // (len(costs) * entries.PART))
+    records = np.zeros(1, dtype=entries.OPTIONS)
+    options = records[0]
+    options.min_size, options.max_size = limits.min_size, limits.max_size
+    options.has_costs, options.budget = limits.costs is not None, limits.budget
+    options.cost_unit = max(1, int(costs.sum()) // (len(costs) * entries.PART))
     if diversity is not None:
         credit = np.require(diversity.credit.copy(), np.int64, ["C", "W"])
-        options[entries.HAS_CREDIT], options[entries.SLACK] = 1, CREDIT_SLACK
-        options[entries.EACH], options[entries.MEAN] = diversity.each, diversity.mean
-    return SearchLimits(options, costs, credit)
+        options.has_credit, options.slack = 1, CREDIT_SLACK
+        options.each_credit, options.mean_credit = diversity.each, diversity.mean
+    return SearchLimits(records, costs, credit)
