@@ -70,7 +70,7 @@ def test_nothing_longer_than_expected_is_taken(answer: Answer) -> None:
     [
         pytest.param(refused(404), "the server answers 404 Not Found. It may have moved", id="404"),
         pytest.param(refused(500), "the server answers 500", id="500"),
-        pytest.param(refused(200, Content_Encoding="gzip"), "compresses it although", id="compressed"),
+        pytest.param(refused(200, Content_Encoding="gzip"), "compresses it unasked", id="compressed"),
     ],
 )
 def test_a_refusal_is_told(answer: Answer, said: str) -> None:
