@@ -83,8 +83,9 @@ class Deferred(Generic[P, R]):
 def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile for one explicit `signature`, without Python objects, and keep the result on disk.
 
-    A signature is text as numba reads it, in which the name of a named tuple may stand for one: what its
-    fields are is read from their annotations (:mod:`shortlist.arrays`), and they may be named tuples too.
+    A signature is text as numba reads it, in which the name of a named tuple, or of annotated records, may
+    stand for one: what its fields are is read from their annotations (:mod:`shortlist.arrays`), and they may
+    be named tuples too.
 
     A kernel only borrows its arrays from the caller, unless it says that it `makes_arrays`. Then numba does
     not count who holds which array, which takes longer than a small kernel's own work.
@@ -125,14 +126,14 @@ def _forget(function: Callable[..., Any]) -> None:
 
 
 def _signature_types(signature: str, names: dict[str, Any]) -> Any:
-    """Return what numba calls the types of a signature; `names` holds the named tuples."""
+    """Return what numba calls the types of a signature; `names` holds named tuples and types of records."""
     from numba.core import sigutils
 
     read: Any = sigutils.normalize_signature  # text of a signature to types
     result, _, parameters = signature.removesuffix(")").rpartition("(")
     texts = re.split(r",\s*(?![\s:])", parameters)  # not at the comma in int64[:, ::1]
     types = [
-        _record_type(names[text]) if text in names else read(f"void({text})")[0][0] for text in texts if text
+        _field_type(names[text]) if text in names else read(f"void({text})")[0][0] for text in texts if text
     ]
     return read(f"{result}()")[1](*types)
 

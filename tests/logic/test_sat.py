@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.logic._propagation_kernels import CONFLICTS, LEVEL
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone, minimal_conflict
 from shortlist.products.encodings.clauses import to_clauses
@@ -91,7 +90,7 @@ def test_a_budget_is_looked_at_every_two_thousand_conflicts_and_a_stopped_solver
     seen: list[int] = []
 
     def clock() -> float:
-        seen.append(int(solvers[0]._counts[CONFLICTS]) if solvers else 0)
+        seen.append(int(solvers[0]._counts[0].conflicts) if solvers else 0)
         return float(len(seen))
 
     budget = Budget(6, clock=clock)
@@ -101,7 +100,7 @@ def test_a_budget_is_looked_at_every_two_thousand_conflicts_and_a_stopped_solver
 
     assert len(seen) == 7
     assert 0 < max(np.diff(seen)) <= 2_100
-    assert solvers[0]._counts[LEVEL] == 0
+    assert solvers[0]._counts[0].level == 0
     solvers[0]._budget = None
     model = solvers[0].solve([unless]).model
     assert model is not None
@@ -126,7 +125,7 @@ def test_hard_random_formulas_have_checked_models_and_repeatable_answers(seed: i
 def test_the_store_of_learned_clauses_grows_when_it_is_full() -> None:
     solver = SatSolver(pigeons(7, 6))
     store = solver._store
-    n_used = int(store.starts[solver._counts[3]])
+    n_used = int(store.starts[solver._counts[0].clauses])
     solver._store = store._replace(arena=store.arena[: n_used + 60].copy())
 
     assert not solver.solve().satisfiable

@@ -5,27 +5,26 @@ import numpy as np
 from shortlist._jit import kernel
 from shortlist.arrays import Bytes, Longs, Shorts, ShortTable
 from shortlist.logic._propagation_kernels import (
-    HEAD,
-    TRAIL,
     Assignment,
     ClauseStore,
+    Counts,
     assign,
     propagate_clauses,
 )
 
 
-@kernel("void(int64, Assignment, int64[::1])")
-def unassign(length: int, assignment: Assignment, counts: Longs) -> None:
+@kernel("void(int64, Assignment, Counts)")
+def unassign(length: int, assignment: Assignment, counts: Counts) -> None:
     """Undo assignments until the trail has this length again."""
     values, trail = assignment.values, assignment.trail
-    for k in range(length, counts[TRAIL]):
+    for k in range(length, counts[0].trail):
         values[trail[k]] = -1
         values[trail[k] ^ 1] = -1
-    counts[TRAIL] = length
-    counts[HEAD] = length
+    counts[0].trail = length
+    counts[0].head = length
 
 
-@kernel("int64(int64, int64, ClauseStore, Assignment, int32[::1], int32[:, ::1], int64[::1])")
+@kernel("int64(int64, int64, ClauseStore, Assignment, int32[::1], int32[:, ::1], Counts)")
 def find_implications(
     first: int,
     stop: int,
@@ -33,7 +32,7 @@ def find_implications(
     assignment: Assignment,
     marks: Shorts,
     found: ShortTable,
-    counts: Longs,
+    counts: Counts,
 ) -> int:
     """Assume both literals of the variables `first` to `stop`, and write down what clauses of two do not say.
 
@@ -46,12 +45,12 @@ def find_implications(
     for variable in range(first, stop):
         if values[2 * variable] >= 0:
             continue
-        root = counts[TRAIL]
+        root = counts[0].trail
         for side in range(2):
             assumed = np.int32(2 * variable + side)
             assign(assumed, np.int32(-1), assignment, counts)
             if propagate_clauses(store, assignment, counts) < 0:
-                for k in range(root + 1, counts[TRAIL]):
+                for k in range(root + 1, counts[0].trail):
                     literal = trail[k]
                     reason = reasons[literal >> 1]
                     if side == 0:
@@ -67,7 +66,7 @@ def find_implications(
     return n_found
 
 
-@kernel("void(int64, int64, ClauseStore, Assignment, int32[::1], int64[::1], int64[::1])")
+@kernel("void(int64, int64, ClauseStore, Assignment, int32[::1], int64[::1], Counts)")
 def shorten(
     first: int,
     stop: int,
@@ -75,7 +74,7 @@ def shorten(
     assignment: Assignment,
     literals: Shorts,
     ends: Longs,
-    counts: Longs,
+    counts: Counts,
 ) -> None:
     """Leave out of clauses what the store implies to be unnecessary.
 
@@ -84,7 +83,7 @@ def shorten(
     contradiction, the clause ends.
     """
     values = assignment.values
-    root = counts[TRAIL]
+    root = counts[0].trail
     for clause in range(first, stop):
         begin, kept = ends[2 * clause], ends[2 * clause]
         for k in range(begin, ends[2 * clause + 1]):

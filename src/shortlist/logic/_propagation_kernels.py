@@ -4,22 +4,34 @@ Inside, variable v (from 1) is v - 1. Its literals are ``2 * (v - 1)`` for true 
 false, so that the opposite of a literal is ``literal ^ 1``.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._jit import kernel
-from shortlist.arrays import Longs, Shorts
+from shortlist.arrays import Longs, Records, Shorts, record_type
 
 Signs: TypeAlias = NDArray[np.int8]
 Int32: TypeAlias = int | np.int32
 
-TRAIL, HEAD, LEVEL, CLAUSES, FIXED, HEAP, CONFLICTS, LEARNED, RESTARTS, UNTIL_RESTART = range(10)
-"""Places in ``counts``, the numbers that a kernel changes: length of the trail, how much of it is propagated,
-decision level, clauses in store, clauses that are never forgotten, entries in the heap, conflicts so far,
-learned clauses allowed, number of the current run between restarts, conflicts until it ends. Propagation
-needs the first three.
+COUNTS = record_type(
+    "trail",
+    "head",
+    "level",
+    "clauses",
+    "fixed",
+    "heap",
+    "conflicts",
+    "learned",
+    "restarts",
+    "until_restart",
+)
+Counts: TypeAlias = Annotated[Records, COUNTS]
+"""The numbers that a kernel changes, one record: length of the trail, how much of it is propagated, decision
+level, clauses in store, clauses that are never forgotten, entries in the heap, conflicts so far, learned
+clauses allowed, number of the current run between restarts, conflicts until it ends. Propagation needs the
+first three.
 """
 
 
@@ -72,26 +84,26 @@ def watch(store: ClauseStore, first: int, stop: int) -> None:
                 heads[literal] = 2 * clause + slot
 
 
-@kernel("void(int32, int32, Assignment, int64[::1])")
-def assign(literal: Int32, reason: Int32, assignment: Assignment, counts: Longs) -> None:
+@kernel("void(int32, int32, Assignment, Counts)")
+def assign(literal: Int32, reason: Int32, assignment: Assignment, counts: Counts) -> None:
     """Make `literal` true because of clause `reason` (-1: decided)."""
     values = assignment.values
     values[literal] = 1
     values[literal ^ 1] = 0
-    assignment.levels[literal >> 1] = counts[LEVEL]
+    assignment.levels[literal >> 1] = counts[0].level
     assignment.reasons[literal >> 1] = reason
-    assignment.trail[counts[TRAIL]] = literal
-    counts[TRAIL] += 1
+    assignment.trail[counts[0].trail] = literal
+    counts[0].trail += 1
 
 
-@kernel("int64(ClauseStore, Assignment, int64[::1])")
-def propagate_clauses(store: ClauseStore, assignment: Assignment, counts: Longs) -> int:
+@kernel("int64(ClauseStore, Assignment, Counts)")
+def propagate_clauses(store: ClauseStore, assignment: Assignment, counts: Counts) -> int:
     """Follow unit clauses to the end; return the clause that became empty, or -1."""
     arena, starts, heads, links = store.arena, store.starts, store.heads, store.links
     values, trail = assignment.values, assignment.trail
-    while counts[HEAD] < counts[TRAIL]:
-        false = trail[counts[HEAD]] ^ 1
-        counts[HEAD] += 1
+    while counts[0].head < counts[0].trail:
+        false = trail[counts[0].head] ^ 1
+        counts[0].head += 1
         before = np.int64(-1)
         node = np.int64(heads[false])
         while node >= 0:

@@ -8,20 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shortlist._jit import kernel
-from shortlist.arrays import Floats, Longs, Shorts
+from shortlist.arrays import Floats, Shorts
 from shortlist.logic._propagation_kernels import (
-    CLAUSES,
-    CONFLICTS,
-    FIXED,
-    HEAD,
-    HEAP,
-    LEARNED,
-    LEVEL,
-    RESTARTS,
-    TRAIL,
-    UNTIL_RESTART,
     Assignment,
     ClauseStore,
+    Counts,
     Signs,
     assign,
     propagate_clauses,
@@ -90,14 +81,14 @@ def sift_up(place: int, activity: Activity) -> None:
     places[variable] = place
 
 
-@kernel("int64(Activity, int64[::1])")
-def pop(activity: Activity, counts: Longs) -> int:
+@kernel("int64(Activity, Counts)")
+def pop(activity: Activity, counts: Counts) -> int:
     """Take the most active variable out of the heap."""
     heap, places, scores = activity.heap, activity.places, activity.scores
     top = int(heap[0])
     places[top] = -1
-    counts[HEAP] -= 1
-    size = counts[HEAP]
+    counts[0].heap -= 1
+    size = counts[0].heap
     if size:
         variable = heap[size]
         place = 0
@@ -117,38 +108,38 @@ def pop(activity: Activity, counts: Longs) -> int:
     return top
 
 
-@kernel("void(int64, Assignment, SearchMemory, Activity, int64[::1])")
+@kernel("void(int64, Assignment, SearchMemory, Activity, Counts)")
 def backtrack(
-    level: int, assignment: Assignment, memory: SearchMemory, activity: Activity, counts: Longs
+    level: int, assignment: Assignment, memory: SearchMemory, activity: Activity, counts: Counts
 ) -> None:
     """Undo every assignment above decision level `level`, remembering its phase."""
     values, trail, phases, limits = assignment.values, assignment.trail, memory.phases, memory.limits
     heap, places = activity.heap, activity.places
-    if counts[LEVEL] <= level:
+    if counts[0].level <= level:
         return
-    for k in range(counts[TRAIL] - 1, limits[level] - 1, -1):
+    for k in range(counts[0].trail - 1, limits[level] - 1, -1):
         literal = trail[k]
         variable = literal >> 1
         phases[variable] = literal & 1
         values[literal] = -1
         values[literal ^ 1] = -1
         if places[variable] < 0:
-            heap[counts[HEAP]] = variable
-            counts[HEAP] += 1
-            sift_up(counts[HEAP] - 1, activity)
-    counts[TRAIL] = limits[level]
-    counts[HEAD] = limits[level]
-    counts[LEVEL] = level
+            heap[counts[0].heap] = variable
+            counts[0].heap += 1
+            sift_up(counts[0].heap - 1, activity)
+    counts[0].trail = limits[level]
+    counts[0].head = limits[level]
+    counts[0].level = level
 
 
-@kernel("int64(int64, ClauseStore, Assignment, SearchMemory, Activity, int64[::1])")
+@kernel("int64(int64, ClauseStore, Assignment, SearchMemory, Activity, Counts)")
 def learn(
     conflict: int,
     store: ClauseStore,
     assignment: Assignment,
     memory: SearchMemory,
     activity: Activity,
-    counts: Longs,
+    counts: Counts,
 ) -> int:
     """Resolve `conflict` back to its first unique implication point.
 
@@ -163,7 +154,7 @@ def learn(
     n_open = 0
     size = 1
     clause = conflict
-    place = counts[TRAIL] - 1
+    place = counts[0].trail - 1
     literal = np.int32(-1)
     while True:
         for k in range(starts[clause], starts[clause + 1]):
@@ -174,7 +165,7 @@ def learn(
                 scores[variable] += bump[0]
                 if places[variable] >= 0:
                     sift_up(places[variable], activity)
-                if levels[variable] == counts[LEVEL]:
+                if levels[variable] == counts[0].level:
                     n_open += 1
                 else:
                     learned[size] = other
@@ -216,21 +207,21 @@ def learn(
     return kept
 
 
-@kernel("void(ClauseStore, int32[::1], int64[::1])", makes_arrays=True)
-def forget(store: ClauseStore, ranks: Shorts, counts: Longs) -> None:
+@kernel("void(ClauseStore, int32[::1], Counts)", makes_arrays=True)
+def forget(store: ClauseStore, ranks: Shorts, counts: Counts) -> None:
     """Drop about half of the learned clauses, those that span most levels; only at level 0."""
     arena, starts = store.arena, store.starts
-    fixed = counts[FIXED]
+    fixed = counts[0].fixed
     tally = np.zeros(65, np.int64)
-    for clause in range(fixed, counts[CLAUSES]):
+    for clause in range(fixed, counts[0].clauses):
         tally[min(ranks[clause], 64)] += 1
     cut = 3
     n_below = tally[0] + tally[1] + tally[2]
-    while cut < 65 and (n_below + tally[cut]) * 2 <= counts[CLAUSES] - fixed:
+    while cut < 65 and (n_below + tally[cut]) * 2 <= counts[0].clauses - fixed:
         n_below += tally[cut]
         cut += 1
     kept = fixed
-    for clause in range(fixed, counts[CLAUSES]):
+    for clause in range(fixed, counts[0].clauses):
         if ranks[clause] < cut:
             start, length = starts[clause], starts[clause + 1] - starts[clause]
             for k in range(length):
@@ -238,19 +229,19 @@ def forget(store: ClauseStore, ranks: Shorts, counts: Longs) -> None:
             ranks[kept] = ranks[clause]
             kept += 1
             starts[kept] = starts[kept - 1] + length
-    counts[CLAUSES] = kept
+    counts[0].clauses = kept
     store.heads[:] = -1
     watch(store, 0, kept)
 
 
-@kernel("int64(int32, ClauseStore, Assignment, SearchMemory, int32[::1], int64[::1])")
+@kernel("int64(int32, ClauseStore, Assignment, SearchMemory, int32[::1], Counts)")
 def explain(
     literal: int,
     store: ClauseStore,
     assignment: Assignment,
     memory: SearchMemory,
     found: Shorts,
-    counts: Longs,
+    counts: Counts,
 ) -> int:
     """Write to `found` the assumptions that contradict assumption `literal`, and itself; return how many."""
     arena, starts, seen = store.arena, store.starts, memory.seen
@@ -260,7 +251,7 @@ def explain(
     if levels[literal >> 1] == 0:
         return size
     seen[literal >> 1] = 1
-    for k in range(counts[TRAIL] - 1, memory.limits[0] - 1, -1):
+    for k in range(counts[0].trail - 1, memory.limits[0] - 1, -1):
         variable = trail[k] >> 1
         if seen[variable]:
             seen[variable] = 0
@@ -287,22 +278,20 @@ def luby(index: int) -> int:
         index -= (1 << (power - 1)) - 1
 
 
-@kernel("void(int64[::1])")
-def begin(counts: Longs) -> None:
+@kernel("void(Counts)")
+def begin(counts: Counts) -> None:
     """Begin the series of restarts."""
-    counts[RESTARTS] = 1
-    counts[UNTIL_RESTART] = RUN_LENGTH
+    counts[0].restarts = 1
+    counts[0].until_restart = RUN_LENGTH
 
 
-@kernel(
-    "int64(ClauseStore, Assignment, SearchMemory, Activity, int64[::1], int32[::1], int8[::1], int32[::1])"
-)
+@kernel("int64(ClauseStore, Assignment, SearchMemory, Activity, Counts, int32[::1], int8[::1], int32[::1])")
 def search(
     store: ClauseStore,
     assignment: Assignment,
     memory: SearchMemory,
     activity: Activity,
-    counts: Longs,
+    counts: Counts,
     assumptions: Shorts,
     model: Signs,
     found: Shorts,
@@ -317,14 +306,14 @@ def search(
     ranks, limits, learned = memory.ranks, memory.limits, memory.learned
     work = 0
     while work < WORK_AT_ONCE:
-        before = counts[HEAD]
+        before = counts[0].head
         conflict = propagate_clauses(store, assignment, counts)
-        work += counts[HEAD] - before
+        work += counts[0].head - before
         if conflict >= 0:
-            if counts[LEVEL] == 0:
+            if counts[0].level == 0:
                 return UNSATISFIABLE
-            counts[CONFLICTS] += 1
-            counts[UNTIL_RESTART] -= 1
+            counts[0].conflicts += 1
+            counts[0].until_restart -= 1
             work += WORK_OF_A_CONFLICT
             size = learn(conflict, store, assignment, memory, activity, counts)
             level = levels[learned[1] >> 1] if size > 1 else 0
@@ -332,7 +321,7 @@ def search(
             if size == 1:
                 assign(learned[0], np.int32(-1), assignment, counts)
                 continue
-            clause = counts[CLAUSES]
+            clause = counts[0].clauses
             start = starts[clause]
             if clause + 1 >= len(starts) or start + size > len(arena):
                 backtrack(0, assignment, memory, activity, counts)
@@ -345,24 +334,24 @@ def search(
                     n_levels += 1
             starts[clause + 1] = start + size
             ranks[clause] = n_levels
-            counts[CLAUSES] += 1
+            counts[0].clauses += 1
             watch(store, clause, clause + 1)
             assign(learned[0], np.int32(clause), assignment, counts)
             continue
-        if counts[UNTIL_RESTART] <= 0:
+        if counts[0].until_restart <= 0:
             backtrack(0, assignment, memory, activity, counts)
-            if counts[RESTARTS] == MOST_RESTARTS:
+            if counts[0].restarts == MOST_RESTARTS:
                 begin(counts)
                 continue
-            counts[RESTARTS] += 1
-            counts[UNTIL_RESTART] = RUN_LENGTH * luby(counts[RESTARTS])
-            if counts[CLAUSES] - counts[FIXED] > counts[LEARNED]:
+            counts[0].restarts += 1
+            counts[0].until_restart = RUN_LENGTH * luby(counts[0].restarts)
+            if counts[0].clauses - counts[0].fixed > counts[0].learned:
                 forget(store, ranks, counts)
-                counts[LEARNED] += counts[LEARNED] // 10
+                counts[0].learned += counts[0].learned // 10
             continue
         decision = np.int32(-1)
-        while counts[LEVEL] < len(assumptions):
-            literal = assumptions[counts[LEVEL]]
+        while counts[0].level < len(assumptions):
+            literal = assumptions[counts[0].level]
             if values[literal] == 0:
                 found[-1] = explain(literal, store, assignment, memory, found, counts)
                 backtrack(0, assignment, memory, activity, counts)
@@ -370,9 +359,9 @@ def search(
             if values[literal] == -1:
                 decision = literal
                 break
-            limits[counts[LEVEL]] = counts[TRAIL]
-            counts[LEVEL] += 1
-        while decision < 0 and counts[HEAP] > 0:
+            limits[counts[0].level] = counts[0].trail
+            counts[0].level += 1
+        while decision < 0 and counts[0].heap > 0:
             variable = pop(activity, counts)
             if values[2 * variable] == -1:
                 decision = np.int32(2 * variable + memory.phases[variable])
@@ -381,7 +370,7 @@ def search(
                 model[variable] = values[2 * variable]
             backtrack(0, assignment, memory, activity, counts)
             return SATISFIABLE
-        limits[counts[LEVEL]] = counts[TRAIL]
-        counts[LEVEL] += 1
+        limits[counts[0].level] = counts[0].trail
+        counts[0].level += 1
         assign(decision, np.int32(-1), assignment, counts)
     return PAUSED

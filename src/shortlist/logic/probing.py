@@ -10,8 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from shortlist.arrays import Shorts, ShortTable
 from shortlist.logic import _probing_kernels as kernels
 from shortlist.logic._propagation_kernels import (
+    COUNTS,
     Assignment,
     ClauseStore,
+    Counts,
     assign,
     literal_codes,
     propagate_clauses,
@@ -33,7 +35,7 @@ class _Propagator:
 
     store: ClauseStore
     assignment: Assignment
-    counts: NDArray[np.int64]
+    counts: Counts
 
 
 def further_implications(clauses: Clauses, budget: Budget | None = None) -> ShortTable:
@@ -181,7 +183,7 @@ def _propagator(clauses: Clauses) -> _Propagator | None:
         links=np.zeros(2 * clauses.n_clauses, np.int32),
     )
     assignment = Assignment(np.full(2 * n, -1, np.int8), *np.zeros((3, n), np.int32))
-    counts = np.zeros(8, np.int64)
+    counts = np.zeros(1, COUNTS)
     for unit in literal_codes(clauses.literals[clauses.offsets[:-1][lengths == 1]]).tolist():
         if assignment.values[unit] == 0:
             return None

@@ -58,7 +58,7 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     lengths = np.diff(clauses.offsets)
     units = clauses.literals[clauses.offsets[:-1][lengths == 1]]
     values = np.full(2 * n, -1, np.int8)
-    counts = np.zeros(8, np.int64)
+    counts = np.zeros(1, kernels.COUNTS)
     assignment = kernels.Assignment(values, *np.zeros((3, n), np.int32))
     consistent = bool((lengths > 0).all())
     for literal in dict.fromkeys([*units.tolist(), *given]):

@@ -99,10 +99,10 @@ class SatSolver:
         )
         every = np.arange(n, dtype=np.int32)
         self._activity = searching.Activity(every, every.copy(), np.zeros(n), np.ones(1))
-        self._counts = np.zeros(10, np.int64)
-        self._counts[kernels.CLAUSES] = self._counts[kernels.FIXED] = len(longer)
-        self._counts[kernels.HEAP] = n
-        self._counts[kernels.LEARNED] = len(longer) // 3 + 1000
+        self._counts = np.zeros(1, kernels.COUNTS)
+        self._counts[0].clauses = self._counts[0].fixed = len(longer)
+        self._counts[0].heap = n
+        self._counts[0].learned = len(longer) // 3 + 1000
         kernels.watch(self._store, 0, len(longer))
         for clause in tidy:
             if len(clause) == 1:
@@ -146,7 +146,7 @@ class SatSolver:
         try:
             answer = self._searched(codes, levels, found)
         finally:
-            if self._counts[kernels.LEVEL]:  # stopped in the middle: the next question begins without guesses
+            if self._counts[0].level:  # stopped in the middle: the next question begins without guesses
                 memory = self._memory._replace(limits=levels)
                 searching.backtrack(0, self._assignment, memory, self._activity, self._counts)
         if answer == searching.SATISFIABLE:

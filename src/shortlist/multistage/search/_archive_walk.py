@@ -24,9 +24,6 @@ from shortlist.multistage.search._evaluation import (
     Scoring,
 )
 from shortlist.multistage.search._walk_arrays import (
-    DEPTH,
-    FIRST,
-    LOOKED,
     ArchivePath,
     Blocks,
     Space,
@@ -212,11 +209,11 @@ def walk_archive(
     sharp = not removal
     for c in range(len(penalties)):
         sharp = sharp and penalties[c] == unit
-    depth, looked = path.at[DEPTH], 0
-    while path.at[FIRST] < len(firsts) and looked < block and size[0] + ADDED_AT_ONCE <= len(known):
+    depth, looked = path.at[0].depth, 0
+    while path.at[0].first < len(firsts) and looked < block and size[0] + ADDED_AT_ONCE <= len(known):
         if depth == 0:
             depth = 1
-            added[1] = firsts[path.at[FIRST]]
+            added[1] = firsts[path.at[0].first]
         before = chain[depth - 1]
         mask = before | added[depth]
         chain[depth] = mask
@@ -295,6 +292,6 @@ def walk_archive(
             depth -= 1
         depth = next_node(chain, added, full, depth)
         if depth == 0:
-            path.at[FIRST] += 1
-    path.at[DEPTH] = depth
-    path.at[LOOKED] += looked
+            path.at[0].first += 1
+    path.at[0].depth = depth
+    path.at[0].looked += looked

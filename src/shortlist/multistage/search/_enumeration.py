@@ -6,17 +6,15 @@ A chain M1 ⊂ M2 ⊂ … of bit masks, with all features as its last set, is an
 chain without its end; everything needed of it is which rows wait, how many were right, and what was paid.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from shortlist._bits import WordTable, popcount
 from shortlist._jit import kernel
-from shortlist.arrays import Longs, LongTable, ShortTable
+from shortlist.arrays import Longs, LongTable, Records, ShortTable
 from shortlist.multistage.search._walk_arrays import (
-    DEPTH,
-    FIRST,
-    LOOKED,
+    PLACE,
     Blocks,
     Space,
     next_node,
@@ -57,8 +55,8 @@ class Path(NamedTuple):
     """How many rows are decided right so far."""
     cost: Longs
     """What was paid so far."""
-    at: Longs
-    """Where the walk is: its depth, the place of its first set, and how many chains it has seen, ``(3,)``."""
+    at: Annotated[Records, PLACE]
+    """Where the walk is, one record."""
 
 
 class TableRules(NamedTuple):
@@ -205,11 +203,11 @@ def walk_table(
     chain, added, waiting = path.chain, path.added, path.waiting
     n_waiting, right, cost = path.n_waiting, path.right, path.cost
     full, n_words, n_rows = len(prices) - 1, waiting.shape[1], n_waiting[0]
-    max_stages, depth, looked = rules.max_stages, path.at[DEPTH], 0
-    while path.at[FIRST] < len(firsts) and looked < block:
+    max_stages, depth, looked = rules.max_stages, path.at[0].depth, 0
+    while path.at[0].first < len(firsts) and looked < block:
         if depth == 0:
             depth = 1
-            added[1] = firsts[path.at[FIRST]]
+            added[1] = firsts[path.at[0].first]
         # enter the node at `depth`, which adds the features `added[depth]` to the one before
         before = chain[depth - 1]
         mask = before | added[depth]
@@ -272,6 +270,6 @@ def walk_table(
             continue
         depth = next_node(chain, added, full, depth)
         if depth == 0:
-            path.at[FIRST] += 1
-    path.at[DEPTH] = depth
-    path.at[LOOKED] += looked
+            path.at[0].first += 1
+    path.at[0].depth = depth
+    path.at[0].looked += looked

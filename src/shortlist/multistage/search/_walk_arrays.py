@@ -4,9 +4,9 @@ from typing import Annotated, NamedTuple
 
 from shortlist._bits import Words, WordTable
 from shortlist._jit import kernel
-from shortlist.arrays import FlagTable, Longs, LongTable
+from shortlist.arrays import FlagTable, Longs, LongTable, Records, record_type
 
-DEPTH, FIRST, LOOKED = range(3)
+PLACE = record_type("depth", "first", "looked")
 """Where a walk is: its depth, 0 before a first set; the place of that set; how many chains were looked at."""
 
 
@@ -55,8 +55,8 @@ class ArchivePath(NamedTuple):
     """The rows that wait after it; at first all."""
     measures: LongTable
     """What it comes to."""
-    at: Longs
-    """Where the walk is: its depth, the place of its first set, and how many chains it has seen, ``(3,)``."""
+    at: Annotated[Records, PLACE]
+    """Where the walk is, one record."""
 
 
 @kernel("int64(int64, int64, int64, Space)")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist.multistage.problem.stages import completions
 from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, TableRules, walk_table
 from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES
-from shortlist.multistage.search._walk_arrays import FIRST, LOOKED, ArchivePath, Blocks, Space
+from shortlist.multistage.search._walk_arrays import PLACE, ArchivePath, Blocks, Space
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class _Walk(Generic[PathT]):
     @property
     def looked(self) -> int:
         """How many assignments were looked at since the beginning."""
-        return int(self._path.at[LOOKED])
+        return int(self._path.at[0].looked)
 
     def begin(self, firsts: NDArray[np.int64]) -> None:
         """Begin to look at all assignments that begin with one of `firsts`."""
@@ -159,7 +159,7 @@ class TableWalker(_Walk[Path]):
         waiting[0] = problem.everyone
         chain, added, n_waiting, right, cost = np.zeros((5, depths), dtype=np.int64)
         n_waiting[0] = problem.n_rows
-        path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(3, dtype=np.int64))
+        path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(1, dtype=PLACE))
         super().__init__(problem, path, words)
         n_items = len(space.prices).bit_length() - 1
         self._rules = TableRules(completions(n_items, max_stages), max_stages, bounds)
@@ -171,7 +171,7 @@ class TableWalker(_Walk[Path]):
     def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
         """Look at some more; return whether these were the last."""
         walk_table(self._firsts, self.space, self._rules, self._path, self._outcomes, blocks, self._block)
-        return bool(self._path.at[FIRST] == len(self._firsts))
+        return bool(self._path.at[0].first == len(self._firsts))
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
@@ -241,7 +241,7 @@ class ArchiveWalker(_Walk[ArchivePath]):
         waiting[0] = problem.everyone
         chain, added = np.zeros((2, depths), dtype=np.int64)
         measures = np.zeros((depths, problem.n_measures), dtype=np.int64)
-        path = ArchivePath(chain, added, waiting, measures, np.zeros(3, dtype=np.int64))
+        path = ArchivePath(chain, added, waiting, measures, np.zeros(1, dtype=PLACE))
         super().__init__(problem, path, words)
         self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
         self._archive.measures[: len(seeds)] = seeds
@@ -276,7 +276,7 @@ class ArchiveWalker(_Walk[ArchivePath]):
         walk_archive(
             self._firsts, self.space, problem.scoring, rules, self._path, self._archive, blocks, self._block
         )
-        return bool(self._path.at[FIRST] == len(self._firsts))
+        return bool(self._path.at[0].first == len(self._firsts))
 
     def found(self) -> FoundAssignments:
         """Return what was kept."""
