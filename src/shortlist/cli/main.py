@@ -124,7 +124,8 @@ def run_command() -> None:
             _warnings_as_notes(),
             contextlib.redirect_stdout(printed),
         ):
-            code = int(typer.main.get_command(app).main(words, "shortlist", standalone_mode=False) or 0)
+            command = typer.main.get_command(app)
+            code = int(command.main(words, "shortlist", standalone_mode=False, obj=run_command) or 0)
         if code == INTERRUPTED:  # typer has caught the interruption
             said, code = ended(KeyboardInterrupt(), translate)
     except UsageError as error:

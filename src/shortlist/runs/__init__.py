@@ -4,7 +4,8 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
 from shortlist.runs.progress import Progress, Report, silent
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
-from shortlist.runs.units import Unit, run_units
+from shortlist.runs.unit import Unit
+from shortlist.runs.units import run_units
 from shortlist.runs.work import Work
 
 __all__ = [

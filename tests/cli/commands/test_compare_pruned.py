@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from shortlist.cli.commands.compare import TableQuestion
 from shortlist.cli.commands.compare_pruned import chosen_methods
+from shortlist.cli.options.compare_options import TableQuestion
 from shortlist.cli.options.prune_options import PoolOptions
 from shortlist.tables.learning import LearningTable, split_target
 

@@ -1,12 +1,12 @@
 """`shortlist compare`: methods side by side on one table or one product line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from shortlist.cli.options.compare_options import AskedOfBoth, ComparedTable, SeedOptions, TableQuestion
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.pairs import read_names
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
@@ -16,7 +16,6 @@ from shortlist.cli.options.shared import (
     Json,
     ReportOut,
     Seed,
-    TableOptions,
     WorkersOrAddress,
     check_shared,
     output,
@@ -26,61 +25,8 @@ from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
-if TYPE_CHECKING:
-    from shortlist.tables.learning import LearningTable
-
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
 """What is compared on a product line."""
-
-
-@dataclass(frozen=True)
-class ComparedTable(TableOptions):
-    """How a table is read, and what its columns cost."""
-
-    costs: Annotated[
-        Path | None,
-        typer.Option(help="CSV with the prices of judges, as for prune, or of features, as for stage."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class SeedOptions:
-    """How often methods run."""
-
-    seeds: Annotated[
-        int | None,
-        "Runs of each evolutionary method (default 30), or splits of the table for stages (10), with seeds "
-        "from --seed on.",
-    ] = None
-
-
-@dataclass(frozen=True)
-class AskedOfBoth:
-    """What may be asked of a table too, as of a model."""
-
-    objectives: str | None = None
-    limit: list[str] | None = None
-
-
-@dataclass
-class TableQuestion:
-    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
-
-    name: str
-    learning: "LearningTable"
-    dropped: tuple[str, ...]
-    costs: Path | None
-    objectives: str | None
-    limit: list[str]
-    time_limit: float | None
-    seeds: int | None
-    seed: int
-    workers: int | str
-    out: Path | None
-    report: Path | None
-    json: bool
-    notes: list[str]
-    about: dict[str, Any] = field(default_factory=dict)
 
 
 def _product_settings() -> dict[str, type]:

@@ -25,7 +25,7 @@ from shortlist.cli.text.output import print_json, print_notes
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.cli.commands.compare import TableQuestion
+    from shortlist.cli.options.compare_options import TableQuestion
     from shortlist.report.parts import Parts
     from shortlist.runs import Study
 

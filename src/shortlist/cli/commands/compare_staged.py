@@ -24,7 +24,7 @@ from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes
 
 if TYPE_CHECKING:
-    from shortlist.cli.commands.compare import TableQuestion
+    from shortlist.cli.options.compare_options import TableQuestion
     from shortlist.runs import Study
 
 STAGES = "stages"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.runs.units import Unit
+    from shortlist.runs.unit import Unit
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from shortlist.runs.workers.shipping import Parcel, Shelf, parcels
 from shortlist.runs.workers.worker_side import Answer
 
 if TYPE_CHECKING:
-    from shortlist.runs.units import Unit
+    from shortlist.runs.unit import Unit
 
 BATCH_S = 0.2
 """Seconds that a batch of short units should last, so that sending it costs little beside."""

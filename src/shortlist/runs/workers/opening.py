@@ -10,7 +10,7 @@ from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.workers.completed import Completed, run_here
 
 if TYPE_CHECKING:
-    from shortlist.runs.units import Unit
+    from shortlist.runs.unit import Unit
 
 Where: TypeAlias = int | str | None
 """A number of workers of this machine, -1 for every core, None for the enclosing joblib context, or the

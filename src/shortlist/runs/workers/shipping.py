@@ -19,7 +19,7 @@ from shortlist.errors import WorkerError
 from shortlist.runs.cancellation import Cancellation
 
 if TYPE_CHECKING:
-    from shortlist.runs.units import Unit
+    from shortlist.runs.unit import Unit
 
 LARGE = 1 << 16
 """Bytes from which on something that calls have in common is shipped once."""

@@ -93,12 +93,11 @@ def show(file: StudyFileArgument, *, json: Json = False) -> None:
 
 
 @app.command()
-def resume(file: StudyFileArgument) -> None:
+def resume(context: typer.Context, file: StudyFileArgument) -> None:
     """Run the command of a study again, with its options and in its folder, to go on from there."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})
-    from shortlist.cli import main
     from shortlist.runs.studies.question import own_words
     from shortlist.runs.studies.summary import summary
 
@@ -111,7 +110,7 @@ def resume(file: StudyFileArgument) -> None:
     before, sys.argv[1:] = sys.argv[1:], words
     try:
         with contextlib.chdir(folder):
-            main.run_command()
+            context.obj()  # the whole command line once more, as the outermost command passes it on
     except SystemExit as stop:
         raise typer.Exit(int(stop.code or 0)) from None
     finally:
