@@ -11,14 +11,14 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.unused import excludes, needs, refuse_unused
 from shortlist.errors import BadInputError
 
-ALL = needs("--methods", "all")
+ALL = needs("methods", "all")
 
 
 @dataclass(frozen=True)
 class One:
     folds: Annotated[int, typer.Option(), ALL] = 10
     repeats: Annotated[int, typer.Option("--repeats", "-r"), ALL] = 1
-    trust: Annotated[bool, typer.Option("--trust"), excludes("--methods")] = False
+    trust: Annotated[bool, typer.Option("--trust"), excludes("methods")] = False
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ def command(context: typer.Context, *, methods: str | None = None, one: One, fro
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--folds", "5"], "--folds belongs to --methods. Leave it out, or add --methods all."),
-        (["--folds", "10"], "--folds belongs to --methods. Leave it out, or add --methods all."),
+        (["--folds", "5"], "--folds belongs to `methods`. Leave it out, or add `methods='all'`."),
+        (["--folds", "10"], "--folds belongs to `methods`. Leave it out, or add `methods='all'`."),
         (
             ["-r", "2", "--folds", "5"],
-            "--folds and --repeats belong to --methods. Leave them out, or add --methods all.",
+            "--folds and --repeats belong to `methods`. Leave them out, or add `methods='all'`.",
         ),
-        (["--methods", "all", "--trust"], "--trust belongs to a run without --methods. Leave it out."),
+        (["--methods", "all", "--trust"], "--trust belongs to a run without `methods`. Leave it out."),
         (["--methods", "all", "--folds", "10"], None),
         (["--trust"], None),
         (["--pick", "knee"], "--pick belongs to --objectives. Leave it out."),

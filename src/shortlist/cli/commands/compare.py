@@ -1,6 +1,7 @@
 """`shortlist compare`: methods side by side on one table or one product line."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from shortlist.cli.options.shared import (
     output,
 )
 from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
+from shortlist.cli.options.unused import refuse_unmet, refuse_unused
 from shortlist.cli.text.delivery import save
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -209,6 +210,10 @@ def _compare_on_table(
         else (PruneSettings, OF_SOME_PRUNERS, compare_pruning)
     )
     given = _own_settings(kind, own, settings)
+    usual = {one.name: one.default for one in fields(own)}
+    absent = dict.fromkeys(("pool", "recall", "feature_model"))
+    asked_too = {"costs": table.costs, "objectives": asked["objectives"], "method": "emsco"}
+    refuse_unmet(own, given, absent | usual | given | asked_too)
     for few, fields_of_few in of_some:
         vain = sorted(fields_of_few & given.keys())
         if vain and names is not None and not set(names) & set(few):

@@ -147,7 +147,7 @@ def pick(
     model: Annotated[
         Path | None,
         typer.Option(help="The feature model: checks the product, and writes it at its places."),
-        needs("--out", "FILE"),
+        needs("out", "FILE"),
     ] = None,
     out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
     json: Json = False,

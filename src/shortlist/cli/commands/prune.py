@@ -67,7 +67,7 @@ def prune(
             "backfitting, greedy-means, "
             "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
         ),
-        excludes("--objectives"),
+        excludes("objectives"),
     ] = EXACT,
     exact: ExactOptions,
     rule: AnswerOptions,

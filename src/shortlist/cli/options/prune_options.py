@@ -78,10 +78,10 @@ def rules_voting(voting: str) -> str:
 class PoolOptions:
     """Which classifiers there are."""
 
-    pool: Annotated[
-        Path | None, typer.Option(help=f"{POOL}; default: fit a pool."), excludes("--answers")
-    ] = None
-    trust: Annotated[Trust, needs("--pool", "FILE")] = False
+    pool: Annotated[Path | None, typer.Option(help=f"{POOL}; default: fit a pool."), excludes("answers")] = (
+        None
+    )
+    trust: Annotated[Trust, needs("pool", "FILE")] = False
     classifiers: Annotated[int, typer.Option(help="Size of the pool to fit."), FITS] = 100
     answers: Annotated[
         bool,
@@ -94,11 +94,11 @@ class PoolOptions:
     costs: Annotated[
         Path | None,
         typer.Option(help="CSV with columns name,cost: what each classifier of --pool, or judge, costs."),
-        Needs("--pool or --answers", lambda given: not _fits(given), "add --pool FILE or --answers"),
-        Needs("--max-cost", _prices_matter, "add --max-cost NUMBER"),
+        Needs("`pool` or `answers`", lambda given: not _fits(given), "add `pool='FILE'` or `answers=True`"),
+        Needs("`max_cost`", _prices_matter, "add `max_cost='NUMBER'`"),
     ] = None
     may_abstain: Annotated[
-        bool, "Whether empty cells of --answers are abstentions.", "abstentions", needs("--answers")
+        bool, "Whether empty cells of --answers are abstentions.", "abstentions", needs("answers")
     ] = True
 
     def costs_of(self, pool: "Pool | None", notes: list[str]) -> list[float] | None:
@@ -178,9 +178,9 @@ class ExactOptions(SizeOptions, AnswerOptions):
         float | None,
         typer.Option(help="Most that the members may cost together."),
         Needs(
-            "--pool or --costs",
+            "members that have prices",
             lambda given: given["costs"] is not None or given["pool"] is not None,
-            "add --pool FILE, or --answers with --costs FILE",
+            "add `costs='FILE'` with `answers=True`, or a pool with prices",
         ),
     ] = None
     pruning_rows: Annotated[

@@ -73,7 +73,7 @@ def as_settings(title: str, kinds: Sequence[type], *, but: Container[str] = ()) 
         hints = get_type_hints(kind, include_extras=True)
         for one in dataclasses.fields(kind):
             told = [getattr(mark, "help", mark) for mark in hints[one.name].__metadata__]
-            words = [each for each in told if isinstance(each, str)]
+            words = sorted(told, key=lambda each: not isinstance(each, str))  # marks come last
             if one.name not in but:
                 made[one.name] = (one.name, Annotated[hints[one.name].__origin__, *words], one.default)
     return dataclasses.make_dataclass(title, made.values(), frozen=True)

@@ -169,7 +169,7 @@ class OwnRunOptions:
     ] = None
 
 
-OF_A_PROMISE = needs("--answer-accuracy", "NUMBER")
+OF_A_PROMISE = needs("answer_accuracy", "NUMBER")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class PriceOptions:
     costs_dataset: Annotated[
         str | None,
         "Use only the rows of --costs whose column dataset has this value.",
-        needs("--costs", "FILE"),
+        needs("costs", "FILE"),
     ] = None
     preset: Annotated[
         str | None,
@@ -59,8 +59,8 @@ class PriceOptions:
     scaling: Annotated[
         str | None,
         "Cost of class T in a preset: 10T, 10^T or 100T; default the preset's.",
-        needs("--preset", "NAME"),
-        excludes("--costs"),
+        needs("preset", "NAME"),
+        excludes("costs"),
     ] = None
     confidence: Annotated[
         str | None,
@@ -81,7 +81,7 @@ def measured(objective: str) -> Needs:
     return Needs(
         f"the objective {objective}",
         lambda given: objective in stage_objective_names(given["objectives"] or USUAL_OBJECTIVES),
-        "name it in --objectives",
+        "name it in `objectives`",
     )
 
 
@@ -138,9 +138,9 @@ class GoalOptions:
 
 
 OF_ENSEMBLES = Needs(
-    "a --subclassifier other than logistic",
+    "a `subclassifier` other than logistic",
     lambda given: given["subclassifier"] != LOGISTIC,
-    "name one, such as --subclassifier pruned",
+    "name one, such as `subclassifier='pruned'`",
 )
 
 
@@ -164,7 +164,7 @@ class StageClassifierOptions:
         bool,
         "Whether one classifier serves all sets of features during the search.",
         OF_ENSEMBLES,
-        excludes("--set recall"),
+        excludes("recall"),
     ] = False
 
     def arguments(self) -> dict[str, Any]:
@@ -217,11 +217,11 @@ class StageSearchOptions:
     recall: Annotated[
         int | None,
         "Enumerate, and report what share of the complete front emsco finds, with this many seeds.",
-        excludes("--feature-model"),
+        excludes("feature_model"),
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
     sample_rows: Annotated[
-        int | None, "Search with at most this many rows; default all.", excludes("--set recall")
+        int | None, "Search with at most this many rows; default all.", excludes("recall")
     ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":

@@ -14,11 +14,11 @@ class Needs:
     Attributes
     ----------
     what : str
-        What it belongs to, as the user types it, such as ``"--answers"``.
+        What it belongs to, other parameters between backticks, which become what the user types.
     met : callable
         Takes the values of all parameters by name, and says whether that is there.
     instead : str
-        What to do for the option to be used, such as ``"add --answers"``; empty where there is nothing.
+        What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
     """
 
     what: str
@@ -29,16 +29,32 @@ class Needs:
 NONE: Mapping[str, tuple[type, ...]] = {}
 
 
-def needs(option: str, value: str = "") -> Needs:
-    """Return the mark of what belongs to another option, which has to be given."""
-    name = option.removeprefix("--").replace("-", "_")
-    return Needs(option, lambda given: bool(given[name]), f"add {option} {value}".strip())
+def needs(name: str, value: str = "") -> Needs:
+    """Return the mark of what belongs to another parameter, which has to be given."""
+    example = f"{name}={value!r}" if value else f"{name}=True"
+    return Needs(f"`{name}`", lambda given: bool(given[name]), f"add `{example}`")
 
 
-def excludes(option: str) -> Needs:
-    """Return the mark of what a run with another option has no use for."""
-    name = option.removeprefix("--set ").removeprefix("--").replace("-", "_")
-    return Needs(f"a run without {option}", lambda given: not given[name])
+def excludes(name: str) -> Needs:
+    """Return the mark of what a run with another parameter has no use for."""
+    return Needs(f"a run without `{name}`", lambda given: not given[name])
+
+
+def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Refuse fields of a dataclass that were given, where what they need is not among the values.
+
+    Raises
+    ------
+    BadInputError
+        For the first such field.
+    """
+    from shortlist.errors import BadInputError
+
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        for mark in hint.__metadata__:
+            if name in given and isinstance(mark, Needs) and not mark.met(values):
+                way_out = f", or {mark.instead}" if mark.instead else ""
+                raise BadInputError(f"`{name}` belongs to {mark.what}. Leave it out{way_out}.")
 
 
 def refuse_unused(
