@@ -8,8 +8,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, ShortTable
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.probing import components_of, further_implications, implied_by_pairs, shortened
-from shortlist.logic.propagation import propagate
+from shortlist.logic.probing import (
+    components_of,
+    further_implications,
+    implied_by_pairs,
+    propagate,
+    shortened,
+)
 from shortlist.logic.sat import SearchStoppedError, backbone
 from shortlist.runs.budget import Budget
 

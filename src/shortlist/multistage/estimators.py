@@ -20,9 +20,15 @@ from shortlist.errors import (
     RoughSearchWarning,
     UnmetChoiceError,
 )
-from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_in
+from shortlist.guarantees.cells import (
+    UNASKED,
+    UNKNOWN,
+    labels_of,
+    reject_label_for,
+    without_unasked,
+    words_in,
+)
 from shortlist.guarantees.guarantee import Guarantee, guarantees_of
-from shortlist.guarantees.reject_labels import labels_of, reject_label_for
 from shortlist.guarantees.tails import Demand, as_demand
 from shortlist.multistage.judging_rows import (
     calibration_rows,
@@ -31,7 +37,13 @@ from shortlist.multistage.judging_rows import (
     judging_rows,
     numbered_cases,
 )
-from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
+from shortlist.multistage.method_choice import (
+    STAGE_METHODS,
+    n_subsets,
+    refined_front,
+    sampled_rows,
+    search_stages,
+)
 from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
@@ -52,7 +64,6 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.refined_fronts import n_subsets, refined_front, sampled_rows
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import (
@@ -62,9 +73,11 @@ from shortlist.multistage.search.stage_objectives import (
     within_rules,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
-from shortlist.multistage.subclassifiers.stage_calls import counts_members
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+    counts_members,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
@@ -161,7 +174,7 @@ class MultiStageClassifier(TableClassifier):
         Whether one clone of `subclassifier` stands for those of all feature subsets while the method
         searches; it must take missing values. Then only the subsets of the front are fitted, and the front is
         measured with them anew, so nothing is proved. See
-        :class:`shortlist.multistage.subclassifiers.shared_subclassifiers.SharedSubclassifiers`.
+        :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
         Search with at most so many of the rows that fit, and of those that judge, drawn at random by class.
         The points that are found are then fitted and measured on all rows, and what that changed is said in
@@ -196,7 +209,7 @@ class MultiStageClassifier(TableClassifier):
         Whether features may be left out of every stage.
     purchase_rules : PurchaseRules or None, default=None
         Which sets of columns may have been bought after a stage, such as
-        :func:`shortlist.purchases.column_models.purchase_rules` makes of a feature model; None: any. Where
+        :func:`shortlist.purchases.purchase_rules` makes of a feature model; None: any. Where
         they do not let all be bought, columns may be left out of every stage.
     accuracy_risk : float or None, default=None
         Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED
-from shortlist.guarantees.reject_labels import labels_of
+from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED, labels_of
 from shortlist.multistage.predict.prediction import REJECTED, confidences, decide_known
 from shortlist.pickles import saved_from
 

@@ -7,8 +7,8 @@ import pytest
 
 from shortlist.ensembles.averaging._kernels import FREE, Envelopes, FoundTangents, Looked, better_tangents
 from shortlist.ensembles.averaging.mean_bounds import RoundSettings, tangents_in_rounds
+from shortlist.ensembles.averaging.mean_problem import mean_terms
 from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_terms import mean_terms
 from shortlist.ensembles.averaging.mean_tree import MeanSettings
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits

@@ -14,8 +14,11 @@ from shortlist._bits import unpack
 from shortlist.multistage.problem.reject_rules import confident_answers, raised_threshold, reject_rule
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers, with_gaps
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+    with_gaps,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,

@@ -16,11 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
-from shortlist.multistage.subclassifiers import (
-    decision_bits,
-    foreign_subclassifiers,
-    subclassifiers,
-)
+from shortlist.multistage.subclassifiers import decision_bits, foreign_subclassifiers, subclassifiers
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers

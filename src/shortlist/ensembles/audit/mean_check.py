@@ -53,7 +53,7 @@ def check_mean_certificate(
     Parameters
     ----------
     certificate : mapping
-        As :mod:`shortlist.ensembles.averaging.mean_certificate` writes it.
+        As :mod:`shortlist.ensembles.averaging.mean_problem` writes it.
     shares : sequence of rows of classifiers of classes
         Probabilities in parts of :data:`PROBABILITY_ONE`.
     labels : sequence of int

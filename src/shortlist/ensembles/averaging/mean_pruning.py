@@ -6,20 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_certificate import mean_certificate
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
+from shortlist.ensembles.averaging.mean_problem import MeanProblem, Tangents, mean_certificate
 from shortlist.ensembles.averaging.mean_search import (
     MeanEffort,
     first_selections,
     improve_means,
     search_means,
 )
-from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree, Tangents
+from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.proofs.incumbent import Incumbent
-from shortlist.ensembles.proofs.kept_best import KeptBest
+from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget

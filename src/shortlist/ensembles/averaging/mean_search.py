@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.averaging._kernels import STEP, MeanTerms, worth_of_exchanges
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_terms import reach_of, scale_of, total_of
+from shortlist.ensembles.averaging.mean_problem import MeanProblem, reach_of, scale_of, total_of
 from shortlist.runs.budget import Budget
 
 NOBODY = np.array([-1])

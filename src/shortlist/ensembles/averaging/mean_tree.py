@@ -27,7 +27,7 @@ from shortlist.ensembles.averaging._kernels import (
     find_envelopes,
 )
 from shortlist.ensembles.averaging.mean_bounds import tangents_in_rounds
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
+from shortlist.ensembles.averaging.mean_problem import MeanProblem, Tangents
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.runs.budget import Budget
 
@@ -63,28 +63,6 @@ class MeanSettings:
     news_seconds: float = 0.1
     large_numbers: int = 6_000_001
     most_searched: int = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Tangents:
-    """A tangent for every term, which bound the selections of `first` to `last` members.
-
-    Attributes
-    ----------
-    first, last : int
-    forms : ndarray of int64, shape (n_terms,)
-        The form that each tangent is of.
-    tilts : ndarray of float, shape (n_terms,)
-        How steep it is, in worth by whole part.
-    bound : float
-        What they prove, as a sum of worths.
-    """
-
-    first: int
-    last: int
-    forms: NDArray[np.int64]
-    tilts: Floats
-    bound: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,12 @@ from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT
 from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
+from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
 from shortlist.ensembles.estimators.exact_pruner import (
     ExactPruner,
     positive_class,
     price_settings,
 )
-from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -36,9 +35,9 @@ from shortlist.ensembles.fronts.front_claims import best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
-from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.goals.weights import decision_table, weights_of
 from shortlist.ensembles.pools.answers import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool

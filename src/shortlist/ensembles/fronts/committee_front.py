@@ -12,12 +12,17 @@ from collections.abc import Iterator, Sequence
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_claims import (
+    BOUND_UNIT,
+    LookedAt,
+    ValueBounds,
+    kept_bounds,
+    note_end,
+    only_best,
+)
 from shortlist.ensembles.fronts.front_walk import Committee, walk_front
-from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.fronts.paid_walk import paid_front
-from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes

@@ -15,10 +15,9 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.committees.ballots import Ballot, Plurality, Threshold
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
 from shortlist.ensembles.committees.savings import price_paid
-from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights, class_weights, decision_table
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.errors import BadInputError

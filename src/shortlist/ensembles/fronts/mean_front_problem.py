@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_terms import DIGITS, scale_of
+from shortlist.ensembles.averaging.mean_problem import DIGITS, MeanProblem, scale_of
 from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.savings import price_paid
 from shortlist.ensembles.fronts.committee_problem import (

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.diversity import PFC
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
 from shortlist.ensembles.votes.binary_votes import Votes

@@ -18,10 +18,13 @@ from shortlist.methods.integer.integer_objectives import (
     Vector,
     integer_objectives,
 )
-from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered_vectors
-from shortlist.methods.solrep.limited_solves import Outcome
-from shortlist.methods.solrep.reference_points import neighbour_order
-from shortlist.methods.solrep.solve_records import Record, finished
+from shortlist.methods.solrep.limited_solves import Outcome, Record, finished
+from shortlist.methods.solrep.reference_points import (
+    SolveSetting,
+    best_start,
+    neighbour_order,
+    remembered_vectors,
+)
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import Program
 from shortlist.milp.session import open_solver

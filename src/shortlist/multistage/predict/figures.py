@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
+from shortlist.guarantees.tails import Interval, mean_interval, wilson_interval
 from shortlist.pickles import saved_from
 
 

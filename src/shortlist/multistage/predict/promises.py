@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
-from shortlist.guarantees.families import Trial, most_that_holds, promise_each
 from shortlist.guarantees.tails import Demand
-from shortlist.guarantees.thresholds import possible_thresholds
+from shortlist.guarantees.thresholds import Trial, most_that_holds, possible_thresholds, promise_each
 from shortlist.multistage.predict.stage_answers import (
     LabelledCodes,
     StageAnswers,
@@ -37,7 +36,7 @@ def promised_front(
 
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
     the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
-    chose say; see :func:`shortlist.guarantees.families.promise_each`.
+    chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
 
     Parameters
     ----------

@@ -15,9 +15,14 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticModel,
     LogisticSubclassifiers,
 )
-from shortlist.papers.opponents._lasso_kernels import minimise_quadratic
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
-from shortlist.papers.opponents.budgeted_models import OneSubset
+from shortlist.papers.opponents._miser_kernels import minimise_quadratic
+from shortlist.papers.opponents.budgeted_classifier import (
+    Asked,
+    BudgetedClassifier,
+    Candidates,
+    OneSubset,
+    tried,
+)
 from shortlist.papers.opponents.greedy_miser import feature_of_columns, score_probabilities
 from shortlist.pickles import saved_from
 
