@@ -17,8 +17,7 @@ from sklearn.datasets import make_classification
 
 from benchmarks.data.uci import read_uci
 from shortlist.errors import LowCoverageWarning
-from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.tails import Demand, tail
+from shortlist.guarantees.guarantee import Demand, Guarantee, tail
 from shortlist.guarantees.thresholds import Trial, chances_to_pass, possible_thresholds, promise, promise_each
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.judging_rows import encoded_rows

@@ -11,7 +11,7 @@ from mapie.risk_control.fwer_control import control_fwer
 from scipy.stats import binom
 
 from benchmarks.studies.front_promises import broken_promises, made_points, staged_points
-from shortlist.guarantees.tails import Demand, tail
+from shortlist.guarantees.guarantee import Demand, tail
 from shortlist.guarantees.thresholds import (
     MOST_THRESHOLDS,
     AnswerCounts,

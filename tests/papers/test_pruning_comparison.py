@@ -18,8 +18,8 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner, OrderedPruner, pruning_methods
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.papers import pruning_comparison as comparison

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
-from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.tails import Demand, as_demand
+from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand
 from shortlist.guarantees.thresholds import (
     Trial,
     count_answers,

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from shortlist.arrays import Mask
-from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.tails import Demand, most_wrong, tail
+from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong, tail
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""

@@ -193,7 +193,6 @@ def _by_variable(literal: int) -> tuple[int, int]:
 
 
 def _lifted(clauses: Clauses) -> Clauses:
-    """Add one variable that no clause names."""
     return Clauses(clauses.n_variables + 1, clauses.literals, clauses.offsets)
 
 

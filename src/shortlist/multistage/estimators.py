@@ -28,8 +28,7 @@ from shortlist.guarantees.cells import (
     without_unasked,
     words_in,
 )
-from shortlist.guarantees.guarantee import Guarantee, guarantees_of
-from shortlist.guarantees.tails import Demand, as_demand
+from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand, guarantees_of
 from shortlist.multistage.judging_rows import (
     calibration_rows,
     encoded_rows,
@@ -44,7 +43,6 @@ from shortlist.multistage.method_choice import (
     sampled_rows,
     search_stages,
 )
-from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -58,8 +56,14 @@ from shortlist.multistage.predict.prediction import (
     decide_on_demand,
     stage_amounts,
 )
-from shortlist.multistage.predict.promises import promised_front
-from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
+from shortlist.multistage.predict.stage_answers import (
+    Figures,
+    answers_of_model,
+    figures,
+    outcomes,
+    point_answers,
+    promised_front,
+)
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
@@ -219,7 +223,7 @@ class MultiStageClassifier(TableClassifier):
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
         threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
         picked. None: nothing is promised, and `confidence` is a threshold only. See
-        :func:`shortlist.multistage.predict.promises.promised_front`.
+        :func:`shortlist.multistage.predict.stage_answers.promised_front`.
     confidence_level : float, default=0.95
         How often the promises about all points hold at least, together, in (0, 1).
     calibration_share : float, default=0.25

@@ -9,9 +9,9 @@ from shortlist.arrays import Labels
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.judging_rows import calibration_rows
-from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged
+from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.pickles import saved_from
 from shortlist.results.picking import without_promises

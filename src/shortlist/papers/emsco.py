@@ -405,7 +405,6 @@ def _range(values: "pd.Series[int]") -> str:
 
 
 def _scales() -> str:
-    """Say what the scales leave out of what the paper ran."""
     small, medium = SIZES["small"], SIZES["medium"]
     (most, made), (_, longer) = small.opponents, medium.opponents
     return (

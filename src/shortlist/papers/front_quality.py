@@ -270,7 +270,6 @@ def _joint_proof(
 
 
 def _pair(first: str, second: str, sets: Mapping[str, Vectors]) -> Pair:
-    """Count two sets against each other."""
     a, b = sets[first], sets[second]
     joint = _nondominated_set(a | b)
     return Pair(

@@ -464,7 +464,6 @@ def _side(part: "pd.DataFrame") -> Side:
 
 
 def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | None = None) -> dict[str, Any]:
-    """Return a row with its system and whose it is, the paper's columns in their order."""
     runs = {} if n_runs is None else {"runs of B": n_runs}
     hidden = {*COLUMNS, "|N_A ∩ N_B|"}
     rest = {key: value for key, value in row.items() if key not in hidden}

@@ -244,7 +244,6 @@ def _ranks(runs: "pd.DataFrame", metric: str, name: str, title: str) -> ResultTa
 
 
 def _tests(runs: "pd.DataFrame", metric: str) -> list[str]:
-    """Say what Friedman's test finds over sets, whose repeats share their rows."""
     if runs["dataset"].nunique() < 2:
         return []
     sentences = []

@@ -14,7 +14,7 @@ from shortlist.report.promises import guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
-    from shortlist.guarantees.tails import Interval
+    from shortlist.guarantees.guarantee import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage

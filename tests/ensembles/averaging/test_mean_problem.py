@@ -18,8 +18,7 @@ from shortlist.ensembles.averaging.mean_problem import (
     step_of,
     total_of,
 )
-from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes

@@ -126,12 +126,10 @@ def _terms(goal: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -
 
 
 def _weighed(share: int, gain: int, gains: Sequence[int]) -> int:
-    """Multiply a probability by a gain over the largest one."""
     return share if all(one == gains[0] for one in gains) else round(share * (gain / max(gains)))
 
 
 def _slack(goal: Mapping[str, Any], terms: list[Term]) -> int:
-    """Return by how much totals may differ."""
     return 0 if goal["kind"] == "right" else 2 * sum(term.worth for term in terms) + 4
 
 

@@ -344,5 +344,4 @@ class Committee:
 
 
 def _one_hot(codes: ClassCodes, n_classes: int) -> NDArray[np.int64]:
-    """Return a vote for the class of each code, ``(..., n_classes)``."""
     return Plurality(n_classes).added(codes)

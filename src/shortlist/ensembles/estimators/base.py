@@ -162,7 +162,6 @@ class PoolPruner(EnsembleClassifier):
             check_probabilities(whole_pool(self.pool), self._instead_of_means())
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         asked = {
             "`voting='hard'`": self.voting == AVERAGED,
             f"`probabilities={CALIBRATED_SHARES!r}`": self.probabilities in MEANS,
@@ -269,7 +268,6 @@ class PoolPruner(EnsembleClassifier):
         return False
 
     def _ballot(self) -> Ballot:
-        """Return how the members decide, before any calibration."""
         return Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
 
     def _positive_place(self) -> int | None:
@@ -307,7 +305,6 @@ class PoolPruner(EnsembleClassifier):
         self.committee_ = committee
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what asking each member costs, each once."""
         if members.costs is None:
             return None
         firsts = np.cumsum(weights) - weights

@@ -122,7 +122,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self._settings()
 
     def _settings(self) -> EvolutionSettings:
-        """Return what the parameters say of evolution; refuse those that are out of range."""
         own = self.get_params(deep=False)
         return EvolutionSettings(
             **{name: value for name, value in own.items() if name not in ("space", "random_state")}

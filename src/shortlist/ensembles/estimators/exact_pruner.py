@@ -39,8 +39,8 @@ from shortlist.ensembles.pools.answers import (
     class_shares,
     gives_probabilities,
 )
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, positive_votes
 from shortlist.ensembles.pools.refit import refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
@@ -133,8 +133,8 @@ class ExactPruner(PoolPruner):
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on the
-        paper's program.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on
+        the paper's program.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
         Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
         the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
@@ -354,7 +354,6 @@ class ExactPruner(PoolPruner):
         return SOFT if asks_for_choice(name) and asked and not of_votes else HARD
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         if self.meant_voting != SOFT:
             return super()._instead_of_means()
         shares = ", `probabilities='calibrated-shares'`" if self.probabilities in MEANS else ""
@@ -522,14 +521,12 @@ class ExactPruner(PoolPruner):
         return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _ballot(self) -> Ballot:
-        """Return how the members decide, before any calibration."""
         threshold, positive = getattr(self.result_, "threshold", None), self._positive_place()
         if self.averages or threshold is None or positive is None:
             return super()._ballot()
         return Threshold(threshold, int(self.copies_.sum()), positive)
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what asking each member costs, each once."""
         if self.member_costs is None:
             return super()._prices(members, weights)
         return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]

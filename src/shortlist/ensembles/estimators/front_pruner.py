@@ -15,8 +15,7 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Thre
 from shortlist.ensembles.committees.chosen import member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.committees.facts import HELD_OUT
-from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
 from shortlist.ensembles.estimators.exact_pruner import (
     ExactPruner,
@@ -199,7 +198,6 @@ class FrontPruner(ExactPruner):
         return [name for name in names if name in MEAN_LOSSES]
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         return f"leave {all_of(self._losses())} out of the objectives"
 
     def check_options(self, y: Labels) -> None:
@@ -338,7 +336,6 @@ class FrontPruner(ExactPruner):
     def _form_committee(
         self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
     ) -> None:
-        """Set the committee, and tell of every point what asking its members takes."""
         super()._form_committee(rows, taken, weights, seed)
         found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
         told = [one for one in found if one is not None]
@@ -364,7 +361,6 @@ class FrontPruner(ExactPruner):
         )
 
     def _how_chosen(self) -> dict[str, Any]:
-        """Return what was asked for, what was found, and the front."""
         pick = self.front_.point(self.point_, str(self.pick))
         return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
@@ -421,5 +417,4 @@ class FrontPruner(ExactPruner):
 
 
 def _all_right(votes: Votes) -> Confusion:
-    """Return the decisions when every row is right."""
     return Confusion(votes.n_positive, 0, votes.n_negative, 0)

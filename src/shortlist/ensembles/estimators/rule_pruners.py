@@ -16,8 +16,8 @@ from shortlist.ensembles.committees.evidence import evidence_of_rule
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, check_pool_classes
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.pools.answers import class_answers, class_shares, gives_probabilities
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstentions
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.rules.margin_selection import CRITERIA, backfit, greedy_means, select_by_margins
@@ -122,7 +122,6 @@ class PluralityPruner(RulePruner):
         """Return the members that the rule keeps."""
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
-        """Choose members by their votes."""
         codes = class_answers(pool, X)
         votes = merge_class_rows(class_votes(codes, truth, n_classes=len(self.classes_)))
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
@@ -429,7 +428,6 @@ class GreedyMeansPruner(RulePruner):
             )
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         return "take a rule that goes by votes"
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:

@@ -188,7 +188,6 @@ class Breeding:
         )
 
     def _winners(self, fitness: NDArray[np.float64], n_winners: int) -> NDArray[np.intp]:
-        """Draw competitors with replacement; the first drawn of the fittest wins."""
         drawn = self.rng.integers(len(fitness), size=(n_winners, self.tournament))
         return np.asarray(drawn[np.arange(n_winners), fitness[drawn].argmax(axis=1)])
 

@@ -188,7 +188,6 @@ class GeneticPrograms:
         return stack.pop()
 
     def _grown(self, rng: np.random.Generator, depth: int, *, full: bool) -> tuple[list[int], list[float]]:
-        """Grow a random tree; unless `full`, branches may end early."""
         if depth == 0 or (not full and rng.random() < 0.3):
             is_constant = rng.random() < 0.2
             symbol = CONSTANT if is_constant else CONSTANT + 1 + int(rng.integers(self.n_features))
@@ -205,7 +204,6 @@ class GeneticPrograms:
         start: int,
         branch: tuple[list[int], list[float]],
     ) -> None:
-        """Write `tree` with the subtree at `start` replaced, if that is not too long."""
         symbols, constants = tree
         end = subtree_end(symbols, start)
         new = [*symbols[:start], *branch[0], *symbols[end:]]

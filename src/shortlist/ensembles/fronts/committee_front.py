@@ -170,7 +170,6 @@ def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
 
 
 def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
-    """Return two values as one, in whole numbers."""
     objective = Objective("sum", Sense.MAX, scale=None)
     gains = problem.gains.sum(axis=0)
     if isinstance(problem.votes, Votes):
@@ -179,7 +178,6 @@ def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
 
 
 def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
-    """Return a selection with each threshold, as far as it keeps the limits."""
     if not problem.is_within(mask):
         return []
     thresholds = range(int(mask.sum()) + 1) if problem.has_threshold else range(1)
@@ -187,7 +185,6 @@ def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
 
 
 def _searched(problem: CommitteeProblem, budget: Budget) -> Iterator[Committee]:
-    """Look for good committees of many sizes, which proves nothing."""
     sizes = [size for size in SEARCHED_SIZES if size <= problem.limits.max_size]
     for size in dict.fromkeys([*sizes, problem.limits.max_size]):
         limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))

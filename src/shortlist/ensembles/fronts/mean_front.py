@@ -21,8 +21,7 @@ from shortlist.ensembles.averaging._kernels import (
     find_envelopes,
 )
 from shortlist.ensembles.averaging.mean_problem import MeanProblem, scale_of
-from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means, search_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.fronts.front_claims import (
     BOUND_UNIT,
@@ -200,7 +199,6 @@ class _MeanWalker:
         return True
 
     def _step(self) -> None:
-        """Go one member further, or back; committees that are whole are kept."""
         branches = self._way[-1]
         for place in branches.open:
             if branches.left == 1:
@@ -219,7 +217,6 @@ class _MeanWalker:
         self.offer(Committee(mask, 0, self.problem.point(mask)))
 
     def _further(self, branches: _Branches, place: int) -> _Branches:
-        """Look at the ways on with one member more."""
         gained, paid = branches.gained + self._gains[:, place], branches.paid + self._prices[:, place]
         return self._look([*branches.members, place], branches.left - 1, gained, paid)
 
@@ -261,7 +258,6 @@ class _MeanWalker:
         return self._least[:, left, places] if len(self._least) else np.zeros((0, len(places)))
 
     def _covers(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Mark points that a known one is no worse than in anything."""
         as_good = np.all(self._points[None] <= points[:, None], axis=2)
         return np.asarray(np.any(as_good, axis=1), dtype=bool)
 
@@ -394,7 +390,6 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
 
 
 def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
-    """Prove how good each value can be by itself."""
     highest, proved_by, found = problem.highest(), [], list[Committee]()
     for place, value in enumerate(problem.values):
         part = budget.until((place + 1) / problem.n_values)
@@ -411,7 +406,6 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
 
 
 def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Mask]:
-    """Look for good committees of some sizes, which proves nothing."""
     for most in SIZES_SEARCHED:
         for value in problem.values:
             if budget.stopped or not problem.limits.min_size <= most <= problem.limits.max_size:

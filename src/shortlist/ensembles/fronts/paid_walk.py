@@ -110,7 +110,6 @@ def _by_cost(problem: PaidProblem) -> PaidProblem:
 
 
 def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> Committee:
-    """Return members as a committee with its point."""
     if isinstance(problem, MeanFrontProblem):
         return Committee(mask, 0, problem.point(mask))
     return Committee(mask, threshold, problem.point(mask, threshold))

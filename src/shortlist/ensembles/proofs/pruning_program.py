@@ -211,7 +211,6 @@ def _each_rows(
 
 
 def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sparse.csr_array:
-    """Return one row per entry, with the given coefficient in each of the given columns."""
     n_rows = len(terms[0][0])
     columns = np.concatenate([column for column, _ in terms])
     data = np.concatenate([np.full(n_rows, coefficient) for _, coefficient in terms])
@@ -323,7 +322,6 @@ def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> 
 
 
 def _cut_rows(cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
-    """Return ``sum of t <= |R| - 1`` for each cut R; the columns of the rows begin at `first`."""
     sizes = np.array([len(cut.rows) for cut in cuts])
     columns = np.concatenate([np.array(cut.rows) for cut in cuts]) + first
     starts = np.concatenate([[0], np.cumsum(sizes)])

@@ -253,7 +253,6 @@ def _with_forms(
     step: int = 1,
     offset: int = 0,
 ) -> RightRows:
-    """Return rows with a form for each pair of row and rival."""
     rows, rivals = pairs
     places, row_of = np.unique(rows, return_inverse=True)
     codes, labels = votes.codes[rows], votes.labels[rows]

@@ -317,7 +317,6 @@ def evolve_table(
 
 
 def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
-    """Let a record speak of the whole table, of which the estimator knew some rows only."""
     return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
 
 

@@ -296,7 +296,6 @@ def _gap(key: str, records: Mapping[str, Record]) -> float:
 
 
 def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> None:
-    """Raise unless decisions satisfy the program and have the objectives `points`."""
     if not program.integer.all():
         return  # the session has checked the continuous columns; objectives have none
     integers: IntegerObjectives = integer_objectives(program)

@@ -306,7 +306,6 @@ def _other_optimum(
 
 
 def _equal(one: Outcome, other: Outcome) -> bool:
-    """Whether two answers have the same vector."""
     assert one.vector is not None, "anchors without an answer end the search"
     assert other.vector is not None, "anchors without an answer end the search"
     return bool(np.array_equal(one.vector, other.vector))

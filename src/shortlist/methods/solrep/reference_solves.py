@@ -158,7 +158,6 @@ def solve_reference_points(
 
 
 def _solved(_key: str, result: tuple[dict[str, Record], str]) -> list[Finished]:
-    """Return the records of a chunk as a study keeps them; those that are in it already stay."""
     return [finished(record) for record in result[0].values()]
 
 
@@ -170,7 +169,6 @@ def _offset(tell: Tell, start: int, done: int) -> None:
 def _solve_chunk(
     setting: SolveSetting, chunk: _Chunk, tell: Tell | None = None
 ) -> tuple[dict[str, Record], str]:
-    """Solve for reference points one after the other; return their records, and the limit that was hit."""
     solves = setting.open()
     known = remembered_vectors(solves, chunk.anchors)
     corners = np.array(known)

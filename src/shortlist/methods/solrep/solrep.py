@@ -305,12 +305,10 @@ def solrep(
 
 
 def _n_answered(records: Mapping[str, Record]) -> int:
-    """Count the reference points whose program has ended."""
     return sum(key.startswith("point ") for key in records)
 
 
 def _is_infeasible(records: Mapping[str, Record], integers: IntegerObjectives) -> bool:
-    """Whether the program was proved to have no solution at all."""
     first = records.get(anchor_keys(integers)[0])
     return first is not None and first.outcome.status is Status.INFEASIBLE
 
@@ -348,7 +346,6 @@ def _proof(
 
 
 def _tell(report: Report, total: int, done: int) -> None:
-    """Report how many reference points are done."""
     report(Progress(STAGE, done, total))
 
 

@@ -268,7 +268,6 @@ class BudgetedClassifier(TableClassifier):
         return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
 
     def _judged(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
-        """Measure a candidate on the validation rows."""
         labels, confident = confident_answers(model.probabilities(rows.validation_rows), self._rule)
         right = confident & (labels == rows.validation_labels)
         coverage = float(confident.mean())

@@ -350,7 +350,6 @@ def _with_levels(loss: TreeLoss, n_levels: int, *, priced: bool = True) -> TreeL
 
 
 def _with_children(loss: TreeLoss, coefficients: Floats, thresholds: Floats) -> tuple[Floats, Floats]:
-    """Return one more level of nodes, each a copy of its parent, and gates at the weighted median."""
     old = len(coefficients)
     parents = (np.arange(old, loss.n_nodes) - 1) // 2
     coefficients = np.concatenate([coefficients, coefficients[parents]])

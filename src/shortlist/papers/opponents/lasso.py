@@ -120,7 +120,6 @@ def _expansion(design: Floats, targets: Floats, beta: Floats) -> tuple[Floats, F
 
 
 def _subset(beta: Floats, feature_of: Longs, n_features: int) -> NDArray[np.bool_]:
-    """Mark the features with a coefficient that is not 0."""
     subset = np.zeros(n_features, dtype=bool)
     subset[feature_of[(beta[:, :-1] != 0).any(axis=0)]] = True
     return subset

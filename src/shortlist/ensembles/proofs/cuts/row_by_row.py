@@ -101,7 +101,6 @@ def whole_cut(rows: RightRows, y: Floats) -> Cut | None:
 
 
 def _cut(rows: RightRows, support: NDArray[np.int64], whole: NDArray[np.int64]) -> Cut:
-    """Return the cut without forms of multiplier 0."""
     kept = whole > 0
     divisor = int(np.gcd.reduce(whole[kept]))
     return make_cut(rows, support[kept].tolist(), (whole[kept] // divisor).tolist())

@@ -8,7 +8,7 @@ from scipy.special import betaincinv
 from scipy.stats import binomtest
 
 from shortlist.errors import BadInputError
-from shortlist.guarantees.tails import Demand, as_demand, most_wrong, tail
+from shortlist.guarantees.guarantee import Demand, as_demand, most_wrong, tail
 from tests.guarantees import oracles
 
 

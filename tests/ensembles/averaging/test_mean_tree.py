@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from shortlist.ensembles.averaging._kernels import FREE, Envelopes, FoundTangents, Looked, better_tangents
-from shortlist.ensembles.averaging.mean_bounds import RoundSettings, tangents_in_rounds
 from shortlist.ensembles.averaging.mean_problem import mean_terms
 from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_tree import MeanSettings
+from shortlist.ensembles.averaging.mean_tree import MeanSettings, RoundSettings, tangents_in_rounds
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.runs.budget import Budget

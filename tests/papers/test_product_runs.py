@@ -15,16 +15,18 @@ from shortlist.methods.integer.cwmoip import cwmoip
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.papers.as_printed import (
+from shortlist.papers.product_lines import complete_points, prepared_question
+from shortlist.papers.product_runs import (
     BintPro,
     Minimise,
     Point,
     Printed,
+    PrintedRun,
     cwmoip_as_printed,
     epsilon_constraint_as_printed,
+    largest_values,
+    measure_printed,
 )
-from shortlist.papers.product_lines import complete_points, prepared_question
-from shortlist.papers.product_runs import PrintedRun, largest_values, measure_printed
 from shortlist.results.objective import Objective
 from shortlist.runs import Budget, Cancellation, open_study
 from tests.methods import oracles
