@@ -31,7 +31,7 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
     assert clf.fit(X, y, validation=many).front_.method == "windows"
-    with pytest.raises(BadInputError, match="4 features and 1000 rows to judge by"):
+    with pytest.raises(BadInputError, match="4 features and 1000 rows to validate on"):
         clf.set_params(method="enumerate").fit(X, y, validation=many)
 
 

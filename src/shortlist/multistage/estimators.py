@@ -29,13 +29,6 @@ from shortlist.guarantees.cells import (
     words_in,
 )
 from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand, guarantees_of
-from shortlist.multistage.judging_rows import (
-    calibration_rows,
-    encoded_rows,
-    folded_rows,
-    judging_rows,
-    numbered_cases,
-)
 from shortlist.multistage.method_choice import (
     STAGE_METHODS,
     n_subsets,
@@ -87,6 +80,13 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     StageRows,
     least_probability,
 )
+from shortlist.multistage.validation_split import (
+    calibration_rows,
+    encoded_rows,
+    folded_rows,
+    numbered_cases,
+    rows_to_fit_and_validate,
+)
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
 USUAL_STAGES = 4
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
-"""Which rows judge, where no share is held out: all of them, by classifiers fitted without their fold."""
+"""Which rows validate, where no share is held out: all of them, by classifiers fitted without their fold."""
 
 HELD_SHARE = 1 / 3
 """What is held out where ``auto`` does so."""
@@ -131,7 +131,7 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
 
 
 def _as_share(value: Any, argument: str) -> None:
-    """Refuse what says nothing of which rows judge."""
+    """Refuse what says nothing of which rows validate."""
     is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
     if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
         raise BadInputError(argument, f"must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}", repr(value))
@@ -180,7 +180,7 @@ class MultiStageClassifier(TableClassifier):
         measured with them anew, so nothing is proved. See
         :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
-        Search with at most so many of the rows that fit, and of those that judge, drawn at random by class.
+        Search with at most so many of the rows that fit, and as many validation rows, drawn by class.
         The points that are found are then fitted and measured on all rows, and what that changed is said in
         ``notes_``; nothing is proved. None: search with all.
     C : float, default=1.0
@@ -188,10 +188,10 @@ class MultiStageClassifier(TableClassifier):
     scale : bool, default=True
         Penalise coefficients of standardised columns.
     validation_share : "auto", "out-of-fold" or float, default="auto"
-        Which rows judge stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
+        Which rows validate stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
         them, held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"``: all. The classifier of every feature
         subset is fitted again without each of five folds, which takes about five times as long; a row is
-        judged by the answers of those fitted without its fold, and the classifiers that predict are fitted
+        measured by the answers of those fitted without its fold, and the classifiers that predict are fitted
         on all rows. ``"auto"``: out of fold on up to 2,000 rows, and a third beyond that or where the
         evolution goes by the rules as printed.
     reject_label : label or None, default=None
@@ -378,9 +378,9 @@ class MultiStageClassifier(TableClassifier):
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         validation : tuple of X and y, optional
-            Rows that judge stage assignments; otherwise `validation_share` says which of the rows do.
+            Validation rows; otherwise `validation_share` says which of the rows these are.
         calibration : tuple of X and y, optional
-            With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
+            With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of
             the rows.
         cases : array-like of shape (n_samples,), optional
             Of which case each row is: a number or a name. All rows of a case are in one fold, or in one part.
@@ -448,8 +448,8 @@ class MultiStageClassifier(TableClassifier):
             warnings.warn(note, kind, stacklevel=2)
         return self
 
-    def judges_out_of_fold(self, n_rows: int) -> bool:
-        """Whether so many rows, which fit, judge too, by answers out of fold."""
+    def validates_out_of_fold(self, n_rows: int) -> bool:
+        """Whether so many rows, which fit, validate too, by answers out of fold."""
         if self.validation_share != AUTO:
             return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
@@ -699,11 +699,13 @@ class MultiStageClassifier(TableClassifier):
     def _rows(
         self, X: Any, y: Labels, names: list[str], *, validation: Any, cases: Cases | None, seed: int
     ) -> StageRows:
-        """Return the rows that fit and those that judge."""
-        if validation is None and self.judges_out_of_fold(len(y)):
+        """Return the rows that fit and the validation rows."""
+        if validation is None and self.validates_out_of_fold(len(y)):
             return folded_rows(self, X, y, names, cases=cases, seed=seed)
         share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
-        return judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
+        return rows_to_fit_and_validate(
+            self, X, y, names, validation=validation, share=share, seed=seed, cases=cases
+        )
 
     def _problem(self, rows: StageRows, budget: Budget) -> StageProblem:
         """State the problem; nothing is fitted yet."""
@@ -796,7 +798,7 @@ class MultiStageClassifier(TableClassifier):
     def _keep_models(self) -> None:
         """Keep the models behind the front, fitted on all rows that fit.
 
-        Where other rows judge, they are those that made the bits, to the last coefficient.
+        Where other rows validate, they are those that made the bits, to the last coefficient.
         """
         subclassifiers = self.problem_.decisions.subclassifiers
         rows = subclassifiers.rows

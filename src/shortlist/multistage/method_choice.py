@@ -33,7 +33,7 @@ from shortlist.tables.splits import cut_classes
 
 
 def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
-    """Return a random part of the rows that fit and of those that judge, so many of each, by class."""
+    """Return a random part of the rows that fit and of the validation rows, so many of each, by class."""
     if most is None or max(len(rows.fit_labels), len(rows.validation_labels)) <= most:
         return rows
     rng = np.random.default_rng(seed)
@@ -41,13 +41,13 @@ def sampled_rows(rows: StageRows, most: int | None, seed: int) -> StageRows:
         some = _sample(rows.fit_labels, most, rng)
         given = rows.fit_rows[some], rows.fit_labels[some], rows.fold_of[some]
         return rows_in_folds(rows.encoding, *given, rows.n_classes)
-    fit, judge = (_sample(labels, most, rng) for labels in (rows.fit_labels, rows.validation_labels))
+    fit, held = (_sample(labels, most, rng) for labels in (rows.fit_labels, rows.validation_labels))
     return dataclasses.replace(
         rows,
         fit_rows=rows.fit_rows[fit],
         fit_labels=rows.fit_labels[fit],
-        validation_rows=rows.validation_rows[judge],
-        validation_labels=rows.validation_labels[judge],
+        validation_rows=rows.validation_rows[held],
+        validation_labels=rows.validation_labels[held],
     )
 
 
@@ -74,7 +74,7 @@ def refined_front(
     problem : StageProblem
         What was searched.
     own : Subclassifiers
-        What fits and judges as it is meant: on all rows, a classifier for each subset.
+        What fits and validates as it is meant: on all rows, a classifier for each subset.
     found : Front
         What was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
 

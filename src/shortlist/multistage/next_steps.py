@@ -50,7 +50,7 @@ class NextStep:
         What the stages up to that one cost.
     failed : tuple of str
         Features that could not be had and that an answer had to do without: the median, or no category,
-        stands for them. What the rows that judged say of the confidence does not hold for such a row.
+        stands for them. What the validation rows say of the confidence does not hold for such a row.
     """
 
     what: str

@@ -123,8 +123,8 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
     """
     table = paper_table(folder, name)
     X, y = table.X, table.y
-    fit, judge, test = split_three(y, seed=SPLITS[name] + split)
-    rows = stage_rows(X.iloc[fit], y[fit], X.iloc[judge], y[judge])
+    fit, held, test = split_three(y, seed=SPLITS[name] + split)
+    rows = stage_rows(X.iloc[fit], y[fit], X.iloc[held], y[held])
     costs = feature_costs(table.costs, list(X))
     rule = reject_rule(table.confidence, np.unique(y))
     fits = LogisticSubclassifiers(rows, n_jobs=1, scale=STANDARDISED)
@@ -133,7 +133,7 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
 
 
 def stage_rows(X: "pd.DataFrame", y: Labels, V: "pd.DataFrame", v: Labels) -> StageRows:
-    """Encode rows that fit and rows that judge, of classes 0, 1 and so on."""
+    """Encode rows that fit and validation rows, of classes 0, 1 and so on."""
     encoding = learn_encoding(X, list(X))
     features = range(X.shape[1])
     return StageRows(
@@ -219,8 +219,8 @@ def measure_thresholds(*, budget: Budget) -> Rows:
 
     X, y = make_classification(n_samples=500, n_features=15, random_state=0)
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(15)])
-    fit, judge, _ = split_three(y, seed=0)
-    rows = stage_rows(frame.iloc[fit], y[fit], frame.iloc[judge], y[judge])
+    fit, held, _ = split_three(y, seed=0)
+    rows = stage_rows(frame.iloc[fit], y[fit], frame.iloc[held], y[held])
     costs = feature_costs(list(range(1, 16)), list(frame))
     fits = LogisticSubclassifiers(rows, scale=STANDARDISED)
     assignment = (np.arange(15) >= 8).astype(np.int8)[None, :]

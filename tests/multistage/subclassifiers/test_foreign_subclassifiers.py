@@ -20,7 +20,7 @@ from shortlist.ensembles import ExactPruner, OrderedPruner
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.export.policies import policy_of
 from shortlist.multistage import MultiStageClassifier
-from shortlist.multistage.holdout import judged_decisions
+from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.subclassifiers import foreign_subclassifiers
@@ -320,7 +320,7 @@ def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(prices: Any
 
     for point, (*_, told) in enumerate(clf.front_.values):
         clf.use(point)
-        reached = judged_decisions(clf).stages
+        reached = validation_decisions(clf).stages
         paid = Fraction(0)
         for number, stage in enumerate(clf.model_.stages, start=1):
             members = np.flatnonzero(stage.model.estimator.selection_)

@@ -174,8 +174,10 @@ def answers_as_chosen(problem: StageProblem, subset: Mask) -> StageAnswers:
     subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
     rows = subclassifiers.rows
     there = np.asarray(~rows.encoding.gaps(rows.validation_rows)[:, subset].all(axis=1))
-    least = subclassifiers.judging_least(subset, rule)
-    return _answers(subclassifiers.judging_probabilities(subset), rows.validation_labels, rule, least, there)
+    least = subclassifiers.validation_least(subset, rule)
+    return _answers(
+        subclassifiers.validation_probabilities(subset), rows.validation_labels, rule, least, there
+    )
 
 
 def answers_of_model(

@@ -18,8 +18,8 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     StageRows,
     SubsetPlaces,
     bits_of_answers,
-    judging_answers,
-    judging_thresholds,
+    validation_answers,
+    validation_thresholds,
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
@@ -82,7 +82,7 @@ class ForeignSubclassifiers:
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
     Every fitted clone is kept: that which predicts is fitted on all rows that fit, and out of fold there is
-    another one for each fold, which judges. Seeds that the classifier leaves open are that of the budget.
+    another one for each fold, which validates. Seeds that the classifier leaves open are that of the budget.
 
     Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
     that is named gets all of them. Who fits decides nothing of what is fitted.
@@ -185,9 +185,9 @@ class ForeignSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
-            judges = self._judges(slot)
-            least = judging_thresholds(self.rows, judges, rule)
-            bits[slot] = bits_of_answers(judging_answers(self.rows, judges), self.rows, rule, least)
+            models = self._validating(slot)
+            least = validation_thresholds(self.rows, models, rule)
+            bits[slot] = bits_of_answers(validation_answers(self.rows, models), self.rows, rule, least)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
@@ -199,16 +199,16 @@ class ForeignSubclassifiers:
         """Return what predicts for one subset."""
         return self._models[int(self.slots(subset[None, :])[0])][0]
 
-    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``."""
-        return judging_answers(self.rows, self._judges(int(self.slots(subset[None, :])[0])))
+    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``."""
+        return validation_answers(self.rows, self._validating(int(self.slots(subset[None, :])[0])))
 
-    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
-        return judging_thresholds(self.rows, self._judges(int(self.slots(subset[None, :])[0])), rule)
+    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
+        return validation_thresholds(self.rows, self._validating(int(self.slots(subset[None, :])[0])), rule)
 
-    def _judges(self, slot: int) -> Sequence["ForeignModel"]:
-        """Return the models that judge for one slot, one for each part of the rows."""
+    def _validating(self, slot: int) -> Sequence["ForeignModel"]:
+        """Return the models that validate for one slot, one for each part of the rows."""
         models = self._models[slot]
         return models if self.rows.fold_of is None else models[1:]
 
@@ -321,7 +321,7 @@ class SharedSubclassifiers:
         for start in range(0, len(slots), together):
             piece = slots[start : start + together]
             subsets = self._subsets[piece]
-            found = [self._judged(place, subsets) for place in range(len(self._parts))]
+            found = [self._validated(place, subsets) for place in range(len(self._parts))]
             probabilities = np.concatenate(found, axis=1)
             for slot, subset, of_rows in zip(piece.tolist(), subsets, probabilities, strict=True):
                 bits[slot] = bits_of_answers(of_rows, self.rows, rule, self._least(subset, rule))
@@ -335,13 +335,13 @@ class SharedSubclassifiers:
         """Return what predicts for one subset: a classifier of its own."""
         return self.own.model(subset)
 
-    def judging_probabilities(self, subset: Mask) -> Floats:
-        """Return the class probabilities of the rows that judge, by classifiers of the subset's own."""
-        return self.own.judging_probabilities(subset)
+    def validation_probabilities(self, subset: Mask) -> Floats:
+        """Return the class probabilities of the validation rows, by classifiers of the subset's own."""
+        return self.own.validation_probabilities(subset)
 
-    def judging_least(self, subset: Mask, rule: RejectRule) -> Floats:
-        """Return the threshold that the rule raised for each row that judges, by the same classifiers."""
-        return self.own.judging_least(subset, rule)
+    def validation_least(self, subset: Mask, rule: RejectRule) -> Floats:
+        """Return the threshold that the rule raised for each validation row, by the same classifiers."""
+        return self.own.validation_least(subset, rule)
 
     def _fitted(self, part: Part) -> ForeignModel:
         """Fit the classifier of a part on its rows with gaps."""
@@ -356,18 +356,18 @@ class SharedSubclassifiers:
         fitted = clone(self.own.estimator).fit(seen, np.tile(part.labels, copies))
         return ForeignModel(fitted, np.arange(part.rows.shape[1]), self.rows.n_classes)
 
-    def _judged(self, place: int, subsets: Mask) -> Floats:
-        """Return the probabilities of the rows that a part judges, ``(n_subsets, n_rows, n_classes)``."""
-        rows = self.rows.validation_rows[self._parts[place].judges]
+    def _validated(self, place: int, subsets: Mask) -> Floats:
+        """Return the probabilities of the rows that a part validates, ``(n_subsets, n_rows, n_classes)``."""
+        rows = self.rows.validation_rows[self._parts[place].validates]
         return self._probabilities(self._models[place], subsets, rows)
 
     def _least(self, subset: Mask, rule: RejectRule) -> Floats:
-        """Return for each row that judges the threshold that keeps accuracy on the fitted rows."""
+        """Return for each validation row the threshold that keeps accuracy on the fitted rows."""
         least = np.zeros(len(self.rows.validation_labels))
         if rule.risk is not None:
             for model, part in zip(self._models, self._parts, strict=True):
                 found = self._probabilities(model, subset[None, :], part.rows)[0]
-                least[part.judges] = raised_threshold(found, part.labels, rule)
+                least[part.validates] = raised_threshold(found, part.labels, rule)
         return least
 
     def _probabilities(self, model: ForeignModel, subsets: Mask, rows: Floats) -> Floats:

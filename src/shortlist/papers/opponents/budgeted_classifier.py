@@ -14,11 +14,11 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.guarantees.cells import labels_of, reject_label_for
 from shortlist.multistage.holdout import aggregate
-from shortlist.multistage.judging_rows import judging_rows
 from shortlist.multistage.predict.prediction import REJECTED, Decisions
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
+from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import checked_rows
 from shortlist.tables.table_classifier import TableClassifier
@@ -121,7 +121,7 @@ Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What an opponent is fitted for: rows that fit and judge, prices, the reject rule, and a seed."""
+    """What an opponent is fitted for: rows that fit and validate, prices, the reject rule, and a seed."""
 
     rows: StageRows
     costs: FeatureCosts
@@ -245,13 +245,15 @@ class BudgetedClassifier(TableClassifier):
         self.costs_ = feature_costs(self.feature_costs if costs is None else costs, names)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         self._rule = self._reject_rule()
-        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
+        rows = rows_to_fit_and_validate(
+            self, X, y, names, validation=validation, share=self.validation_share, seed=seed
+        )
         self._encoding = rows.encoding
         self.tuning_: list[dict[str, Any]] = []
         best = -np.inf
         report(Progress("fitting", 0, 0))
         for settings, model in self._candidates(Asked(rows, self.costs_, self._rule, seed)):
-            measured = self._judged(model, rows)
+            measured = self._validated(model, rows)
             self.tuning_.append(settings | measured)
             if measured["aggregate"] > best:
                 best, self.settings_, self.model_ = measured["aggregate"], settings, model
@@ -267,7 +269,7 @@ class BudgetedClassifier(TableClassifier):
         rule = reject_rule(self.confidence, self.classes_)
         return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
 
-    def _judged(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
+    def _validated(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
         labels, confident = confident_answers(model.probabilities(rows.validation_rows), self._rule)
         right = confident & (labels == rows.validation_labels)
         coverage = float(confident.mean())

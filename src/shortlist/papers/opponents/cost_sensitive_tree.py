@@ -108,7 +108,7 @@ def class_targets(labels: Longs, n_classes: int) -> tuple[Floats, Floats]:
 
 
 def pruned(tree: LinearTree, rows: NDArray[np.float64], targets: Floats) -> LinearTree:
-    """Cut branches that do not lower the squared error on the rows that judge, from below.
+    """Cut branches that do not lower the squared error on the validation rows, from below.
 
     A node keeps its children only where the rows that reach it have a smaller error below than at the node.
     """

@@ -225,7 +225,7 @@ class CSTC(BudgetedClassifier):
         rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)
         targets, gate = class_targets(rows.fit_labels, rows.n_classes)
-        judged, _ = class_targets(rows.validation_labels, rows.n_classes)
+        targets_of_validation, _ = class_targets(rows.validation_labels, rows.n_classes)
         feature_of = feature_of_columns(rows)
         prices = costs.price(np.eye(rows.n_features, dtype=bool)) / max(1, costs.total)
         for trade_off in sorted(tried(self.trade_off, "trade_off", as_not_negative), reverse=True):
@@ -237,7 +237,7 @@ class CSTC(BudgetedClassifier):
             tree = LinearTree(
                 coefficients, thresholds, inner, gate, centres, spreads, feature_of, rows.n_features
             )
-            yield {"trade_off": trade_off}, pruned(tree, rows.validation_rows, judged)
+            yield {"trade_off": trade_off}, pruned(tree, rows.validation_rows, targets_of_validation)
 
 
 @saved_from("shortlist.papers")
@@ -294,7 +294,7 @@ class ASTC(BudgetedClassifier):
         rows, costs = asked.rows, asked.costs
         design, centres, spreads = standardised(rows.fit_rows)
         targets, gate = class_targets(rows.fit_labels, rows.n_classes)
-        judged, _ = class_targets(rows.validation_labels, rows.n_classes)
+        targets_of_validation, _ = class_targets(rows.validation_labels, rows.n_classes)
         feature_of = feature_of_columns(rows)
         for node_budget in sorted(tried(self.node_budget, "node_budget", as_not_negative)):
             coefficients, thresholds, inner = grow_submodular(
@@ -303,4 +303,4 @@ class ASTC(BudgetedClassifier):
             tree = LinearTree(
                 coefficients, thresholds, inner, gate, centres, spreads, feature_of, rows.n_features
             )
-            yield {"node_budget": node_budget}, pruned(tree, rows.validation_rows, judged)
+            yield {"node_budget": node_budget}, pruned(tree, rows.validation_rows, targets_of_validation)

@@ -1,4 +1,4 @@
-"""The rows that fit and the rows that judge."""
+"""The rows that fit and the validation rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ from shortlist.tables.splits import (
 )
 
 
-def judging_rows(
+def rows_to_fit_and_validate(
     estimator: Any,
     X: Any,
     y: Labels,
@@ -105,7 +105,7 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
     if len(np.unique(y)) < 2:
         raise BadInputError(
             "validation",
-            "must hold at least two classes to judge by",
+            "must hold at least two classes to validate on",
             f"{y.tolist()[0]!r} only",
             "Add rows of another class.",
         )
@@ -115,29 +115,29 @@ def checked_labels(y: Any, classes: Labels, n_rows: int) -> Labels:
 def split_rows(
     X: Any, y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[Any, Any, Labels, Labels]:
-    """Split rows, or cases, into those that fit and those that judge, by class; one row of a class fits."""
+    """Split rows, or cases, into those that fit and those that held, by class; one row of a class fits."""
     if not isinstance(share, int | float) or not 0 < share < 1:
         raise BadInputError("validation_share", "must be in (0, 1)", repr(share))
 
-    fit, judge = split_cases(
+    fit, held = split_cases(
         y,
         cases,
         lambda labels: cut_classes(
             labels, lambda n: [min(n - 1, max(1, round(share * n)))], np.random.default_rng(seed)
         )[::-1],
     )
-    if not len(judge):
+    if not len(held):
         raise BadInputError(
-            f"some class needs 2 rows, one to fit and one to judge, got {len(y)} rows of {len(y)} classes. "
-            "Add rows, or pass validation rows."
+            f"some class needs 2 rows, one to fit and one to validate, got {len(y)} rows of {len(y)} "
+            "classes. Add rows, or pass validation rows."
         )
-    return take_rows(X, fit), take_rows(X, judge), y[fit], y[judge]
+    return take_rows(X, fit), take_rows(X, held), y[fit], y[held]
 
 
 def calibration_rows(
     y: Labels, share: float, seed: int, cases: Cases | None = None
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Split rows into those that fit and judge, and those that calibrate, which are any rows alike.
+    """Split rows into those that fit and held, and those that calibrate, which are any rows alike.
 
     Where several rows are of one case, whole cases are split, and one row of each calibrates.
     """
