@@ -52,9 +52,8 @@ from shortlist.multistage.predict.prediction import (
 from shortlist.multistage.predict.stage_answers import (
     Figures,
     answers_of_model,
-    figures,
-    outcomes,
-    point_answers,
+    measured_points,
+    models_behind,
     promised_front,
 )
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
@@ -78,7 +77,6 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
-    least_probability,
 )
 from shortlist.multistage.validation_split import (
     calibration_rows,
@@ -634,21 +632,13 @@ class MultiStageClassifier(TableClassifier):
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)
-        assignments = self.front_.decisions.astype(np.int8)
-        asked = point_answers(
-            assignments,
+        return measured_points(
+            self.front_,
             lambda subset: answers_of_model(
                 self._models[subset.tobytes()], self._rule, self._encoding, given, subset
             ),
+            self.costs_,
         )
-        thresholds = self.front_.extras.get("answer_from") or [0.0] * len(asked)
-        found = []
-        for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
-            bought = acquired(assignment[None, :], len(stages))[0]
-            prices = np.append(0, self.costs_.price(bought)) / self.costs_.scale
-            answered, right, reached = outcomes(stages, threshold)
-            found.append(figures(answered, right, prices[reached]))
-        return tuple(found)
 
     def _demand(self, calibration: Any) -> Demand | None:
         """Return what is to be promised, if anything is."""
@@ -800,18 +790,9 @@ class MultiStageClassifier(TableClassifier):
 
         Where other rows validate, they are those that made the bits, to the last coefficient.
         """
-        subclassifiers = self.problem_.decisions.subclassifiers
-        rows = subclassifiers.rows
-        self._encoding = rows.encoding
-        self._rule = self.problem_.decisions.rule
-        self._models: dict[bytes, tuple[Any, float]] = {}
-        for assignment in self.front_.decisions:
-            for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
-                key = subset.tobytes()
-                if key not in self._models:
-                    model = subclassifiers.model(subset)
-                    least = least_probability(model, rows.fit_rows, rows.fit_labels, self._rule)
-                    self._models[key] = (model, least)
+        decisions = self.problem_.decisions
+        self._encoding, self._rule = decisions.subclassifiers.rows.encoding, decisions.rule
+        self._models = models_behind(self.problem_, self.front_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,11 +19,13 @@ from shortlist.guarantees.thresholds import (
     promise_each,
     reaching,
 )
+from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers
 from shortlist.multistage.problem.stages import acquired, stage_counts
 from shortlist.multistage.search._evaluation import CONCLUSIVE, measure, nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding
+from shortlist.multistage.subclassifiers.subclassifiers import least_probability
 from shortlist.pickles import saved_from
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -224,6 +226,36 @@ def outcomes(stages: Sequence[StageAnswers], threshold: float = 0.0) -> Outcomes
         answered |= now
         right |= now & stage.right
     return Outcomes(answered, right, reached)
+
+
+def models_behind(problem: StageProblem, front: Front) -> dict[bytes, tuple[Any, float]]:
+    """Return the model of every feature set that a front buys, and its raised threshold."""
+    subclassifiers, rule = problem.decisions.subclassifiers, problem.decisions.rule
+    rows = subclassifiers.rows
+    models: dict[bytes, tuple[Any, float]] = {}
+    for assignment in front.decisions:
+        for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
+            key = subset.tobytes()
+            if key not in models:
+                model = subclassifiers.model(subset)
+                models[key] = (model, least_probability(model, rows.fit_rows, rows.fit_labels, rule))
+    return models
+
+
+def measured_points(
+    front: Front, answers: Callable[[Mask], StageAnswers], costs: FeatureCosts
+) -> tuple[Figures, ...]:
+    """Return what each point of a front does on the rows that `answers` is about."""
+    assignments = front.decisions.astype(np.int8)
+    asked = point_answers(assignments, answers)
+    thresholds = front.extras.get("answer_from") or [0.0] * len(asked)
+    found = []
+    for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
+        bought = acquired(assignment[None, :], len(stages))[0]
+        prices = np.append(0, costs.price(bought)) / costs.scale
+        answered, right, reached = outcomes(stages, threshold)
+        found.append(figures(answered, right, prices[reached]))
+    return tuple(found)
 
 
 def _answers(
