@@ -243,18 +243,15 @@ class _Sending:
 
         # Said in joblib's own thread, which would end where warnings are errors.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
-        with stop.telling(give_up):
+        with stop.telling(give_up), contextlib.ExitStack() as stack:
             with undisturbed(), _no_interrupt():  # or processes that were just started would be left over
                 running = parallel(self._calls(stop))
+                stack.callback(_end, running)
             if stop.cancelled:
                 give_up()
-            try:
-                for answer in running:
-                    if answer is not None:
-                        yield pickle.loads(answer)  # noqa: S301  # from our own worker
-            finally:
-                with undisturbed(), warnings.catch_warnings(action="ignore"):
-                    running.close()
+            for answer in running:
+                if answer is not None:
+                    yield pickle.loads(answer)  # noqa: S301  # from our own worker
 
     def _calls(self, stop: Cancellation) -> Iterator[Any]:
         from joblib import delayed
@@ -265,6 +262,12 @@ class _Sending:
             self.begun[index] = None
             unit = self.units[index]
             yield delayed(run_away)(stop, index, unit.call, unit.arguments)
+
+
+def _end(running: Any) -> None:
+    """End a call of joblib, and its processes if units are under way, without the warning that they are."""
+    with undisturbed(), warnings.catch_warnings(action="ignore"):
+        running.close()
 
 
 def run_away(
