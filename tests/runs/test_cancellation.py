@@ -67,7 +67,10 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
 
 def test_copies_in_other_processes_are_set_along_with_it() -> None:
     flag = Cancellation()
-    early, of_a_copy = pickle.loads(pickle.dumps(flag)), pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(flag))))
+    early, of_a_copy = (
+        pickle.loads(pickle.dumps(flag)),
+        pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(flag)))),
+    )
     assert not early.cancelled
     flag.cancel()
     late = pickle.loads(pickle.dumps(flag))

@@ -8,8 +8,7 @@ from unittest.mock import patch
 import pytest
 from joblib import parallel_config
 
-from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
-from shortlist.runs import workers
+from shortlist.runs import Cancellation, Progress, Unit, Work, run_units, workers
 
 UNITS = [Unit(f"square {i}", operator.mul, (i, i)) for i in range(6)]
 

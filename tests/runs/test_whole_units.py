@@ -22,9 +22,9 @@ from shortlist.runs import (
     open_study,
     run_units,
 )
+from shortlist.runs import unit as unit_module
 from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
 from shortlist.runs.whole_units import Unfinished, UnitGivenUp, run_whole
-from shortlist.runs import unit as unit_module
 
 
 def square(number: int, *, budget: Budget) -> int:

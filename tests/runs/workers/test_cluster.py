@@ -19,7 +19,7 @@ from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Unit, Work, run_units
-from shortlist.runs.cluster import check_workers
+from shortlist.runs.cluster import check_workers, compared_versions, refusal
 from shortlist.runs.workers import open_workers
 from tests.runs.workers import made
 
@@ -197,3 +197,12 @@ def test_what_a_worker_raises_when_it_is_asked_is_told() -> None:
         check_workers({"tcp://a:1": ModuleNotFoundError("no module")}, {})
     with pytest.raises(WorkerError, match="worker tcp://a:1 cannot be used: out of order"):
         check_workers({"tcp://a:1": RuntimeError("out of order")}, {})
+
+
+def test_every_version_that_differs_is_named() -> None:
+    ours = compared_versions()
+    assert {"shortlist", "python", "numpy", "pandas", "scikit-learn"} <= set(ours)
+    assert refusal("w", ours, ours) == ""
+    told = refusal("worker a", ours | {"numpy": "1.0", "python": "2.7.1"}, ours)
+    assert told.startswith(f"worker a has python 2.7.1, this is {ours['python']}, numpy 1.0, this is")
+    assert "scipy none, this is" in refusal("w", {n: v for n, v in ours.items() if n != "scipy"}, ours)

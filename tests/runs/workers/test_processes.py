@@ -93,3 +93,21 @@ def test_the_enclosing_context_decides_what_workers_are() -> None:
     with parallel_config(backend="threading"):
         found = completed([Unit(str(i), os.getpid) for i in range(4)])
     assert {one.result for one in found.values()} == {os.getpid()}
+
+
+def test_a_unit_that_does_not_pickle_is_named() -> None:
+    units = [*made.totals(3), Unit("held", made.total, (threading.Lock(), 1))]
+    with pytest.raises(WorkerError, match=r"unit held cannot be sent to a worker: .*lock.*\. Use one worker"):
+        completed(units)
+
+
+def test_an_error_that_does_not_pickle_comes_back_in_words() -> None:
+    found = completed([Unit("a", made.fail_with_lock), Unit("b", made.result_with_lock)])
+    assert str(found["a"].error) == "OSError: held"
+    assert "lock" in str(found["b"].error)
+
+
+def test_a_large_array_within_an_argument_is_mapped_and_may_be_written() -> None:
+    units = [Unit(str(i), made.written_within, ({"rows": made.ROWS}, i)) for i in range(4)]
+    assert {one.result for one in completed(units).values()} == {float(i) for i in range(4)}
+    assert made.ROWS[0] == 0
