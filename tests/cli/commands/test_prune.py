@@ -193,7 +193,7 @@ def _write_bad_tables(folder: Path) -> None:
         pytest.param(["not.csv.zip"], "a header and no rows", id="no zip"),
         pytest.param(
             ["patients.csv", "--target", "outcome", "--max-cost", "3"],
-            "--max-cost belongs to --pool",
+            "--max-cost belongs to members that have prices",
             id="no costs",
         ),
         pytest.param(
