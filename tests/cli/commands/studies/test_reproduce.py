@@ -17,14 +17,8 @@ from tests.papers.made_sets import write_made_set
 from tests.papers.small_emsco import SMALL_EMSCO
 
 SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
-SMALL_FIRST = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parents[4])!r})
-from shortlist.papers.papers import PAPERS
-from tests.papers.small_emsco import SMALL_EMSCO
-PAPERS["emsco"] = SMALL_EMSCO
-"""
-"""Makes the paper small in another process."""
+def _make_small() -> None:
+    PAPERS["emsco"] = SMALL_EMSCO
 
 
 @pytest.fixture
@@ -77,7 +71,7 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
     monkeypatch.setitem(PAPERS, "emsco", SMALL_EMSCO)
     line = ["reproduce", "emsco", "--json"]
     study = tmp_path / "s.db"
-    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=SMALL_FIRST), "it ended before"
+    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=_make_small), "it ended before"
     with open_study(study) as opened:
         kept = opened.results()
     assert len(kept) == 3
