@@ -1,22 +1,14 @@
 """The command compare, as a user runs it."""
 
-import contextlib
 import json
-import os
 import re
 import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shortlist.results.front import Front
-from shortlist.runs import open_study
 from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
@@ -117,45 +109,6 @@ def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) ->
     one, two = (json.loads(shortlist(*command, "--workers", jobs, cwd=folder).stdout) for jobs in ("1", "2"))
     assert (one.pop("options")["workers"], two.pop("options")["workers"]) == (1, 2)
     assert without_times(one) == without_times(two)
-
-
-@pytest.mark.slow
-def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
-    many = ["--set", "seeds=15", "--set", "evaluations=4000", "--methods", "solrep,ibed", "--set", "points=5"]
-    command = ["compare", "phone.uvl", *COST, *many, "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "shortlist", *command, "--study", "killed.db"], cwd=folder, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, env=os.environ.copy(),
-    )  # fmt: skip
-    while _n_runs(folder / "killed.db") < 3:
-        assert process.poll() is None, "the comparison ended before it was killed"
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = _runs(folder / "killed.db")
-    assert 3 <= len(kept) < 16
-
-    resumed = json.loads(shortlist(*command, "--study", "killed.db", cwd=folder).stdout)
-    assert kept.items() < _runs(folder / "killed.db").items()
-    assert len(_runs(folder / "killed.db")) == 16
-    fresh = json.loads(shortlist(*command, cwd=folder).stdout)
-    assert resumed.pop("options") == fresh.pop("options") | {"study": "killed.db"}
-    assert without_times(resumed) == without_times(fresh | {"study": "killed.db"})
-
-
-def _n_runs(study: Path) -> int:
-    """Count the finished runs in a study that another process writes, which may not be there yet."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"{study.as_uri()}?mode=ro", uri=True)) as file:
-            query = "SELECT count(*) FROM units JOIN parts ON part = parts.id WHERE parts.name = ''"
-            return int(file.execute(query).fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0
-
-
-def _runs(study: Path) -> dict[str, Any]:
-    with open_study(study) as opened:
-        return opened.results()
 
 
 def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
