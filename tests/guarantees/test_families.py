@@ -4,13 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.studies.front_promises import broken_promises, made_points, staged_points
 from shortlist.guarantees.families import Trial, most_that_holds, promise_each
 from shortlist.guarantees.tails import Demand
 from shortlist.guarantees.thresholds import AnswerCounts, chances_to_pass
+from tests.examples import examples
 from tests.guarantees import oracles
 
 N_DRAWS = 150
@@ -55,7 +56,7 @@ def test_what_is_promised_equals_a_plain_loop(data: st.DataObject) -> None:
             assert thresholds[point] == trial.thresholds[best[2]]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_what_could_be_promised_instead_is_the_most_that_some_point_keeps(data: st.DataObject) -> None:
     trials = _trials(data)

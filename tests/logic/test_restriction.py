@@ -4,13 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.restriction import least_sums, n_models_with
+from tests.examples import examples
 
 
 @st.composite
@@ -24,7 +25,7 @@ def questions(draw: st.DrawFn) -> tuple[Clauses, list[int], list[list[int]]]:
 
 
 @given(question=questions())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_counts_and_sums_are_those_of_all_models_with_the_literals(
     question: tuple[Clauses, list[int], list[list[int]]],
 ) -> None:

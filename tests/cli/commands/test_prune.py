@@ -247,7 +247,9 @@ def test_a_rule_chooses_and_says_that_it_proves_nothing(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_several_classes_are_pruned_by_plurality(folder: Path) -> None:
-    command = ["prune", "three.csv", "--target", "outcome", "--method", "margin", "--classifiers", "5", "--workers", "1"]
+    command = [
+        "prune", "three.csv", "--target", "outcome", "--method", "margin", "--classifiers", "5", "--workers", "1",
+    ]  # fmt: skip
     run = shortlist(*command, "--json", cwd=folder)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

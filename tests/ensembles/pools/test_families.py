@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from shortlist.ensembles.pools.families import FAMILIES, RidgeCovariance
 from shortlist.ensembles.pools.fitting import draw_columns, draw_stratified, fit_member
+from tests.examples import examples
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "model-families.md"
 CLASSES = np.array(["no", "perhaps", "yes"])
@@ -57,7 +58,7 @@ def test_two_seeds_give_different_parameters_and_one_seed_the_same(name: str) ->
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@settings(max_examples=8)
+@examples(8)
 @given(
     n_columns=st.integers(1, 4),
     per_class=st.lists(st.integers(2, 6), min_size=2, max_size=3),

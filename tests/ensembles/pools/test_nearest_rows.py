@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.pools.nearest_rows import NearestRows
 from shortlist.errors import BadInputError
+from tests.examples import examples
 
 
 def plainly(model: NearestRows, row: list[float]) -> list[float]:
@@ -36,7 +37,7 @@ def plainly(model: NearestRows, row: list[float]) -> list[float]:
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("p", [1, 2])
-@settings(max_examples=40)
+@examples(40)
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(1, 4)),
     levels=st.integers(1, 4),

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.papers.opponents.cost_sensitive_tree import SMOOTH, TreeLoss, lower_loss, train_tree
 from shortlist.papers.opponents.linear_trees import class_targets
+from tests.examples import examples
 from tests.papers.opponents.oracles import tree_loss
 
 
@@ -25,7 +26,7 @@ def _loss(
 
 
 @given(seed=st.integers(0, 1000), n_levels=st.integers(1, 3), n_classes=st.integers(2, 3))
-@settings(max_examples=20)
+@examples(20)
 def test_the_loss_is_that_of_the_paper(seed: int, n_levels: int, n_classes: int) -> None:
     loss = _loss(seed, n_levels=n_levels, n_classes=n_classes)
     rng = np.random.default_rng(seed)
@@ -39,7 +40,7 @@ def test_the_loss_is_that_of_the_paper(seed: int, n_levels: int, n_classes: int)
 
 
 @given(seed=st.integers(0, 1000), n_classes=st.integers(2, 3))
-@settings(max_examples=10)
+@examples(10)
 def test_the_gradient_is_the_limit_of_differences(seed: int, n_classes: int) -> None:
     loss = _loss(seed, n_levels=3, n_classes=n_classes)
     rng = np.random.default_rng(seed)
@@ -75,7 +76,7 @@ def test_one_node_reaches_the_minimum_that_another_solver_finds(trade_off: float
 
 
 @given(seed=st.integers(0, 1000), n_classes=st.integers(2, 3))
-@settings(max_examples=5)
+@examples(5)
 def test_no_sweep_raises_the_loss_and_no_small_step_lowers_it_at_the_end(seed: int, n_classes: int) -> None:
     loss = _loss(seed, n_rows=12, n_levels=2, n_classes=n_classes)
     rng = np.random.default_rng(seed)
