@@ -3,17 +3,18 @@
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.logic.clauses import Clauses
 from shortlist.products.analysis.implication import first_breach, joined, renumbered
+from tests.examples import examples
 
 LITERALS = st.integers(1, 4).flatmap(lambda v: st.sampled_from([v, -v]))
 LISTED = st.lists(st.lists(LITERALS, max_size=3), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(listed=LISTED, claims=LISTED)
 def test_a_breach_is_a_model_of_the_clauses_and_of_no_claim(
     listed: list[list[int]], claims: list[list[int]]

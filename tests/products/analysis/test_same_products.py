@@ -1,15 +1,16 @@
 """Whether two models have the same products, against lists of them."""
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.products.analysis.same_products import first_difference
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 
 @given(model=strategies.models(max_features=4), other=strategies.models(max_features=4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_other_products_are_never_taken_for_the_same(model: FeatureModel, other: FeatureModel) -> None:
     if model.n_features != other.n_features:
         return

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.contradiction_words import contradiction_sentences
@@ -15,6 +15,7 @@ from shortlist.products.configuration.product_objectives import QuantityLimit, p
 from shortlist.products.explanations.program_rules import only_rules
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
+from tests.examples import examples
 from tests.products import oracles
 from tests.products.configuration.test_contradictions import questions
 
@@ -86,7 +87,7 @@ def test_sentences_have_the_numbers_of_the_products(
 
 
 @given(question=questions())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_what_the_others_leave_is_the_least_or_most_of_all_products(
     question: tuple[FeatureModel, list[Constraint], list[int]],
 ) -> None:

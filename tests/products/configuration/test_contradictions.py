@@ -17,6 +17,7 @@ from shortlist.products.configuration.product_objectives import parse_limit
 from shortlist.products.feature_models.formulas import And, Linear, Literal
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.products import oracles
 from tests.products.strategies import models
 
@@ -112,7 +113,7 @@ def test_nothing_of_a_contradiction_can_be_left_out(
 
 
 @given(question=questions())
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_no_fewer_parts_contradict_each_other_where_that_is_said(
     question: tuple[FeatureModel, list[Constraint], list[int]],
 ) -> None:
@@ -168,7 +169,7 @@ def test_constraints_of_other_kinds_may_be_limits() -> None:
 
 
 @given(model=models(max_features=5), data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_limits_within_one_unit_of_a_large_sum_are_decided_in_integers(
     model: FeatureModel, data: st.DataObject
 ) -> None:

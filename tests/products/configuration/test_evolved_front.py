@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
@@ -21,6 +21,7 @@ from shortlist.products.feature_models.model import make_group, make_model, with
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress, open_study
+from tests.examples import examples
 from tests.products import oracles
 from tests.products.configuration.test_product_front import as_tuples, front_by_hand, questions
 from tests.products.strategies import models
@@ -37,7 +38,7 @@ GOALS = "min deselected, min cost"
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["solrep", "ibea", "satibea", "smtibea", "ibed", "nsga2"])
 @given(question=questions(), data=st.data())
-@settings(max_examples=12)
+@examples(12)
 def test_every_product_is_valid_and_what_is_proved_is_on_the_front(
     method: str, question: tuple[FeatureModel, dict[str, Attribute], str], data: st.DataObject
 ) -> None:
@@ -129,7 +130,7 @@ def test_starts_are_products_that_evolution_begins_with() -> None:
 
 
 @given(model=models(max_features=6), seed=st.integers(0, 3))
-@settings(max_examples=30)
+@examples(30)
 def test_some_products_are_different_products(model: FeatureModel, seed: int) -> None:
     found = some_products(model, n_products=4, seed=seed)
     every = oracles.products(model)

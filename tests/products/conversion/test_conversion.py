@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.logic.clauses import Clauses
 from shortlist.products.conversion.conversion import convert_model
@@ -16,6 +16,7 @@ from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import WRITABLE, parse_model, read_model, write_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 KINDS = [str(kind) for kind in WRITABLE]
@@ -25,7 +26,7 @@ MODELS = Path(__file__).parents[1] / "models"
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 @given(model=strategies.models(max_features=5))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_every_pair_of_formats_keeps_the_products(first: str, second: str, model: FeatureModel) -> None:
     expected = oracles.named_products(model)
     for kind in (first, second):

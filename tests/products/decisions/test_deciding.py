@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
@@ -13,6 +13,7 @@ from shortlist.products.decisions.deciding import decide_all, decide_feature, st
 from shortlist.products.decisions.decision import Decision
 from shortlist.products.decisions.decision_state import DecisionState
 from shortlist.products.feature_models.model import Constraint, FeatureModel
+from tests.examples import examples
 from tests.products.decisions.lines import COST, PHONE, left, lines, shared
 
 Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
@@ -30,7 +31,7 @@ def assert_is_what_is_left(state: DecisionState) -> None:
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_every_step_leaves_the_products_that_have_the_decisions_and_can_be_taken_back(
     line: Line, data: st.DataObject
 ) -> None:

@@ -1,7 +1,7 @@
 """Why a feature has its value, against all products."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -9,6 +9,7 @@ from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.decisions.deciding import decide_feature, start
 from shortlist.products.decisions.reasons import why
 from shortlist.products.feature_models.model import Constraint, FeatureModel
+from tests.examples import examples
 from tests.products.configuration.test_contradictions import possible, smaller
 from tests.products.decisions.lines import COST, PHONE, left, lines
 
@@ -16,7 +17,7 @@ Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_reasons_force_the_value_and_none_can_be_left_out(line: Line, data: st.DataObject) -> None:
     model, _, limits = line
     feature = data.draw(st.integers(0, model.n_features - 1))
