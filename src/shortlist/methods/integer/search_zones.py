@@ -15,6 +15,7 @@ always, the one of the widest range: on the published fronts this needed fewer p
 by zone.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,12 +23,21 @@ import numpy as np
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
-from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
+from shortlist.methods.integer.equal_columns import needed_columns
+from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.relaxed_zones import RelaxedZones
+from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
+
+
+WIDE = 4
+"""With so many columns to a row, presolve takes longer than it saves: most columns do the same as others, and
+the linear program is nearly whole.
+"""
 
 
 def search_zones(
@@ -89,10 +99,11 @@ def search_zones(
     >>> front.values.tolist(), str(front.proof.kind)
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
+    budget = budget or Budget()
     solves = BoundedSolves(
-        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="search zones"
+        program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones"
     )
-    search = _Search(solves)
+    search = _two_phases(program, solves, budget) if len(solves.integers) == 2 else _Search(solves)
     try:
         search.run()
     except LimitReachedError as stop:
@@ -104,9 +115,26 @@ def search_zones(
         proof,
         method="search_zones",
         candidates=candidates,
-        n_zones=len(search.zones),
-        ideal=search.ideal(),
+        n_zones=search.n_zones,
+        ideal=_ideal(solves.integers, search.least, search.n_known_ends),
     )
+
+
+def _two_phases(program: Program, solves: BoundedSolves, budget: Budget) -> TwoPhases:
+    integers = solves.integers
+    needed = needed_columns(program, integers.costs)
+    smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
+    wide = program.n_columns >= WIDE * program.n_rows
+    return TwoPhases(solves, RelaxedZones(smaller, integers, budget), presolve=not wide)
+
+
+def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[float | None]:
+    """Return the proved best value of each objective in the user's sign and unit, None if not known."""
+    points = integers.points([least])[0].tolist()
+    return [
+        point * objective.sign / (objective.scale or 1) if index < n_known else None
+        for index, (point, objective) in enumerate(zip(points, integers.objectives, strict=True))
+    ]
 
 
 class _Search:
@@ -116,13 +144,18 @@ class _Search:
         integers = solves.integers
         n_objectives = len(integers)
         self._solves = solves
-        self._lower = integers.lower.copy()
+        self.least = integers.lower.copy()
         self._first = 0
         self.n_known_ends = 0
         self.found: Points = np.empty((0, n_objectives), dtype=np.int64)
         self.zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
         self._open: Mask = np.ones(1, dtype=bool)
         self._boxes: Points = np.empty((0, n_objectives), dtype=np.int64)
+
+    @property
+    def n_zones(self) -> int:
+        """Number of zones that the points found leave, searched or not."""
+        return len(self.zones)
 
     @property
     def n_open(self) -> int:
@@ -134,8 +167,8 @@ class _Search:
         if not self._find_ideal():
             self._open[:] = False
             return
-        first = int(np.argmax(self.zones[0] - self._lower))
-        for index in range(len(self._lower)):
+        first = int(np.argmax(self.zones[0] - self.least))
+        for index in range(len(self.least)):
             if self._open.any():
                 self._find_end(index)
         self._first = first
@@ -147,7 +180,7 @@ class _Search:
         """Solve one program for the zone number `chosen`, and note what the answer proves."""
         first, upper = self._first, _below(zone)
         weights, decides = safe_weights(
-            self._solves.integers, first, self._lower, upper, self._solves.largest_objective
+            self._solves.integers, first, self.least, upper, self._solves.largest_objective
         )
         start = None
         # without a bound on the first objective, known answers say "empty" sooner than infeasible programs
@@ -172,11 +205,11 @@ class _Search:
 
     def _find_ideal(self) -> bool:
         """Find the least value of each objective; False if the program is infeasible."""
-        for index, unit in enumerate(np.eye(len(self._lower), dtype=np.int64)):
+        for index, unit in enumerate(np.eye(len(self.least), dtype=np.int64)):
             best = self._solves.minimise(unit, self._solves.integers.upper)
             if best is None:
                 return False
-            self._lower[index] = best[index]
+            self.least[index] = best[index]
             self.n_known_ends = index + 1
         return True
 
@@ -186,7 +219,7 @@ class _Search:
         The ends of the front come first, so that a search which time cuts short still has them.
         """
         upper = self._solves.integers.upper.copy()
-        upper[index] = self._lower[index]
+        upper[index] = self.least[index]
         point = self._solves.minimise(np.ones(len(upper), dtype=np.int64), upper)
         if point is None:
             raise SolverError(
@@ -196,19 +229,10 @@ class _Search:
             self._check(point)
             self._split(point)
 
-    def ideal(self) -> list[float | None]:
-        """Return the proved best value of each objective in the user's sign and unit, None if not known."""
-        integers = self._solves.integers
-        points = integers.points([self._lower])[0].tolist()
-        return [
-            point * objective.sign / (objective.scale or 1) if index < self.n_known_ends else None
-            for index, (point, objective) in enumerate(zip(points, integers.objectives, strict=True))
-        ]
-
     def _largest(self) -> int:
         """Return the open zone with the largest projection along the first objective (ties: the oldest)."""
         opened = np.flatnonzero(self._open)
-        sides = (self.zones[opened] - self._lower).astype(np.float64)
+        sides = (self.zones[opened] - self.least).astype(np.float64)
         sides[:, self._first] = 1.0
         return int(opened[np.argmax(sides.prod(axis=1))])
 
@@ -232,7 +256,7 @@ class _Search:
         least = int(weights @ point)
         box = zone.copy()
         bound = -((most - least) // int(weights[first]))  # because W y_k >= least - most
-        if bound > self._lower[first]:
+        if bound > self.least[first]:
             box[first] = bound
             self._boxes = np.vstack([self._boxes, box])
             self._open &= ~(self.zones <= box).all(axis=1)
@@ -240,7 +264,7 @@ class _Search:
     def _split(self, point: Vector) -> None:
         """Replace the zones that contain `point` by smaller ones, closed if a known box contains them."""
         hit, fresh = split_zones(self.zones, point)
-        opened: Mask = np.all(fresh > self._lower, axis=1)
+        opened: Mask = np.all(fresh > self.least, axis=1)
         for index in np.flatnonzero(opened):
             opened[index] = not (fresh[index] <= self._boxes).all(axis=1).any()
         self.zones = np.vstack([self.zones[~hit], fresh])

@@ -1,0 +1,148 @@
+"""What a linear program without integrality leaves of the columns of a zone, by reduced costs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from shortlist.arrays import Floats
+from shortlist.methods.integer.bounded_solves import LimitReachedError
+from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
+from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
+from shortlist.milp.implied_bounds import implied_bounds
+from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import whole_rows
+from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed:
+    """What is left of a zone.
+
+    Attributes
+    ----------
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns.
+    duals : ndarray of float, or None
+        Multipliers of the rows, those of the objectives last, where the linear program has an optimum.
+    """
+
+    bounds: Interval
+    duals: Floats | None = None
+
+    @property
+    def n_free(self) -> int:
+        """Number of columns that still have a choice."""
+        return int((self.bounds[0] < self.bounds[1]).sum())
+
+
+class RelaxedZones:
+    """A program without integrality in HiGHS's memory, its objectives as rows.
+
+    Each zone changes costs and limits of the objectives, and starts from the last basis. HiGHS only proposes
+    multipliers: what they prove is computed in integers (:mod:`shortlist.methods.integer.dual_bounds`), on
+    the rows that add integers; the other rows are left out of the proof.
+
+    Attributes
+    ----------
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns, integers where the columns are, from the rows where a column has none.
+    """
+
+    def __init__(self, program: Program, integers: IntegerObjectives, budget: Budget) -> None:
+        whole = whole_rows(program)
+        exact = whole.program
+        costs = sparse.csr_array(integers.costs)
+        kept = sparse.diags_array(whole.whole.astype(np.float64))
+        proving = sparse.csr_array(np.rint(kept @ exact.rows).astype(np.int64))
+        self._rows = IntegerRows(sparse.csr_array(sparse.vstack([proving, costs])))
+        self._limits = exact.row_lower, exact.row_upper
+        self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
+        self._integers, self._integer, self._budget = integers, program.integer, budget
+        self.bounds = _whole_bounds(exact)
+        self._costs: Vector | None = None
+        self._linear = _relaxation(exact, integers)
+        self._objective_rows = program.n_rows + np.arange(len(integers))
+
+    def narrow(
+        self, weights: Vector, lower: Vector, upper: Vector, most: int, bounds: Interval | None = None
+    ) -> Narrowed | None:
+        """Return bounds of the columns for the solutions with ``lower <= f <= upper`` of weight up to `most`.
+
+        None if there is no such solution, which is then proved in integers. `bounds` are what is known of
+        them before.
+
+        Raises
+        ------
+        LimitReachedError
+            If the budget ends, or is cancelled.
+        """
+        known = self.bounds if bounds is None else bounds
+        costs = weights @ self._integers.costs
+        solution = self._solve(costs, lower, upper)
+        own = _as_limits(lower, upper)
+        limits = np.append(self._limits[0], own[0]), np.append(self._limits[1], own[1])
+        if solution.ray is not None:
+            return None if self._impossible(solution.ray, limits, known) else Narrowed(known)
+        if not solution.optimal:
+            return Narrowed(known)
+        found = self._bound(costs, limits, known, solution.duals)
+        within = known if found is None else found.bounds_within(most, known, self._integer)
+        return None if within is None else Narrowed(within, solution.duals)
+
+    def duals(self, weights: Vector, lower: Vector, upper: Vector) -> Floats | None:
+        """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
+        solution = self._solve(weights @ self._integers.costs, lower, upper)
+        return solution.duals if solution.optimal else None
+
+    def _solve(self, costs: Vector, lower: Vector, upper: Vector) -> LinearSolution:
+        if self._budget.stopped:
+            raise LimitReachedError(self._budget.limit_text)
+        self._linear.set_row_bounds(self._objective_rows, *_as_limits(lower, upper))
+        self._linear.set_costs(costs.astype(np.float64))
+        return self._linear.solve(self._budget)
+
+    def _bound(self, costs: Vector, limits: Interval, bounds: Interval, duals: Floats) -> DualBound | None:
+        return dual_bound(costs, self._rows, limits, bounds, np.where(self._whole, duals, 0.0))
+
+    def _impossible(self, ray: Floats, limits: Interval, bounds: Interval) -> bool:
+        """Whether multipliers prove that nothing satisfies the rows: that 0 is more than 0."""
+        size = np.abs(ray).max(initial=0.0)
+        if not 0 < size < math.inf:
+            return False
+        nothing = np.zeros(len(bounds[0]), dtype=np.int64)
+        found = self._bound(nothing, limits, bounds, ray / size)
+        return found is not None and found.bound > 0
+
+
+def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
+    linear = LinearProgram(np.zeros(program.n_columns), program.column_lower, program.column_upper)
+    rows = sparse.csr_array(sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))]))
+    own = [
+        (rows.indices[start:stop], rows.data[start:stop])
+        for start, stop in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+    ]
+    free = np.full(len(integers), math.inf)
+    linear.add_rows(
+        own, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
+    )
+    return linear
+
+
+def _whole_bounds(program: Program) -> Interval:
+    """Return bounds of the columns, integers where the columns are."""
+    lower, upper = implied_bounds(program)
+    integer = program.integer
+    with np.errstate(invalid="ignore"):
+        lower[integer], upper[integer] = np.ceil(lower[integer] - 1e-6), np.floor(upper[integer] + 1e-6)
+    return lower, upper
+
+
+def _as_limits(lower: Vector, upper: Vector) -> Interval:
+    """Return the limits of objectives as limits of rows."""
+    return (
+        np.where(lower <= -UNLIMITED, -math.inf, lower.astype(np.float64)),
+        np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64)),
+    )
