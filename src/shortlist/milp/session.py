@@ -73,8 +73,7 @@ SOLVERS = ("highs", "cpsat", "scip")
 def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     """Return the backend called `name`, importing its solver only now.
 
-    `short_programs` says that each session solves many programs of fractions of a second; only HiGHS makes
-    use of it.
+    `short_programs` says that each session solves programs of fractions of a second; SCIP makes no use of it.
 
     Raises
     ------
@@ -91,7 +90,7 @@ def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     if name == "cpsat":
         from shortlist.milp.backends.cpsat import CpSat
 
-        return CpSat()
+        return CpSat(short_programs=short_programs)
     from shortlist.milp.backends.scip import Scip
 
     return Scip()

@@ -58,7 +58,7 @@ class RelaxedZones:
         kept = sparse.diags_array(whole.whole.astype(np.float64))
         proving = sparse.csr_array(np.rint(kept @ exact.rows).astype(np.int64))
         self._rows = IntegerRows(sparse.csr_array(sparse.vstack([proving, costs])))
-        self._limits = exact.row_lower, exact.row_upper
+        self._limits = np.append(exact.row_lower, np.full(len(integers), -math.inf)), exact.row_upper
         self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
         self._integers, self._integer, self._budget = integers, program.integer, budget
         self.bounds = _whole_bounds(exact)
@@ -67,12 +67,13 @@ class RelaxedZones:
         self._objective_rows = program.n_rows + np.arange(len(integers))
 
     def narrow(
-        self, weights: Vector, lower: Vector, upper: Vector, most: int, bounds: Interval | None = None
+        self, weights: Vector, upper: Vector, most: int, bounds: Interval | None = None
     ) -> Narrowed | None:
-        """Return bounds of the columns for the solutions with ``lower <= f <= upper`` of weight up to `most`.
+        """Return bounds of the columns for the solutions with ``f <= upper`` of weight up to `most`.
 
         None if there is no such solution, which is then proved in integers. `bounds` are what is known of
-        them before.
+        them before. Least values of the objectives would be of no use here: where the linear program is at
+        all of them, its reduced costs are 0.
 
         Raises
         ------
@@ -81,9 +82,8 @@ class RelaxedZones:
         """
         known = self.bounds if bounds is None else bounds
         costs = weights @ self._integers.costs
-        solution = self._solve(costs, lower, upper)
-        own = _as_limits(lower, upper)
-        limits = np.append(self._limits[0], own[0]), np.append(self._limits[1], own[1])
+        solution = self._solve(costs, upper)
+        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
         if solution.ray is not None:
             return None if self._impossible(solution.ray, limits, known) else Narrowed(known)
         if not solution.optimal:
@@ -92,15 +92,16 @@ class RelaxedZones:
         within = known if found is None else found.bounds_within(most, known, self._integer)
         return None if within is None else Narrowed(within, solution.duals)
 
-    def duals(self, weights: Vector, lower: Vector, upper: Vector) -> Floats | None:
+    def duals(self, weights: Vector, upper: Vector) -> Floats | None:
         """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
-        solution = self._solve(weights @ self._integers.costs, lower, upper)
+        solution = self._solve(weights @ self._integers.costs, upper)
         return solution.duals if solution.optimal else None
 
-    def _solve(self, costs: Vector, lower: Vector, upper: Vector) -> LinearSolution:
+    def _solve(self, costs: Vector, upper: Vector) -> LinearSolution:
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
-        self._linear.set_row_bounds(self._objective_rows, *_as_limits(lower, upper))
+        limits = _as_limits(upper)
+        self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
         self._linear.set_costs(costs.astype(np.float64))
         return self._linear.solve(self._budget)
 
@@ -140,9 +141,6 @@ def _whole_bounds(program: Program) -> Interval:
     return lower, upper
 
 
-def _as_limits(lower: Vector, upper: Vector) -> Interval:
-    """Return the limits of objectives as limits of rows."""
-    return (
-        np.where(lower <= -UNLIMITED, -math.inf, lower.astype(np.float64)),
-        np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64)),
-    )
+def _as_limits(upper: Vector) -> Floats:
+    """Return bounds on objectives as limits of rows."""
+    return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

@@ -110,7 +110,7 @@ class TwoPhases:
         firsts = []
         for index in range(2):
             weights = np.eye(2, dtype=np.int64)[index]
-            duals = self._relaxed.duals(weights, *self._everything)
+            duals = self._relaxed.duals(weights, self._everything[1])
             part = self._solves.part_within(self._everything, self._relaxed.bounds, weights, duals)
             first = self._solves.minimise_part(weights, self._everything, part, presolve=self._presolve)
             if first is None and index:
@@ -135,8 +135,10 @@ class TwoPhases:
         most[other] -= 1
         if least[other] > most[other]:
             return first
-        weights = np.eye(2, dtype=np.int64)[other]
-        narrowed = self._relaxed.narrow(weights, least, most, int(most[other]))
+        own, weights = np.eye(2, dtype=np.int64)[[index, other]]
+        narrowed = self._relaxed.narrow(own, most, int(most[index]))
+        if narrowed is not None:
+            narrowed = self._relaxed.narrow(weights, most, int(most[other]), narrowed.bounds)
         if narrowed is None:
             return first
         box = least, most
@@ -147,9 +149,8 @@ class TwoPhases:
     def _below(self, gap: _Gap) -> list[_Gap]:
         """Look for a point below the line through two neighbours; return what is left to search."""
         weights = self._line(gap)
-        least, most = gap.box
         limit = min(_weight(weights, gap.left), _weight(weights, gap.right)) - 1
-        narrowed = self._relaxed.narrow(weights, least, most, limit, gap.bounds)
+        narrowed = self._relaxed.narrow(weights, gap.box[1], limit, gap.bounds)
         if narrowed is not None:
             coarser, part = self._told_part(weights, gap.box, narrowed)
             point = self._solves.minimise_part(coarser, gap.box, part, presolve=self._presolve)
@@ -162,8 +163,8 @@ class TwoPhases:
     def _triangle(self, gap: _Gap) -> list[_Gap]:
         """Look for a point in the triangle between two neighbours; return what is left to search."""
         line = self._line(gap)
-        least, most = gap.box
-        narrowed = self._relaxed.narrow(line, least, most, _weight(line, most), gap.bounds)
+        most = gap.box[1]
+        narrowed = self._relaxed.narrow(line, most, _weight(line, most), gap.bounds)
         if narrowed is None:
             return []
         weights = self._deciding(gap)
@@ -206,7 +207,7 @@ class TwoPhases:
         while not solves.tells_apart(part) and weights.max() > 1:
             divisor = max(2, math.ceil(solves.excess(part)))
             weights = np.maximum(1, np.rint(weights / divisor)).astype(np.int64)
-            duals = self._relaxed.duals(weights, *box)
+            duals = self._relaxed.duals(weights, box[1])
             part = solves.part_within(box, narrowed.bounds, weights, duals)
         return weights, part
 
