@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from shortlist.arrays import Floats
-from shortlist.methods.integer.bounded_solves import LimitReachedError
+from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
@@ -62,8 +62,8 @@ class RelaxedZones:
         self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
         self._integers, self._integer, self._budget = integers, program.integer, budget
         self.bounds = _whole_bounds(exact)
-        self._costs: Vector | None = None
-        self._linear = _relaxation(exact, integers)
+        largest = max(max_coefficient(exact), float(np.abs(integers.costs).max()))
+        self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
         self._objective_rows = program.n_rows + np.arange(len(integers))
 
     def narrow(
@@ -83,6 +83,8 @@ class RelaxedZones:
         known = self.bounds if bounds is None else bounds
         costs = weights @ self._integers.costs
         solution = self._solve(costs, upper)
+        if solution is None:
+            return Narrowed(known)
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
         if solution.ray is not None:
             return None if self._impossible(solution.ray, limits, known) else Narrowed(known)
@@ -95,11 +97,14 @@ class RelaxedZones:
     def duals(self, weights: Vector, upper: Vector) -> Floats | None:
         """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
         solution = self._solve(weights @ self._integers.costs, upper)
-        return solution.duals if solution.optimal else None
+        return solution.duals if solution is not None and solution.optimal else None
 
-    def _solve(self, costs: Vector, upper: Vector) -> LinearSolution:
+    def _solve(self, costs: Vector, upper: Vector) -> LinearSolution | None:
+        """Solve the linear program, if its numbers are such that HiGHS takes it."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
+        if self._linear is None:
+            return None
         limits = _as_limits(upper)
         self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
         self._linear.set_costs(costs.astype(np.float64))
