@@ -191,8 +191,8 @@ class BoundedSolves:
         if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
             self._n_handed_over += 1
             return open_solver("cpsat", short_programs=True)
-        if self._asked_for == "cpsat" or (self._asked_for == "highs" and not presolve):
-            return open_solver(self._asked_for, short_programs=True)
+        if isinstance(self._asked_for, str):
+            return open_solver(self._asked_for, short_programs=True, presolve=presolve)
         return self._solver
 
     def excess(self, part: Part) -> float:

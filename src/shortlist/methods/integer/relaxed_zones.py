@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from shortlist.arrays import Floats
+from shortlist.arrays import Floats, Mask
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -36,6 +36,40 @@ class Narrowed:
     def n_free(self) -> int:
         """Number of columns that still have a choice."""
         return int((self.bounds[0] < self.bounds[1]).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """What multipliers prove of the weight of solutions in a zone.
+
+    Attributes
+    ----------
+    found : DualBound or None
+        The bound and the reduced costs, None where there is nothing to prove them with.
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns that it holds for.
+    integer : ndarray of bool
+        Which columns take integers only.
+    duals : ndarray of float, or None
+        Multipliers of the rows.
+    """
+
+    found: DualBound | None
+    bounds: Interval
+    integer: Mask
+    duals: Floats | None = None
+
+    @property
+    def least(self) -> int | None:
+        """What no solution in the zone weighs less than, None if nothing is proved."""
+        return None if self.found is None else -(-self.found.bound // self.found.scale)
+
+    def within(self, most: int) -> Narrowed | None:
+        """Return what is left for solutions of weight up to `most`, None if there are none."""
+        if self.found is None:
+            return Narrowed(self.bounds, self.duals)
+        left = self.found.bounds_within(most, self.bounds, self.integer)
+        return None if left is None else Narrowed(left, self.duals)
 
 
 class RelaxedZones:
@@ -74,6 +108,14 @@ class RelaxedZones:
         None if there is no such solution, which is then proved in integers. `bounds` are what is known of
         them before. Least values of the objectives would be of no use here: where the linear program is at
         all of them, its reduced costs are 0.
+        """
+        relaxed = self.relax(weights, upper, bounds)
+        return None if relaxed is None else relaxed.within(most)
+
+    def relax(self, weights: Vector, upper: Vector, bounds: Interval | None = None) -> Relaxed | None:
+        """Return what a linear program proves of the solutions with ``f <= upper``.
+
+        None if there is no such solution.
 
         Raises
         ------
@@ -84,15 +126,14 @@ class RelaxedZones:
         costs = weights @ self._integers.costs
         solution = self._solve(costs, upper)
         if solution is None:
-            return Narrowed(known)
+            return Relaxed(None, known, self._integer)
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
-        if solution.ray is not None:
-            return None if self._impossible(solution.ray, limits, known) else Narrowed(known)
+        if solution.ray is not None and self._impossible(solution.ray, limits, known):
+            return None
         if not solution.optimal:
-            return Narrowed(known)
+            return Relaxed(None, known, self._integer)
         found = self._bound(costs, limits, known, solution.duals)
-        within = known if found is None else found.bounds_within(most, known, self._integer)
-        return None if within is None else Narrowed(within, solution.duals)
+        return Relaxed(found, known, self._integer, solution.duals)
 
     def duals(self, weights: Vector, upper: Vector) -> Floats | None:
         """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""

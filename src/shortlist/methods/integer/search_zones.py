@@ -17,6 +17,7 @@ by zone.
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,6 +39,15 @@ WIDE = 4
 """With so many columns to a row, presolve takes longer than it saves: most columns do the same as others, and
 the linear program is nearly whole.
 """
+
+
+LARGE_PART = 0.5
+"""A part with more of the columns is not worth a session of its own."""
+N_TRIALS = 20
+"""After so many parts, most of them large, reduced costs are asked no more."""
+FARTHER = 4
+"""How much farther above the bound an answer is looked for where there was none."""
+LARGEST_RATIO = 1000.0
 
 
 def search_zones(
@@ -103,7 +113,10 @@ def search_zones(
     solves = BoundedSolves(
         program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones"
     )
-    search = _two_phases(program, solves, budget) if len(solves.integers) == 2 else _Search(solves)
+    relaxed = _relaxed_zones(program, solves.integers, budget)
+    search: _Search | TwoPhases = _Search(solves, relaxed)
+    if len(solves.integers) == 2:
+        search = TwoPhases(solves, relaxed, presolve=program.n_columns < WIDE * program.n_rows)
     try:
         search.run()
     except LimitReachedError as stop:
@@ -120,12 +133,11 @@ def search_zones(
     )
 
 
-def _two_phases(program: Program, solves: BoundedSolves, budget: Budget) -> TwoPhases:
-    integers = solves.integers
+def _relaxed_zones(program: Program, integers: IntegerObjectives, budget: Budget) -> RelaxedZones:
+    """Return the relaxation without columns that no non-dominated vector needs."""
     needed = needed_columns(program, integers.costs)
     smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
-    wide = program.n_columns >= WIDE * program.n_rows
-    return TwoPhases(solves, RelaxedZones(smaller, integers, budget), presolve=not wide)
+    return RelaxedZones(smaller, integers, budget)
 
 
 def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[float | None]:
@@ -137,11 +149,50 @@ def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[flo
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """The best point of a zone, None if it is empty, and the weights that it is best for."""
+
+    weights: Vector
+    point: Vector | None
+
+
+class _Parts:
+    """What parts of the program were like, to tell what the next ones will be like."""
+
+    def __init__(self, n_columns: int) -> None:
+        self._n_columns = n_columns
+        self._n_parts = self._n_small = 0
+        self._excess = 1.0
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether reduced costs have left small parts, mostly."""
+        return self._n_parts < N_TRIALS or 2 * self._n_small >= self._n_parts
+
+    def small(self, n_free: int) -> bool:
+        """Whether a part is small enough for a session of its own."""
+        is_small = n_free <= LARGE_PART * self._n_columns
+        self._n_parts += 1
+        self._n_small += is_small
+        return is_small
+
+    def expected(self, weights: Vector) -> int:
+        """Return how far above its bound the next answer will be, with some room."""
+        return max(1, int(2 * self._excess * int(weights.sum())))
+
+    def note(self, weights: Vector, excess: int) -> None:
+        """Note how far above its bound an answer was."""
+        self._excess += (excess / int(weights.sum()) - self._excess) / 16
+
+
 class _Search:
     """The state of a search: points found, zones, and boxes known to be empty."""
 
-    def __init__(self, solves: BoundedSolves) -> None:
+    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones) -> None:
         integers = solves.integers
+        self._relaxed = relaxed
+        self._parts = _Parts(integers.costs.shape[1])
         n_objectives = len(integers)
         self._solves = solves
         self.least = integers.lower.copy()
@@ -177,7 +228,20 @@ class _Search:
             self._search_zone(chosen, self.zones[chosen].copy())
 
     def _search_zone(self, chosen: int, zone: Vector) -> None:
-        """Solve one program for the zone number `chosen`, and note what the answer proves."""
+        """Find the best point of the zone number `chosen`, and note what the answer proves."""
+        answer = self._by_part(zone) or self._by_program(zone)
+        if answer.point is None:
+            self._open[chosen] = False
+            return
+        known = (answer.point == self.found).all(axis=1).any()
+        if not known:
+            self._check(answer.point)
+        self._add_box(answer.weights, answer.point, zone)
+        if not known:
+            self._split(answer.point)
+
+    def _by_program(self, zone: Vector) -> _Answer:
+        """Solve the whole program within a zone."""
         first, upper = self._first, _below(zone)
         weights, decides = safe_weights(
             self._solves.integers, first, self.least, upper, self._solves.largest_objective
@@ -187,16 +251,45 @@ class _Search:
         if decides:
             upper[first] = UNLIMITED
             start = self._best_known(weights, upper)
-        point = self._solves.minimise(weights, upper, start=start)
-        if point is None:
-            self._open[chosen] = False
-            return
-        known = (point == self.found).all(axis=1).any()
-        if not known:
-            self._check(point)
-        self._add_box(weights, point, zone)
-        if not known:
-            self._split(point)
+        return _Answer(weights, self._solves.minimise(weights, upper, start=start))
+
+    def _by_part(self, zone: Vector) -> _Answer | None:
+        """Solve what reduced costs leave of the program within a zone; None if they leave too much.
+
+        The weight of what is looked for is first limited to little more than the linear program proves. An
+        answer within this limit is best; where there is none the limit rises, at last to the zone's own.
+        """
+        if not self._parts.worthwhile or (zone >= UNLIMITED).any():
+            return None
+        upper = _below(zone)
+        weights = self._balanced(zone)
+        relaxed = self._relaxed.relax(weights, upper)
+        if relaxed is None:
+            return _Answer(weights, None)
+        if relaxed.least is None:
+            return None
+        box = np.full_like(upper, -UNLIMITED), upper
+        most, excess = int(weights @ upper), self._parts.expected(weights)
+        while True:
+            limit = min(most, relaxed.least + excess)
+            narrowed = relaxed.within(limit)
+            if narrowed is not None:
+                part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
+                if not self._parts.small(len(part.free)):
+                    return None
+                point = self._solves.minimise_part(weights, box, part, most=limit)
+                if point is not None:
+                    self._parts.note(weights, int(weights @ point) - relaxed.least)
+                    return _Answer(weights, point)
+            if limit == most:
+                return _Answer(weights, None)
+            excess *= FARTHER
+
+    def _balanced(self, zone: Vector) -> Vector:
+        """Return weights that make a side of the zone count about the same in every objective."""
+        reach = 2 * (self.found.max(axis=0) - self.least)
+        sides = np.clip(zone - self.least, 1, np.maximum(reach, 1)).astype(np.float64)
+        return np.maximum(1, np.rint(np.minimum(sides.max() / sides, LARGEST_RATIO))).astype(np.int64)
 
     def _best_known(self, weights: Vector, upper: Vector) -> Vector | None:
         """Return the best point found so far within `upper`."""
@@ -252,10 +345,11 @@ class _Search:
         """
         first = self._first
         others = np.arange(len(zone)) != first
-        most = sum((zone[others] - 1).tolist())  # no vector of the zone has a larger sum of the others
+        # no vector of the zone has a larger weight of the others
+        most = int(weights[others] @ (zone[others] - 1))
         least = int(weights @ point)
         box = zone.copy()
-        bound = -((most - least) // int(weights[first]))  # because W y_k >= least - most
+        bound = -((most - least) // int(weights[first]))  # because w_k y_k >= least - most
         if bound > self.least[first]:
             box[first] = bound
             self._boxes = np.vstack([self._boxes, box])
