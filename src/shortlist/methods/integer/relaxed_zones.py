@@ -135,6 +135,14 @@ class RelaxedZones:
         found = self._bound(costs, limits, known, solution.duals)
         return Relaxed(found, known, self._integer, solution.duals)
 
+    def greatest(self) -> Vector:
+        """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
+        found = []
+        for unit in -np.eye(len(self._integers), dtype=np.int64):
+            relaxed = self.relax(unit, self._integers.upper)
+            found.append(UNLIMITED if relaxed is None or relaxed.least is None else -relaxed.least)
+        return np.minimum(self._integers.upper, np.array(found, dtype=np.int64))
+
     def duals(self, weights: Vector, upper: Vector) -> Floats | None:
         """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
         solution = self._solve(weights @ self._integers.costs, upper)

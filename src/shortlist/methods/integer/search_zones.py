@@ -16,7 +16,7 @@ by zone.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,12 +41,8 @@ the linear program is nearly whole.
 """
 
 
-LARGE_PART = 0.5
-"""A part with more of the columns is not worth a session of its own."""
-N_TRIALS = 20
-"""After so many parts, most of them large, reduced costs are asked no more."""
-FARTHER = 4
-"""How much farther above the bound an answer is looked for where there was none."""
+LIMITS = 2.0, 8.0
+"""How far above the bound of a linear program an answer is looked for, in means of what it was before."""
 LARGEST_RATIO = 1000.0
 
 
@@ -114,9 +110,12 @@ def search_zones(
         program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones"
     )
     relaxed = _relaxed_zones(program, solves.integers, budget)
-    search: _Search | TwoPhases = _Search(solves, relaxed)
-    if len(solves.integers) == 2:
-        search = TwoPhases(solves, relaxed, presolve=program.n_columns < WIDE * program.n_rows)
+    wide = program.n_columns >= WIDE * program.n_rows
+    search: _Search | TwoPhases = (
+        TwoPhases(solves, relaxed, presolve=not wide)
+        if len(solves.integers) == 2
+        else _Search(solves, relaxed, by_parts=wide)
+    )
     try:
         search.run()
     except LimitReachedError as stop:
@@ -157,42 +156,33 @@ class _Answer:
     point: Vector | None
 
 
-class _Parts:
-    """What parts of the program were like, to tell what the next ones will be like."""
+class _Excess:
+    """How far above the bound of a linear program answers were, to tell where the next one will be."""
 
-    def __init__(self, n_columns: int) -> None:
-        self._n_columns = n_columns
-        self._n_parts = self._n_small = 0
-        self._excess = 1.0
+    def __init__(self) -> None:
+        self._mean = 1.0
 
-    @property
-    def worthwhile(self) -> bool:
-        """Whether reduced costs have left small parts, mostly."""
-        return self._n_parts < N_TRIALS or 2 * self._n_small >= self._n_parts
-
-    def small(self, n_free: int) -> bool:
-        """Whether a part is small enough for a session of its own."""
-        is_small = n_free <= LARGE_PART * self._n_columns
-        self._n_parts += 1
-        self._n_small += is_small
-        return is_small
-
-    def expected(self, weights: Vector) -> int:
-        """Return how far above its bound the next answer will be, with some room."""
-        return max(1, int(2 * self._excess * int(weights.sum())))
+    def limits(self, weights: Vector, least: int, most: int) -> Iterator[int]:
+        """Yield limits of the weight from little above `least` to `most`."""
+        total = int(weights.sum())
+        for factor in LIMITS:
+            limit = least + max(1, int(factor * self._mean * total))
+            if limit < most:
+                yield limit
+        yield most
 
     def note(self, weights: Vector, excess: int) -> None:
         """Note how far above its bound an answer was."""
-        self._excess += (excess / int(weights.sum()) - self._excess) / 16
+        self._mean += (excess / int(weights.sum()) - self._mean) / 16
 
 
 class _Search:
     """The state of a search: points found, zones, and boxes known to be empty."""
 
-    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones) -> None:
+    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, by_parts: bool) -> None:
         integers = solves.integers
-        self._relaxed = relaxed
-        self._parts = _Parts(integers.costs.shape[1])
+        self._relaxed, self._by_parts = relaxed, by_parts
+        self._excess = _Excess()
         n_objectives = len(integers)
         self._solves = solves
         self.least = integers.lower.copy()
@@ -218,6 +208,7 @@ class _Search:
         if not self._find_ideal():
             self._open[:] = False
             return
+        self.zones = np.minimum(self.zones, self._relaxed.greatest() + 1)
         first = int(np.argmax(self.zones[0] - self.least))
         for index in range(len(self.least)):
             if self._open.any():
@@ -254,12 +245,12 @@ class _Search:
         return _Answer(weights, self._solves.minimise(weights, upper, start=start))
 
     def _by_part(self, zone: Vector) -> _Answer | None:
-        """Solve what reduced costs leave of the program within a zone; None if they leave too much.
+        """Solve what reduced costs leave of the program within a zone; None where they are not asked.
 
         The weight of what is looked for is first limited to little more than the linear program proves. An
         answer within this limit is best; where there is none the limit rises, at last to the zone's own.
         """
-        if not self._parts.worthwhile or (zone >= UNLIMITED).any():
+        if not self._by_parts or (zone >= UNLIMITED).any():
             return None
         upper = _below(zone)
         weights = self._balanced(zone)
@@ -269,21 +260,15 @@ class _Search:
         if relaxed.least is None:
             return None
         box = np.full_like(upper, -UNLIMITED), upper
-        most, excess = int(weights @ upper), self._parts.expected(weights)
-        while True:
-            limit = min(most, relaxed.least + excess)
+        for limit in self._excess.limits(weights, relaxed.least, int(weights @ upper)):
             narrowed = relaxed.within(limit)
             if narrowed is not None:
                 part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
-                if not self._parts.small(len(part.free)):
-                    return None
                 point = self._solves.minimise_part(weights, box, part, most=limit)
                 if point is not None:
-                    self._parts.note(weights, int(weights @ point) - relaxed.least)
+                    self._excess.note(weights, int(weights @ point) - relaxed.least)
                     return _Answer(weights, point)
-            if limit == most:
-                return _Answer(weights, None)
-            excess *= FARTHER
+        return _Answer(weights, None)
 
     def _balanced(self, zone: Vector) -> Vector:
         """Return weights that make a side of the zone count about the same in every objective."""
