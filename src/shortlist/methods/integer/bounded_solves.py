@@ -136,12 +136,14 @@ class BoundedSolves:
         start: Vector | None = None,
         most: int | None = None,
         presolve: bool = True,
+        in_integers: bool = False,
     ) -> Vector | None:
         """Return the objectives of a solution of `part` that minimises ``weights @ f``, None if there is none.
 
         The part, made by :meth:`part_within`, is loaded into a session of its own. `start` is an earlier
         answer, which need not be in the part. With `most`, only solutions of weight up to it count. Without
-        `presolve`, HiGHS spends no time on making the part smaller.
+        `presolve`, HiGHS spends no time on making the part smaller. With `in_integers`, CP-SAT solves the part
+        in place of HiGHS where it can.
 
         Raises
         ------
@@ -149,7 +151,7 @@ class BoundedSolves:
             As :meth:`minimise`.
         """
 
-        solver = self._solver_of(part, presolve=presolve)
+        solver = self._solver_of(part, presolve=presolve, in_integers=in_integers)
 
         def solve(attempt: int) -> Solution:
             self._check_limits()
@@ -183,12 +185,13 @@ class BoundedSolves:
         )
         return parts.part(narrowed, limits, (weights @ self.integers.costs).astype(np.float64), duals)
 
-    def _solver_of(self, part: Part, *, presolve: bool) -> Solver:
-        """Return who solves a part: CP-SAT in place of HiGHS where its costs are too large for a tolerance.
+    def _solver_of(self, part: Part, *, presolve: bool, in_integers: bool) -> Solver:
+        """Return who solves a part: CP-SAT in place of HiGHS if asked to, or where costs pass its tolerance.
 
-        On programs of some hundred columns it is about as fast, and its arithmetic is exact.
+        On programs of some hundred columns it is about as fast or faster, and its arithmetic is exact.
         """
-        if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
+        wanted = in_integers or not self.tells_apart(part)
+        if self._asked_for == "highs" and wanted and self.in_integers(part):
             self._n_handed_over += 1
             return open_solver("cpsat", short_programs=True)
         if isinstance(self._asked_for, str):

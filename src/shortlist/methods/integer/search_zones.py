@@ -264,7 +264,7 @@ class _Search:
             narrowed = relaxed.within(limit)
             if narrowed is not None:
                 part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
-                point = self._solves.minimise_part(weights, box, part, most=limit)
+                point = self._solves.minimise_part(weights, box, part, most=limit, in_integers=True)
                 if point is not None:
                     self._excess.note(weights, int(weights @ point) - relaxed.least)
                     return _Answer(weights, point)
