@@ -77,9 +77,7 @@ def listed_front(program: Program) -> NDArray[np.float64]:
     costs = _hundredfold(np.array([linear.costs for linear in program.objectives])) * signs[:, None]
     offsets = _hundredfold(np.array([linear.offset for linear in program.objectives])) * signs
     points = np.unique(solutions @ costs.T + offsets, axis=0)
-    dominated = [
-        ((points <= point).all(axis=1) & (points != point).any(axis=1)).any() for point in points
-    ]
+    dominated = [((points <= point).all(axis=1) & (points != point).any(axis=1)).any() for point in points]
     kept: NDArray[np.float64] = points[~np.array(dominated, dtype=bool)] * signs / 100
     return kept
 

@@ -124,7 +124,10 @@ class BoundedSolves:
             If no attempt gives an answer that stands the check in integers.
         """
         return self._answer(
-            lambda attempt: self._solve(weights, upper, start, attempt), weights, np.full_like(upper, -UNLIMITED), upper
+            lambda attempt: self._solve(weights, upper, start, attempt),
+            weights,
+            np.full_like(upper, -UNLIMITED),
+            upper,
         )
 
     def minimise_part(
@@ -168,9 +171,7 @@ class BoundedSolves:
 
         return self._answer(solve, weights, *box)
 
-    def part_within(
-        self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None
-    ) -> Part:
+    def part_within(self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None) -> Part:
         """Return the part of the program within a box of objectives and narrower bounds of the columns.
 
         Its costs are those of `weights`, shifted by `duals` of the rows if they are given.

@@ -174,7 +174,9 @@ class RelaxedZones:
 
 def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
     linear = LinearProgram(np.zeros(program.n_columns), program.column_lower, program.column_upper)
-    rows = sparse.csr_array(sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))]))
+    rows = sparse.csr_array(
+        sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))])
+    )
     own = [
         (rows.indices[start:stop], rows.data[start:stop])
         for start, stop in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)

@@ -41,6 +41,8 @@ the linear program is nearly whole.
 """
 
 
+FEW_COLUMNS = 30
+"""Programs of fewer columns are solved before they are made smaller."""
 LIMITS = 2.0, 8.0
 """How far above the bound of a linear program an answer is looked for, in means of what it was before."""
 LARGEST_RATIO = 1000.0
@@ -106,11 +108,9 @@ def search_zones(
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
     budget = budget or Budget()
-    solves = BoundedSolves(
-        program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones"
-    )
+    solves = BoundedSolves(program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones")
     relaxed = _relaxed_zones(program, solves.integers, budget)
-    wide = program.n_columns >= WIDE * program.n_rows
+    wide = program.n_columns >= max(FEW_COLUMNS, WIDE * program.n_rows)
     search: _Search | TwoPhases = (
         TwoPhases(solves, relaxed, presolve=not wide)
         if len(solves.integers) == 2
