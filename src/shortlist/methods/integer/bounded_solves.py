@@ -153,7 +153,6 @@ class BoundedSolves:
         LimitReachedError, BadInputError, SolverError
             As :meth:`minimise`.
         """
-
         solver = self._solver_of(part, presolve=presolve, in_integers=in_integers)
 
         def solve(attempt: int) -> Solution:

@@ -1,5 +1,6 @@
 """What a linear program without integrality leaves of the columns of a zone, by reduced costs."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from shortlist.arrays import Floats, Mask
+from shortlist.errors import SolverError
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -15,6 +17,9 @@ from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.runs.budget import Budget
+
+LARGEST_COST = 1e6
+"""Larger costs are divided for HiGHS, and its multipliers multiplied again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +154,21 @@ class RelaxedZones:
         return solution.duals if solution is not None and solution.optimal else None
 
     def _solve(self, costs: Vector, upper: Vector) -> LinearSolution | None:
-        """Solve the linear program, if its numbers are such that HiGHS takes it."""
+        """Solve the linear program; None where HiGHS does not, which ends all attempts."""
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
         if self._linear is None:
             return None
         limits = _as_limits(upper)
-        self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
-        self._linear.set_costs(costs.astype(np.float64))
-        return self._linear.solve(self._budget)
+        unit = max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
+        try:
+            self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
+            self._linear.set_costs(costs / unit)
+            solution = self._linear.solve(self._budget)
+        except SolverError:  # numbers too large for its arithmetic; without it nothing is proved, or lost
+            self._linear = None
+            return None
+        return dataclasses.replace(solution, duals=solution.duals * unit)
 
     def _bound(self, costs: Vector, limits: Interval, bounds: Interval, duals: Floats) -> DualBound | None:
         return dual_bound(costs, self._rows, limits, bounds, np.where(self._whole, duals, 0.0))

@@ -34,7 +34,6 @@ from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
-
 WIDE = 4
 """With so many columns to a row, presolve takes longer than it saves: most columns do the same as others, and
 the linear program is nearly whole.
@@ -274,7 +273,9 @@ class _Search:
         """Return weights that make a side of the zone count about the same in every objective."""
         reach = 2 * (self.found.max(axis=0) - self.least)
         sides = np.clip(zone - self.least, 1, np.maximum(reach, 1)).astype(np.float64)
-        return np.maximum(1, np.rint(np.minimum(sides.max() / sides, LARGEST_RATIO))).astype(np.int64)
+        ratios = np.rint(np.minimum(sides.max() / sides, LARGEST_RATIO))
+        weights: Vector = np.maximum(1, ratios).astype(np.int64)
+        return weights
 
     def _best_known(self, weights: Vector, upper: Vector) -> Vector | None:
         """Return the best point found so far within `upper`."""

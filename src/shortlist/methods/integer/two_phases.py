@@ -29,8 +29,10 @@ LARGEST_WEIGHED = LARGEST_INTEGER // 4
 
 @dataclass(frozen=True, eq=False)
 class _Gap:
-    """What lies between two neighbours, whether points below their line are still looked for, and bounds of the
-    columns that hold there, if more is known than of all.
+    """What lies between two neighbours.
+
+    `below` says whether points below their line are still looked for; `bounds` of the columns are those that
+    hold there, if more is known than of all.
     """
 
     left: Vector
@@ -188,7 +190,8 @@ class TwoPhases:
         sizes = np.maximum(self._sizes, np.abs([gap.left, gap.right]).max(axis=0)).tolist()
         total = sum(int(weight) * size for weight, size in zip(exact, sizes, strict=True))
         divisor = max(math.gcd(*map(int, exact)), -(-total // LARGEST_WEIGHED))
-        return np.maximum(1, np.array(exact) // divisor)
+        weights: Vector = np.maximum(1, np.array(exact, dtype=np.int64) // divisor)
+        return weights
 
     def _deciding(self, gap: _Gap) -> Vector:
         """Return weights by which one step of the objective of the wider range outweighs the other's range."""
