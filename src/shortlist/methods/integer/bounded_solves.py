@@ -141,12 +141,14 @@ class BoundedSolves:
         presolve: bool = True,
         in_integers: bool = False,
     ) -> Vector | None:
-        """Return the objectives of a solution of `part` that minimises ``weights @ f``, None if there is none.
+        """Return the objectives of a solution of `part` that minimises ``weights @ f``.
+
+        None if there is none.
 
         The part, made by :meth:`part_within`, is loaded into a session of its own. `start` is an earlier
         answer, which need not be in the part. With `most`, only solutions of weight up to it count. Without
-        `presolve`, HiGHS spends no time on making the part smaller. With `in_integers`, CP-SAT solves the part
-        in place of HiGHS where it can.
+        `presolve`, HiGHS spends no time on making the part smaller. With `in_integers`, CP-SAT solves the
+        part in place of HiGHS where it can.
 
         Raises
         ------
@@ -199,7 +201,7 @@ class BoundedSolves:
         return self._solver
 
     def excess(self, part: Part) -> float:
-        """Return by how much the costs of a part pass what the solver's tolerance tells apart; 1 is the limit."""
+        """Return how many times too large the costs of a part are for the solver's tolerance."""
         return part.size * self._solver.tolerance / 0.5
 
     def tells_apart(self, part: Part) -> bool:

@@ -66,7 +66,9 @@ class DualBound:
     scale: int
 
     def bounds_within(self, most: int, bounds: Interval, integer: Mask) -> Interval | None:
-        """Return bounds of the columns that hold wherever costs are at most `most`; None where they never are.
+        """Return bounds of the columns that hold wherever costs are at most `most`.
+
+        None where they never are.
 
         `bounds` are those that the bound was computed with, integers in the `integer` columns. The other
         columns keep theirs.

@@ -84,7 +84,7 @@ class _Limits:
         for row, factor in zip(rows.tolist(), factors.tolist(), strict=True):
             if not self._whole[row] or factor == 0:
                 continue
-            # at 0 the group adds nothing to the row's least value, or to its largest where the factor is below 0
+            # at 0 the group adds nothing to this end of the row
             left = self._upper[row] - self._least[row] if factor > 0 else self._most[row] - self._lower[row]
             if np.isfinite(left):
                 most = min(most, float(np.floor(left / abs(factor))))

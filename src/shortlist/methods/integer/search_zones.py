@@ -36,8 +36,8 @@ from shortlist.runs.budget import Budget
 
 WIDE = 4
 """With so many columns to a row, the linear program is nearly whole: its reduced costs leave few columns, and
-presolve takes longer than it saves. On set partitioning, assignment and knapsacks programs were 1.3 to 6 times
-faster so; on clauses of product lines, with about as many rows as columns, up to twice as slow.
+presolve takes longer than it saves. On assignment and knapsacks of three and four objectives a point took a
+fifth to four fifths of the time so; on clauses of product lines, with more rows than columns, twice the time.
 """
 
 
@@ -90,9 +90,9 @@ def search_zones(
 
     Notes
     -----
-    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and more,
-    wide programs, those with several columns to a row, are searched in what reduced costs leave of them, by
-    up to three small programs for a zone. Otherwise, with p objectives, n points and m zones at the end, at
+    Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
+    more, wide programs, those with several columns to a row, are searched in what reduced costs leave of
+    them, by up to three small programs for a zone. Otherwise, with p objectives, n points and m zones at the end, at
     most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to the power
     p // 2 in general. Linear programs are not counted.
 

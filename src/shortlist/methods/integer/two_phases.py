@@ -108,7 +108,7 @@ class TwoPhases:
             self._gaps.append(gap)
 
     def _ends(self) -> tuple[Vector, Vector] | None:
-        """Return the non-dominated vectors with the least value of each objective; None if there is nothing."""
+        """Return the non-dominated vectors with the least value of each objective, None if there are none."""
         firsts = []
         for index in range(2):
             weights = np.eye(2, dtype=np.int64)[index]
@@ -185,7 +185,7 @@ class TwoPhases:
         return [side for side in sides if _weight(weights, side.box[1]) >= proved]
 
     def _line(self, gap: _Gap) -> Vector:
-        """Return weights that make two neighbours equal, or nearly so where the numbers would be too large."""
+        """Return weights that make two neighbours equal, or nearly so where numbers would be too large."""
         exact = gap.left[1] - gap.right[1], gap.right[0] - gap.left[0]
         sizes = np.maximum(self._sizes, np.abs([gap.left, gap.right]).max(axis=0)).tolist()
         total = sum(int(weight) * size for weight, size in zip(exact, sizes, strict=True))
@@ -194,7 +194,7 @@ class TwoPhases:
         return weights
 
     def _deciding(self, gap: _Gap) -> Vector:
-        """Return weights by which one step of the objective of the wider range outweighs the other's range."""
+        """Return weights that let the objective of the wider range decide, by one step of it."""
         least, most = gap.box
         ranges = most - least
         first = int(np.argmax(ranges))
@@ -204,7 +204,7 @@ class TwoPhases:
         return weights
 
     def _told_part(self, weights: Vector, box: Box, narrowed: Narrowed) -> tuple[Vector, Part]:
-        """Return the part with weights so small, in about the same ratio, that the solver tells steps apart."""
+        """Return the part with weights so small, in about their ratio, that the solver tells steps apart."""
         solves = self._solves
         part = solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
         while not solves.tells_apart(part) and weights.max() > 1:
