@@ -18,8 +18,7 @@ from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner, pruning_methods
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
@@ -51,7 +50,7 @@ from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.sampling.uniform import diverse_products, uniform_sample
-from shortlist.purchases.stage_classifiers import stage_classifier
+from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure

@@ -92,9 +92,9 @@ def search_zones(
     -----
     Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
     more, wide programs, those with several columns to a row, are searched in what reduced costs leave of
-    them, by up to three small programs for a zone. Otherwise, with p objectives, n points and m zones at the end, at
-    most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to the power
-    p // 2 in general. Linear programs are not counted.
+    them, by up to three small programs for a zone. Otherwise, with p objectives, n points and m zones at
+    the end, at most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to
+    the power p // 2 in general. Linear programs are not counted.
 
     Examples
     --------
