@@ -13,9 +13,8 @@ from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitR
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
-from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
-from shortlist.milp.whole_rows import whole_rows
+from shortlist.milp.whole_rows import implied_bounds, whole_rows
 from shortlist.runs.budget import Budget
 
 LARGEST_COST = 1e6
