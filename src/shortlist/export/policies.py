@@ -18,9 +18,8 @@ from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.members import Member
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.export.evolved_numbers import evolved_numbers
 from shortlist.export.member_numbers import numbers_of
-from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
+from shortlist.export.plain_numbers import evolved_numbers, plain_numbers, pool_numbers, stage_numbers
 from shortlist.files import whole_file
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import stage_amounts

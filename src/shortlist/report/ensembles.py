@@ -22,12 +22,10 @@ from shortlist.ensembles.votes.class_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.promises import guarantee_parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
-from shortlist.results.proof import Status, shortfall
-from shortlist.results.proof_words import stopped_by
+from shortlist.results.proof import Status, shortfall, stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers

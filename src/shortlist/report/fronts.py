@@ -11,12 +11,10 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
-from shortlist.results.front import Front
-from shortlist.results.front_table import STAGED_METHODS
+from shortlist.results.front import STAGED_METHODS, Front
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
-from shortlist.results.proof import ProofKind
-from shortlist.results.proof_words import proof_text
+from shortlist.results.proof import ProofKind, proof_text
 
 MOST_CHOICE_BYTES = 8_000_000
 """What is chosen at the points is left out of a page where it takes more than this, deflated."""

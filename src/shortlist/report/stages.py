@@ -9,8 +9,7 @@ from shortlist._words import counted
 from shortlist.multistage.holdout import judged_decisions
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.report.fronts import front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.promises import guarantee_parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:

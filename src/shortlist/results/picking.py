@@ -11,7 +11,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
-from shortlist.results.limits import Limit
+from shortlist.results.objective import Limit
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front

@@ -18,9 +18,9 @@ from shortlist.cli.text.differences import (
 from shortlist.errors import LowCoverageWarning, UnmetChoiceError
 from shortlist.multistage.predict.point_choice import choose_point, low_coverage
 from shortlist.results.front_differences import Fate, choice_changes, front_differences
-from shortlist.results.limits import read_limit
+from shortlist.results.objective import read_limit
 from shortlist.results.picking import without_promises
-from shortlist.results.proof_words import proof_text
+from shortlist.results.proof import proof_text
 
 OBJECTIVES = ("coverage", "conclusive_accuracy", "acquisition_cost")
 X, Y = make_classification(900, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)

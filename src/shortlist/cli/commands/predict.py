@@ -73,8 +73,8 @@ def predict(
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
-    from shortlist.tables.csv_cells import guarded_csv
     from shortlist.tables.learning import read_table
+    from shortlist.tables.spreadsheets import guarded_csv
 
     if json and out is None:
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")

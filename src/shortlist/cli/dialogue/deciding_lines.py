@@ -21,8 +21,7 @@ from shortlist.errors import BadInputError
 if TYPE_CHECKING:
     from shortlist.cli.files import Named
     from shortlist.products.attributes.attribute import Attribute
-    from shortlist.products.decisions.decision import Decision
-    from shortlist.products.decisions.decision_state import DecisionState
+    from shortlist.products.decisions.decision_state import Decision, DecisionState
     from shortlist.products.feature_models.names import FeatureNames
 
 
@@ -97,7 +96,7 @@ def _deselect(deciding: Deciding, name: str) -> Deciding:
 
 def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
     from shortlist.products.decisions.deciding import decide_feature
-    from shortlist.products.decisions.decision import decision_text
+    from shortlist.products.decisions.decision_state import decision_text
 
     feature = deciding.feature(name)
     state = decide_feature(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
@@ -117,7 +116,7 @@ def _moved(deciding: Deciding, state: "DecisionState") -> Deciding:
 
 
 def _why(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.reasons import why
+    from shortlist.products.decisions.deciding import why
 
     feature = deciding.feature(name)
     found, sentences = why(deciding.state, feature)
@@ -145,7 +144,7 @@ def _open(deciding: Deciding, part: str) -> Deciding:
 
 
 def _decided_so_far(deciding: Deciding, _: str) -> Deciding:
-    from shortlist.products.decisions.decision import decision_text
+    from shortlist.products.decisions.decision_state import decision_text
 
     for decision in deciding.state.decisions:
         print(decision_text(deciding.state.problem.model, decision))
@@ -181,7 +180,7 @@ def _undo(deciding: Deciding, steps: str) -> Deciding:
 
 
 def _stage(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.decision import refuse_other_than_a_line
+    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
 
     refuse_other_than_a_line("a stage", name)
     print(
@@ -191,7 +190,7 @@ def _stage(deciding: Deciding, name: str) -> Deciding:
 
 
 def _by(deciding: Deciding, name: str) -> Deciding:
-    from shortlist.products.decisions.decision import refuse_other_than_a_line
+    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
 
     refuse_other_than_a_line("a name", name)
     print(f"Decisions from now on are made by {name}." if name else "From now on decisions carry no name.")

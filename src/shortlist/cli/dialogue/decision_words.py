@@ -8,9 +8,8 @@ from shortlist._words import counted
 if TYPE_CHECKING:
     from shortlist.errors import ContradictionError
     from shortlist.products.configuration.contradictions import Contradiction
-    from shortlist.products.decisions.choices import FeatureChoice, Side
+    from shortlist.products.decisions.choices import FeatureChoice, Side, ValuesLeft
     from shortlist.products.decisions.decision_state import DecisionState
-    from shortlist.products.decisions.values_left import ValuesLeft
     from shortlist.products.feature_models.model import FeatureModel
 
 MOST_NAMES = 40

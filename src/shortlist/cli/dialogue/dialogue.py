@@ -122,8 +122,7 @@ def _begun(
 ) -> Deciding:
     """Return the dialogue at its beginning, with what the command line decides."""
     from shortlist.products.decisions.deciding import decide_all, start
-    from shortlist.products.decisions.decision import Decision
-    from shortlist.products.decisions.decision_state import USUAL_SECONDS
+    from shortlist.products.decisions.decision_state import USUAL_SECONDS, Decision
     from shortlist.products.feature_models.names import feature_names
 
     state = start(

@@ -15,7 +15,7 @@ from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
     from shortlist.products.configuration.requirements import Requirements
-    from shortlist.products.decisions.decision import Decision
+    from shortlist.products.decisions.decision_state import Decision
     from shortlist.products.feature_models.model import FeatureModel
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
@@ -308,7 +308,7 @@ def _drawn(
         return {}
     import numpy as np
 
-    from shortlist.products.attributes.attribute_draws import random_attributes
+    from shortlist.products.attributes.attribute import random_attributes
 
     rng = np.random.default_rng(seed)
     given = {name.casefold() for table in tables for name in table.columns}

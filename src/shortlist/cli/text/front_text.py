@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.output import finite
 from shortlist.results.front import Front
-from shortlist.results.proof import ProofKind, Status
-from shortlist.results.proof_words import proof_text
+from shortlist.results.proof import ProofKind, Status, proof_text
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from shortlist.results.limits import Limit
+    from shortlist.results.objective import Limit
     from shortlist.results.picking import Pick
 
 
@@ -134,7 +133,7 @@ def _selected(front: Front, picked: "Pick") -> list[str]:
 
 def is_staged(front: Front) -> bool:
     """Whether the decisions are stages of features."""
-    from shortlist.results.front_table import STAGED_METHODS
+    from shortlist.results.front import STAGED_METHODS
 
     return front.method in STAGED_METHODS
 

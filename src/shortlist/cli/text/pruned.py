@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist._words import counted
 from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
 from shortlist.results.picking import can_be_promised
-from shortlist.results.proof_words import stopped_by
+from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.protocol.holdout import PrunedTable

@@ -34,9 +34,8 @@ from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.errors import BadInputError
 from shortlist.guarantees.reject_labels import reject_label_for
 from shortlist.runs import Cancellation, Report
-from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 from shortlist.tables.splits import IN_NO_FOLD
-from shortlist.tables.table_classifier import TableClassifier
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 """How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'

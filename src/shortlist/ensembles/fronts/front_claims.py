@@ -13,8 +13,7 @@ from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID
 from shortlist.ensembles.fronts.front_walk import Caps, Committee
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
-from shortlist.results.front import Front
-from shortlist.results.front_table import COMMITTEES
+from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

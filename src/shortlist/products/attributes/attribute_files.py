@@ -11,8 +11,8 @@ from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
 from shortlist.products.feature_models.source import Source, unpacked
-from shortlist.tables.csv_cells import unguarded
 from shortlist.tables.files import cells_of, read_content
+from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
 from shortlist.tables.text import decoded
 
 GZIP = b"\x1f\x8b"
@@ -215,3 +215,29 @@ def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping
     if any(number not in {Decimal(0), Decimal(1)} for number in numbers.values()):
         return columns
     return {**columns, "not_used_before": {i: Decimal(not number) for i, number in numbers.items()}}
+
+
+def save_attributes(path: str | Path, model: FeatureModel) -> None:
+    """Write the attributes of a model's features as CSV, or as a workbook for ``.xlsx``.
+
+    The table has a row for every feature, a column ``feature`` with its name and one column per attribute;
+    :func:`~shortlist.products.read_attributes` reads it again.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write, whole or not at all; it ends in ``.csv`` or ``.xlsx``.
+    model : FeatureModel
+        Whose attributes.
+
+    Raises
+    ------
+    BadInputError
+        If the ending is another one, or the table is larger than a sheet of Excel.
+    """
+    save_rows(path, ["feature", *model.attributes], _rows(model))
+
+
+def _rows(model: FeatureModel) -> Iterator[list[Cell]]:
+    for feature, label in enumerate(model.labels):
+        yield [label, *(column.get(feature) for column in model.attributes.values())]

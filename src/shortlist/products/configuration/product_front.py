@@ -16,16 +16,19 @@ from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
-from shortlist.products.configuration.checked_front import products_front
-from shortlist.products.configuration.contradiction_words import contradiction_sentences
-from shortlist.products.configuration.contradictions import Contradiction, all_of_it, find_contradiction
+from shortlist.products.configuration.contradictions import (
+    Contradiction,
+    all_of_it,
+    contradiction_sentences,
+    find_contradiction,
+)
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
     check_feasibility,
     some_products,
 )
-from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.found_front import find_front, products_front
 from shortlist.products.configuration.front_search import (
     Question,
     configurations_by_diagram,

@@ -14,8 +14,7 @@ from shortlist.products.attributes.attribute import BUILT_IN, Attribute
 from shortlist.products.feature_models.formulas import And, Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.products.feature_models.names import suggestion
-from shortlist.results.limits import read_limit
-from shortlist.results.objective import Objective, Sense
+from shortlist.results.objective import Objective, Sense, read_limit
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective

@@ -12,7 +12,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
 from shortlist.products.feature_models.source import Source, read_source
 from shortlist.products.formats.xml_tree import parse_xml
-from shortlist.tables.csv_cells import unguarded
+from shortlist.tables.spreadsheets import unguarded
 
 
 @saved_from("shortlist")

@@ -14,7 +14,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.source import Source, read_source
 
 if TYPE_CHECKING:
-    from shortlist.products.writers.written_model import WrittenModel
+    from shortlist.products.formats.written_model import WrittenModel
 
 
 class Format(StrEnum):
@@ -182,18 +182,18 @@ def written_model(model: FeatureModel, kind: str) -> "WrittenModel":
     """Return a model as text of a format, with the variable that each feature of the text stands for."""
     chosen = format_of("", kind)
     if chosen is Format.UVL:
-        from shortlist.products.writers.uvl_writer import uvl_model
+        from shortlist.products.formats.uvl_writer import uvl_model
 
         return uvl_model(model)
     if chosen is Format.FEATUREIDE:
-        from shortlist.products.writers.featureide_writer import featureide_model
+        from shortlist.products.formats.featureide import featureide_model
 
         return featureide_model(model)
     if chosen is Format.SXFM:
-        from shortlist.products.writers.sxfm_writer import sxfm_model
+        from shortlist.products.formats.sxfm import sxfm_model
 
         return sxfm_model(model)
-    from shortlist.products.writers.dimacs_writer import dimacs_model
+    from shortlist.products.formats.dimacs import dimacs_model
 
     return dimacs_model(model)
 

@@ -11,8 +11,8 @@ from shortlist._words import any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.writers.uvl_writer import product_text
-from shortlist.tables.csv_cells import guarded
+from shortlist.products.formats.uvl_writer import product_text
+from shortlist.tables.spreadsheets import guarded
 
 CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")
 """Endings of the files that :func:`write_configuration` can write."""

@@ -59,8 +59,8 @@ def check(
     from shortlist.cli.text.delivery import save
     from shortlist.cli.text.models.product_checks import check_facts, print_checks, save_checks
     from shortlist.products.configuration.product_objectives import parse_objectives
-    from shortlist.products.conversion.product_tables import check_products, read_products
     from shortlist.products.formats import read_model
+    from shortlist.products.product_tables import check_products, read_products
     from shortlist.runs.clock import seconds_now
 
     started = seconds_now()

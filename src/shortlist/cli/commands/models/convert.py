@@ -41,8 +41,8 @@ def convert(
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
-    from shortlist.products.attributes.attribute_export import save_attributes
-    from shortlist.products.conversion.conversion import convert_model
+    from shortlist.products.attributes.attribute_files import save_attributes
+    from shortlist.products.conversion import convert_model
     from shortlist.products.formats import format_of, read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.clock import seconds_now

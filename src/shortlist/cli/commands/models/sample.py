@@ -127,7 +127,7 @@ def sample(
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
     import numpy as np
 
-    from shortlist.products.sampling.uniform import DRAWN_NODES, uniform_sample
+    from shortlist.products.analysis.uniform import DRAWN_NODES, uniform_sample
 
     rng = np.random.default_rng(seed)
     return uniform_sample(line, n, rng=rng, max_nodes=max_nodes or DRAWN_NODES, budget=budget)
@@ -135,7 +135,7 @@ def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budge
 
 def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
     """Return products that differ much, and how much."""
-    from shortlist.products.sampling.uniform import diverse_products, smallest_distance
+    from shortlist.products.analysis.uniform import diverse_products, smallest_distance
 
     chosen = products[diverse_products(products, n)]
     return {"products": chosen, "distance": smallest_distance(chosen)}

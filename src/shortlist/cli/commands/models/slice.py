@@ -82,7 +82,7 @@ def slice_(
     from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
     from shortlist.products.analysis.slicing import slice_model
-    from shortlist.products.conversion.conversion import convert_model
+    from shortlist.products.conversion import convert_model
     from shortlist.products.formats import format_of, read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.clock import seconds_now

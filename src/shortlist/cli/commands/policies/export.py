@@ -90,8 +90,7 @@ def export_policy(
     print_notes(notes)
     with working("checking"):
         if as_onnx:
-            from shortlist.export.onnx_files import check_onnx, write_onnx
-            from shortlist.export.onnx_graph import onnx_of
+            from shortlist.export.onnx_graph import check_onnx, onnx_of, write_onnx
 
             content = onnx_of(policy)
             n_rows = check_onnx(content, saved, rows, policy)
@@ -126,8 +125,7 @@ def export_policy(
 
 def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
     """Write stages as a protocol, and return what is known about it."""
-    from shortlist.export.protocol_picture import picture
-    from shortlist.export.protocol_text import markdown, page
+    from shortlist.export.protocol_text import markdown, page, picture
     from shortlist.export.protocols import protocol_of
     from shortlist.files import write_text
 

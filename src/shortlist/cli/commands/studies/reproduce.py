@@ -196,7 +196,7 @@ def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, 
     from shortlist.cli.text.delivery import save
     from shortlist.files import write_text
     from shortlist.papers.tables import as_csv, as_markdown, whole_numbers
-    from shortlist.tables.csv_cells import guarded_csv
+    from shortlist.tables.spreadsheets import guarded_csv
 
     files = {f"{paper.name}-{table.name}.csv": as_csv(table.rows) for table in found.tables}
     files[f"{paper.name}-rows.csv"] = guarded_csv(whole_numbers(found.rows))

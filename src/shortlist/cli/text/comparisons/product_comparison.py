@@ -30,7 +30,7 @@ PAIRS = (
 def summary_lines(model: Path, comparison: "Comparison", asked: "AskedQuestion") -> list[str]:
     """Return sentences on what was compared, the joint front and the box of the indicators."""
     from shortlist.cli.text.front_text import front_status
-    from shortlist.results.proof_words import proof_text
+    from shortlist.results.proof import proof_text
 
     tables = comparison.tables
     head = f"{model.name}: {asked.line.n_features:,} features; {asked.objectives}."

@@ -9,7 +9,7 @@ from shortlist.tables.spreadsheets import save_rows
 
 if TYPE_CHECKING:
     from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.products.conversion.product_tables import ProductCheck
+    from shortlist.products.product_tables import ProductCheck
 
 _MOST_ROWS = 10
 _MOST_RULES = 3

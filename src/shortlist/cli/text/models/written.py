@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist._words import counted
-from shortlist.products.conversion.conversion import Conversion
+from shortlist.products.conversion import Conversion
 from shortlist.products.feature_models.model import FeatureModel
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.results.limits import OPERATORS, Limit, read_limit
+from shortlist.results.objective import OPERATORS, Limit, read_limit
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.feature_models.evaluation import broken_rules
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.products.feature_models.names import FeatureNames, feature_names
-from shortlist.results.front_table import POINT
-from shortlist.tables.csv_cells import unguarded
+from shortlist.results.front import POINT
 from shortlist.tables.files import cells_of, read_content
+from shortlist.tables.spreadsheets import unguarded
 
 FEATURE, OBJECTIVE = "feature: ", "objective: "
 """What headings begin with in the table of a front."""

@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from shortlist._words import all_of, counted
+from shortlist.arrays import Mask
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
-from shortlist.products.analysis.same_products import first_difference
+from shortlist.products.analysis.differences import first_breach, joined, renumbered
+from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import format_of, parse_model, written_model
@@ -43,7 +47,7 @@ def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = Non
 
     Every product of the model belongs to exactly one of the text, cut to the features, and the reverse. The
     proof is of the text as a reader understands it, so it covers writer and reader
-    (:func:`~shortlist.products.analysis.same_products.first_difference`).
+    (:func:`~shortlist.products.conversion.first_difference`).
 
     Parameters
     ----------
@@ -143,3 +147,70 @@ def _changed_attributes(model: FeatureModel, again: FeatureModel, places: Mappin
         if names:
             notes.append(f"{counted(len(names), 'attribute')} {what}: {all_of(names, most=_MOST_NAMED)}")
     return notes
+
+
+def first_difference(
+    model: FeatureModel, other: FeatureModel, variables: Sequence[int], *, budget: Budget | None = None
+) -> Mask | None:
+    """Return features that only one of two models allows, or None if their products are the same.
+
+    Parameters
+    ----------
+    model : FeatureModel
+        One of them.
+    other : FeatureModel
+        The other one. It has all features of the first, and may have auxiliary ones and a new root.
+    variables : sequence of int
+        For each feature of `other` what it stands for: a variable of
+        :func:`~shortlist.products.encodings.clauses.to_clauses` of `model`, or 0 for a feature that every
+        product of `other` must have. All features of `model` must be there.
+    budget : Budget, optional
+        Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features of `model`,), or None
+        A product of one model that is no product of the other, or that has another number of them. None
+        proves that every product of `model` belongs to exactly one product of `other`, and the reverse.
+
+    Notes
+    -----
+    Each clause of one model is looked at under all clauses of the other, as a question about
+    satisfiability. Auxiliary variables are no obstacle: the clauses that define them give them exactly one
+    value for all features, and those that both models have are compared as if they were features.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> shop = make_model(["Shop", "Card"], root=0, groups=[make_group(0, [1], "optional")])
+    >>> turned = make_model(["Card", "Shop"], root=1, groups=[make_group(1, [0], "mandatory")])
+    >>> first_difference(shop, turned, [2, 1]).tolist()
+    [True, False]
+    """
+    mine, theirs = traced_clauses(model), traced_clauses(other)
+    n_known = theirs.clauses.n_variables
+    numbers = np.zeros(mine.clauses.n_variables + 1, dtype=np.int64)
+    for place, variable in enumerate(variables, start=1):
+        numbers[variable] = place if variable else 0
+    hidden = 1 + np.flatnonzero(numbers[1:] == 0)  # auxiliary variables that the other one does not have
+    assert (hidden > model.n_features).all(), "every feature has its place in the other model"
+    numbers[hidden] = n_known + 1 + np.arange(len(hidden))
+    n = n_known + len(hidden)
+    own = renumbered(mine.clauses, numbers, n)
+    core = [(place,) for place, variable in enumerate(variables, start=1) if not variable]
+    is_hidden = np.zeros(n + 1, dtype=bool)
+    is_hidden[n_known + 1 :] = True
+
+    claims: list[tuple[int, ...]] = []
+    definitions: list[tuple[int, ...]] = []
+    for clause, rule in zip(own, mine.rules.tolist(), strict=True):
+        defines = rule < 0 and any(is_hidden[abs(literal)] for literal in clause)
+        (definitions if defines else claims).append(clause)
+    rules = [c for c, rule in zip(theirs.clauses, theirs.rules.tolist(), strict=True) if rule >= 0]
+    meant = [c for c, rule in zip(theirs.clauses, theirs.rules.tolist(), strict=True) if rule < 0]
+    found = first_breach(joined(n, own, core, meant), rules, budget=budget)
+    if found is None:
+        found = first_breach(
+            joined(n, theirs.clauses, definitions), [*claims, *core], known=theirs.clauses, budget=budget
+        )
+    return None if found is None else found[numbers[1 : model.n_features + 1] - 1].copy()

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from scipy.stats import chisquare
 
 from shortlist.errors import BadInputError
+from shortlist.products.analysis.uniform import uniform_sample
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
-from shortlist.products.sampling.uniform import uniform_sample
 from tests.products.oracles import products
 from tests.products.strategies import models as feature_models
 

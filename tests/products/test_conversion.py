@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from shortlist.logic.clauses import Clauses
-from shortlist.products.conversion.conversion import convert_model
+from shortlist.products.conversion import convert_model, first_difference
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
@@ -149,7 +149,7 @@ def test_attributes_stay_apart_where_their_names_become_one(
 
 
 def test_values_that_were_added_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shortlist.products.conversion import conversion
+    from shortlist.products import conversion
 
     plain = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
     one = with_details(plain, attributes={"cost": {0: Decimal(1)}})
@@ -187,10 +187,32 @@ def test_a_stopped_proof_is_no_proof() -> None:
 
 
 def test_a_text_with_other_products_is_not_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shortlist.products.conversion import conversion
+    from shortlist.products import conversion
 
     some = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
     other = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     monkeypatch.setattr(conversion, "parse_model", lambda _source: other)
     with pytest.raises(RuntimeError, match="does not have the same products, a defect"):
         convert_model(some, "uvl")
+
+
+@given(model=strategies.models(max_features=4), other=strategies.models(max_features=4))
+@settings(max_examples=60, deadline=None)
+def test_other_products_are_never_taken_for_the_same(model: FeatureModel, other: FeatureModel) -> None:
+    if model.n_features != other.n_features:
+        return
+    same = oracles.products(model) == oracles.products(other)
+    found = first_difference(model, other, range(1, model.n_features + 1))
+    assert (found is None) == same
+    if found is not None:
+        row = tuple(found.tolist())
+        assert oracles.is_product(model, row) != oracles.is_product(other, row)
+
+
+def test_a_new_root_must_be_in_every_product_and_auxiliary_values_be_one() -> None:
+    pair = make_model(["A", "B"], constraints=[Linear((1, 1), (1, 2), 1)])
+    below = [make_group(2, [0], "optional"), make_group(2, [1], "optional")]
+    rooted = make_model(["A", "B", "Root"], root=2, groups=below, constraints=[Linear((1, 1), (1, 2), 1)])
+    assert first_difference(pair, rooted, [1, 2, 0]) is None
+    free = make_model(["A", "B", "Root"], constraints=[Linear((1, 1), (1, 2), 1)])
+    assert first_difference(pair, free, [1, 2, 0]) is not None, "each product would be there twice"

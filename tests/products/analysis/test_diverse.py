@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shortlist.errors import BadInputError
-from shortlist.products.sampling.uniform import diverse_products
+from shortlist.products.analysis.uniform import diverse_products
 
 
 def nearest(table: np.ndarray, chosen: tuple[int, ...]) -> int:
