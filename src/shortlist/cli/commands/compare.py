@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli.options.compare_options import AskedOfBoth, ComparedTable, SeedOptions, TableQuestion
-from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.pairs import read_names
+from shortlist.cli.options.groups import grouped, refuse_unmet, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.settings import having, setting_fields
+from shortlist.cli.options.settings import having, read_names, setting_fields
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Json,
@@ -21,10 +20,8 @@ from shortlist.cli.options.shared import (
     check_shared,
     output,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unmet, refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
 """What is compared on a product line."""
@@ -125,7 +122,7 @@ def compare(
     path, seeds = Path(source), repeated.seeds
     from shortlist._validation import as_count, as_seed
     from shortlist.cli.studies import digest_of
-    from shortlist.cli.text.comparisons.product_comparison import (
+    from shortlist.cli.text.product_comparison import (
         print_product_comparison,
         product_comparison_facts,
         write_report,

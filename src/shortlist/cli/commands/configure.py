@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
@@ -20,8 +20,7 @@ from shortlist.cli.options.shared import (
     check_shared,
     read_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -108,8 +107,7 @@ def configure(
 
     from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
@@ -177,7 +175,7 @@ def _decide_in_lines(
 ) -> None:
     """Hold a dialogue in place of a search."""
     from shortlist._validation import as_count, as_positive_seconds
-    from shortlist.cli.dialogue.dialogue import decide_in_lines
+    from shortlist.cli.dialogue import decide_in_lines
     from shortlist.runs.clock import seconds_now
 
     if max_nodes:

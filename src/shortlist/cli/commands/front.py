@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers
+from shortlist.cli.options.groups import needs, refuse_unused
+from shortlist.cli.options.settings import read_names, read_numbers
 from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
-from shortlist.cli.options.unused import needs, refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -109,7 +109,7 @@ def analyse(
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
-    from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
+    from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
     from shortlist.cli.work import last_resort
     from shortlist.products.analysis.analysis import analyse as find
     from shortlist.products.formats import read_model
@@ -154,7 +154,7 @@ def diff(
 
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
-    from shortlist.cli.text.models.model_analysis import difference_facts, print_difference
+    from shortlist.cli.text.model_analysis import difference_facts, print_difference
     from shortlist.cli.work import last_resort
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model

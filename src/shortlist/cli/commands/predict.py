@@ -9,8 +9,7 @@ import typer
 
 from shortlist._words import all_of, counted
 from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import excludes, grouped, refuse_unused
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
@@ -25,8 +25,7 @@ from shortlist.cli.options.shared import (
     output,
     own_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import excludes, refuse_unused
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -176,8 +175,7 @@ class PrunedFiles(NamedTuple):
 
 
 def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.result_page import save_page
+    from shortlist.cli.text.output import save, save_page
 
     front = model = None
     nothing = pruned.selective is not None and not pruned.selective.guarantee_.promised
@@ -203,9 +201,8 @@ def _tell(
     about: dict[str, Any] | None,
 ) -> None:
     """Print the answer, as JSON where there is something to say about the run."""
-    from shortlist.cli.text.committees import committee_facts, print_committees
-    from shortlist.cli.text.pruned import print_pruned
-    from shortlist.cli.text.result_page import page_path, tell_page
+    from shortlist.cli.text.output import page_path, tell_page
+    from shortlist.cli.text.pruned import committee_facts, print_committees, print_pruned
 
     is_front = hasattr(pruned.pruner, "front_")
     if is_front:

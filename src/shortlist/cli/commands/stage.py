@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Json,
     PromiseOptions,
@@ -31,11 +31,16 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
-from shortlist.cli.text.result_page import page_path, save_page, tell_page
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import (
+    page_path,
+    print_json,
+    print_notes,
+    run_facts,
+    save,
+    save_page,
+    tell_page,
+)
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,

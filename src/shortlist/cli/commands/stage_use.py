@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.options.shared import POINT, Anyway, Json, LimitTexts, SavedModelFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 
 def use(

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli.options.shared import POOL, Json, SavedModelFile, TableFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck import Verification

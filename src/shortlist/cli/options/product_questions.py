@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.files import Named
-from shortlist.cli.options.pairs import read_pairs
+from shortlist.cli.options.settings import read_pairs
 from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.groups import Needs, excludes, needs
+from shortlist.cli.options.settings import read_numbers
 from shortlist.cli.options.shared import (
     POINT,
     POOL,
@@ -15,7 +16,6 @@ from shortlist.cli.options.shared import (
     WHAT_MATTERS,
     Trust,
 )
-from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from shortlist.cli.options.pairs import read_names
-from shortlist.cli.options.unused import needs
+from shortlist.cli.options.groups import needs
+from shortlist.cli.options.settings import read_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
+from shortlist.cli.options.groups import Needs, excludes, needs
+from shortlist.cli.options.settings import read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import (
     POINT,
     SECONDS_HELP,
@@ -15,7 +16,6 @@ from shortlist.cli.options.shared import (
     LimitTexts,
     check_shared,
 )
-from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     from shortlist.multistage.presets import Preset

@@ -189,7 +189,7 @@ def print_frame(frame: "pd.DataFrame", rows: int) -> None:
 
 def print_pick(front: Front, picked: "Pick") -> None:
     """Print one point and what is chosen for it; of stages what it does on held-out rows comes first."""
-    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+    from shortlist.cli.text.measured_table import print_after_looking, print_held_out
     from shortlist.guarantees.guarantee import guarantees_of
 
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from shortlist.cli.text.delivery import written_out
+from shortlist.cli.text.output import written_out
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr

@@ -188,7 +188,7 @@ def _values_line(classifier: "MultiStageClassifier") -> str:
 def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
     """Print the point that a model was changed to, by held-out rows first, then by those that chose."""
     from shortlist.cli.text.front_text import held_out_facts
-    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+    from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 
     point = classifier.point_
     if (held := held_out_facts(classifier.front_, point)) is not None:
@@ -242,7 +242,7 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 
 def _print_stage(staged: "StagedTable", seconds: float) -> None:
     from shortlist._words import counted
-    from shortlist.cli.text.held_out import print_held_out
+    from shortlist.cli.text.measured_table import print_held_out
 
     classifier, counts = staged.classifier, staged.n_rows
     print_held_out({"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()})

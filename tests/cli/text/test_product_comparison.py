@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.cli.options.product_questions import AskedQuestion
-from shortlist.cli.text.comparisons.product_comparison import (
+from shortlist.cli.text.product_comparison import (
     box_ranges,
     comparison_tables,
     print_product_comparison,

@@ -128,6 +128,6 @@ def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[s
 
 
 def test_the_papers_of_the_command_are_those_there_are() -> None:
-    from shortlist.cli.commands.studies.reproduce import NAMES
+    from shortlist.cli.commands.reproduce import NAMES
 
     assert set(NAMES) == set(PAPERS)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from shortlist.cli.text.comparisons.stage_methods_text import (
+from shortlist.cli.text.stage_methods_text import (
     MARGINS,
     SUM,
     StageComparison,

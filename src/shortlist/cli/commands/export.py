@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Json, SavedModelFile, Trust
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import typer
 
-from shortlist.cli.options.study_options import StudyOptions
+from shortlist.cli.studies import StudyOptions
 from shortlist.errors import BadFileError
 from shortlist.runs import open_study
 

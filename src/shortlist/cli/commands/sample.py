@@ -83,8 +83,8 @@ def sample(
         outputs={"--out": out},
         endings={"--out": SPREADSHEET_FILE},
     )
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.models.model_sample import print_sample, save_products
+    from shortlist.cli.text.model_sample import print_sample, save_products
+    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from shortlist.cli.dialogue.dialogue import LONGEST_LINE, typed_lines
+from shortlist.cli.dialogue import LONGEST_LINE, typed_lines
 from shortlist.errors import BadInputError
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.shared import Json
-from shortlist.cli.text.delivery import complain
-from shortlist.cli.text.output import print_json
+from shortlist.cli.text.output import complain, print_json
 
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import Summary

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shortlist._words import count_text
-from shortlist.cli.text.models.model_analysis import (
+from shortlist.cli.text.model_analysis import (
     analysis_facts,
     difference_facts,
     print_analysis,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.cli.dialogue import dialogue as module
-from shortlist.cli.dialogue.deciding_lines import Deciding, act
+from shortlist.cli import dialogue as module
+from shortlist.cli.deciding_lines import Deciding, act
 from tests.cli.running import Ran, shortlist
 
 MODEL = """features

@@ -10,7 +10,7 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.shared import Data, Json, ReportOut, WorkersOrAddress, check_shared
-from shortlist.cli.options.study_options import StudyOptions
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments again, and print its tables with what it reports beside what came out."""
     from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
-    from shortlist.cli.text.result_page import save_page, tell_page
+    from shortlist.cli.text.output import save_page, tell_page
     from shortlist.cli.work import long_work
 
     folder = check_folder(data, "--data")
@@ -193,7 +193,7 @@ def _print(paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> None
 
 def _written(out: Path, paper: "Paper", found: "Reproduction", facts: dict[str, Any]) -> list[str]:
     """Write every table as CSV, all of them as one page of Markdown, and the rows that they are made of."""
-    from shortlist.cli.text.delivery import save
+    from shortlist.cli.text.output import save
     from shortlist.files import write_text
     from shortlist.papers.tables import as_csv, as_markdown, whole_numbers
     from shortlist.tables.spreadsheets import guarded_csv

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.cli.dialogue.deciding_lines import Deciding, act, last_words
-from shortlist.cli.dialogue.decision_words import (
+from shortlist.cli.deciding_lines import (
+    Deciding,
+    act,
+    last_words,
     refusal_lines,
     state_facts,
     value_lines,
@@ -16,7 +18,7 @@ from shortlist.cli.dialogue.decision_words import (
 )
 from shortlist.cli.failures import NothingKeptError
 from shortlist.cli.options.arguments import as_typed
-from shortlist.cli.text.delivery import deliver_now, written_out
+from shortlist.cli.text.output import deliver_now, written_out
 from shortlist.errors import BadInputError, ContradictionError, ShortlistError
 
 if TYPE_CHECKING:
