@@ -147,7 +147,6 @@ def _begun(
 
 
 def _opening(deciding: Deciding) -> str:
-    """Say what is there before the first line."""
     from shortlist.products.decisions.choices import values_left
 
     state = deciding.state
@@ -160,12 +159,10 @@ def _opening(deciding: Deciding) -> str:
 
 
 def _parting(deciding: Deciding) -> str:
-    """Return the last words as one text."""
     return "".join(f"{line}\n" for line in last_words(deciding))
 
 
 def _answered(deciding: Deciding, line: str | BadInputError) -> tuple[Deciding, str]:
-    """Follow a line, and return where the dialogue is then and what is answered."""
     answer = io.StringIO()
     with contextlib.redirect_stdout(answer):
         try:

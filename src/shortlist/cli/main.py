@@ -40,7 +40,6 @@ class _Commands(typer.core.TyperGroup):
     """The commands by name, one of which may be two words, the first a command of its own."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command that the words name, and return the words after it."""
         both = " ".join(args[:2])
         if both in self.commands and len(args) > 1:
             return both, self.commands[both], args[2:]

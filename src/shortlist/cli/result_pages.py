@@ -98,7 +98,6 @@ def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
 
 
 def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
-    """Read a front, or the results of a comparison."""
     table = read_parquet(path)
     if {"dataset", "method", "fold"} <= set(table.column_names):
         from shortlist.papers.comparison_pages import pruning_comparison_parts

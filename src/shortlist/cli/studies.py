@@ -143,8 +143,9 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File of finished parts, ending in .db, from which a stopped or killed run goes on, or none "
-            "to begin anew and keep nothing; default: one in the cache, until the answer is there."
+            help="File that keeps finished units, ending in .db, so that a stopped or killed "
+            "run can resume; none starts from scratch and keeps nothing. Default: a file"
+            " in the cache, removed once the answer is printed."
         ),
     ] = None
 

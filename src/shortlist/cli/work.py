@@ -89,7 +89,6 @@ def check_found(found: bool, cancellation: Cancellation) -> None:
 
 
 def _kept(keeps: Path | None) -> str:
-    """Say where finished parts lie."""
     if keeps is None or not keeps.exists():
         return ""
     return f" What had been finished is in {keeps}; the same command goes on from there."

@@ -79,7 +79,6 @@ def download(
 
 
 def _content(answer: Any, most_bytes: int, tell: TellBytes) -> bytes:
-    """Return what a server sends, block by block."""
     if answer.headers.get("Content-Encoding", "identity") != "identity":
         raise FetchError(
             f"{answer.url} cannot be fetched: the server compresses it unasked. Fetch it by other means."
@@ -141,7 +140,6 @@ def _is_loopback(url: str) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Say in a few words why a server could not be read."""
     reason = getattr(error, "reason", None)
     inner = reason if isinstance(reason, BaseException) else error
     if isinstance(inner, TimeoutError):
@@ -278,7 +276,6 @@ def _from_folder(source: SetSource, folder: Path) -> bytes:
 
 
 def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
-    """Download the original, or say what to do where that fails."""
     most = source.most_bytes or source.size
     try:
         content = download(source.url, most_bytes=most, silence_s=silence_s, tell=tell)
@@ -364,7 +361,6 @@ def _cells(source: SetSource, columns: Sequence[str], row: Sequence[str]) -> lis
 
 
 def _member(content: bytes, member: str, most: int, name: str) -> bytes:
-    """Return one file of a zip archive, of at most so many bytes."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(member) as file:
             found = file.read(most + 1)

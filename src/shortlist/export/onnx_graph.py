@@ -157,7 +157,6 @@ def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
 
 
 def _committee(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
-    """Return the place, whether it is an answer, and the probabilities of a committee."""
     n_classes = len(policy["classes"])
     each = [_member(graph, member, rows, n_classes) for member in policy["members"]]
     asked = graph.add("Concat", *(with_axis(graph, one, 1) for one in each), axis=1)
@@ -292,7 +291,6 @@ def _staged(graph: Graph, policy: dict[str, Any], rows: str) -> dict[str, str]:
 
 
 def _either(graph: Graph, where: str, one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
-    """Return the results of one stage where something holds, and of another elsewhere."""
     chosen = {}
     for name, result in one.items():
         if name == "answered":  # of truth values there is no choice

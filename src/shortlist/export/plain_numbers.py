@@ -81,7 +81,6 @@ def _network(hidden: NDArray[np.float32], output: NDArray[np.float32]) -> dict[s
 
 
 def _rules(system: Any, n_classes: int) -> dict[str, Any]:
-    """Return the rules in order, without the conditions that are switched off."""
     *verdicts, otherwise = system["verdict"].tolist()
     rules = []
     for place, verdict in enumerate(verdicts):
@@ -96,7 +95,6 @@ def _rules(system: Any, n_classes: int) -> dict[str, Any]:
 
 
 def _programs(space: GeneticPrograms, member: Any) -> dict[str, Any]:
-    """Return expressions in prefix order: signs, numbers, and columns by place."""
     programs = []
     for index in range(len(member)):
         program: list[Any] = []

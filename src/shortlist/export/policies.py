@@ -278,7 +278,6 @@ def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
 
 
 def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
-    """Return what each stage buys and asks."""
     model = classifier.model_
     features, columns = stage_numbers(model.encoding)
     stages: list[dict[str, Any]] = []
@@ -317,7 +316,6 @@ def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
 
 
 def _foreign(model: Any, number: int, n_classes: int) -> dict[str, Any]:
-    """Return a stage's classifier that is not our own."""
     numbers = numbers_of(model.estimator)
     if numbers is None or len(model.estimator.classes_) != n_classes:
         raise BadInputError(

@@ -210,7 +210,6 @@ def picture(protocol: Protocol) -> str:
 
 
 def _step_lines(step: Step) -> tuple[tuple[str, ...], bool]:
-    """Return what stands in the box of a step, and whether something was left out."""
     names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), STEP_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True
@@ -277,7 +276,6 @@ def _text(left: float, base: float, text: str, *, is_bold: bool = False) -> str:
 
 
 def _arrow(x: float, y: float, to_x: float, to_y: float, word: str) -> str:
-    """Return an arrow to the right or down, with a word beside it."""
     line = f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="#333" fill="none"/>'
     if y == to_y:
         head, place = f"M{to_x:g} {y:g}l-8 -4v8z", _text(x + 12, y - 5, word)

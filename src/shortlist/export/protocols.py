@@ -298,7 +298,6 @@ class _Met(NamedTuple):
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":
-        """Let the model decide rows."""
         model = classifier.model_
         rows, states = model.encoding.encode_known(table)
         decisions = decide_known(model, rows, states)
@@ -311,7 +310,6 @@ class _Met(NamedTuple):
         return cls(rows, tuple(decided))
 
     def n_changed(self, printed: tuple[_Numbers | None, ...]) -> int:
-        """Return how many rows the printed numbers answer otherwise, or at another stage."""
         changed = np.zeros(len(self.rows), dtype=bool)
         for numbers, (here, labels) in zip(printed, self.decided, strict=True):
             if numbers is not None:
@@ -361,7 +359,6 @@ def _steps(classifier: MultiStageClassifier, printed: tuple[_Numbers | None, ...
 def _rules(
     classes: list[str], stage: FittedStage, numbers: _Numbers | None, thresholds: tuple[float, ...]
 ) -> tuple[Rule, ...]:
-    """Return when a stage answers each class."""
     rules = []
     for place, (name, threshold) in enumerate(zip(classes, thresholds, strict=True)):
         probability = max(threshold, stage.least)
@@ -381,7 +378,6 @@ def _rules(
 
 
 def _checked(printed: tuple[_Numbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
-    """Say how the printed numbers answer the rows that they were checked on."""
     if all(one is None for one in printed):
         return "No score can be added up by hand; the model file answers."
     numbers = f"The numbers have {digits} significant digits"

@@ -425,7 +425,6 @@ def _parts(decision: Any, shares: list[float]) -> list[int]:
 
 
 def _score(model: Any, x: list[float]) -> list[float]:
-    """Return the class probabilities that one model gives one row of columns."""
     kind = model["kind"]
     if kind == "highest":
         return _highest(_raw(model["of"], _in_single(x) if model["single"] else x))
@@ -456,7 +455,6 @@ def _score(model: Any, x: list[float]) -> list[float]:
 
 
 def _raw(model: Any, x: list[float]) -> list[float]:
-    """Return scores: one for two classes, or one for each class."""
     if model["kind"] == "programs":
         found = [_value_of(iter(program), x) for program in model["programs"]]
         return [one if math.isfinite(one) else 0.0 for one in found]
@@ -517,7 +515,6 @@ def _ruled(model: Any, x: list[float]) -> list[float]:
 
 
 def _value_of(symbols: Iterator[Any], x: list[float]) -> float:
-    """Return the value of an expression in prefix order."""
     symbol = next(symbols)
     if isinstance(symbol, dict):
         return x[symbol["column"]]

@@ -119,7 +119,6 @@ def _lost(model: FeatureModel, again: FeatureModel, variables: Sequence[int]) ->
 
 
 def _changed_attributes(model: FeatureModel, again: FeatureModel, places: Mapping[int, int]) -> list[str]:
-    """Say what of the attributes was not read back as it was."""
     missing: list[str] = []
     changed: list[str] = []
     shown: list[str] = []

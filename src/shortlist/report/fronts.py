@@ -85,7 +85,6 @@ def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
 
 
 def _ranges(fronts: Mapping[str, Front]) -> Table:
-    """Return best and worst value of every objective over all points, and how good any point can be."""
     first = next(iter(fronts.values()))
     bounds = [None] * len(first.objectives)
     if len(fronts) == 1 and first.proof.kind is not ProofKind.COMPLETE:
@@ -160,7 +159,6 @@ def _number(value: float) -> float | int | None:
 
 
 def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) -> list[dict[str, Any]]:
-    """Return the points to mark; with one front also those by the usual rules."""
     names = list(fronts)
     found = [
         {"group": names.index(name), "index": pick.index, "rule": pick.rule, "why": why}

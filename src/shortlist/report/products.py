@@ -72,7 +72,6 @@ def product_parts(
 
 
 def _picked(front: Front, pick: Pick, why: str, attributes: Mapping[str, Attribute]) -> Parts:
-    """Return the point to take, and what each of its features adds to the objectives that are sums."""
     words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
     selected = np.flatnonzero(pick.decision)
     first: list[Any] = [

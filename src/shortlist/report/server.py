@@ -87,7 +87,6 @@ class _Answer(BaseHTTPRequestHandler):
         self._impatience.start()
 
     def finish(self) -> None:
-        """End the connection."""
         self._impatience.cancel()
         super().finish()
 
@@ -96,7 +95,6 @@ class _Answer(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:  # the name that http.server asks for
-        """Send the page, or the state of its file."""
         self._impatience.cancel()
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self.server.hosts:

@@ -60,7 +60,6 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 
 
 def _steps(classifier: "MultiStageClassifier") -> Parts:
-    """Return what to buy step after step, at which price, and from which probability on a step answers."""
     names, scale = classifier.costs_.names, classifier.costs_.scale
     model, taken = classifier.model_, stage_amounts(classifier.model_)
     rows, paid = [], 0.0
@@ -109,7 +108,6 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
 
 
 def _path(classifier: "MultiStageClassifier") -> Parts:
-    """Return the path of the rows that chose through the stages, and what they cost there."""
     decisions = judged_decisions(classifier)
     truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
@@ -164,7 +162,6 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
 
 
 def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
-    """Return what is measured on rows that were held out."""
     point = classifier.point_
     if staged is not None:
         measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
@@ -201,7 +198,6 @@ def _with_interval(value: float, interval: "Interval | None") -> str:
 
 
 def _confidence(classifier: "MultiStageClassifier") -> Parts:
-    """Return coverage and accuracy of the same stages under other confidence thresholds."""
     truth = classifier.problem_.labels
     model = classifier.model_
     found = []

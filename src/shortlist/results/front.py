@@ -139,7 +139,6 @@ class Front:
         return html_table(f"Front: {self._summary()}", header, self.values.tolist(), n_rows=len(self))
 
     def _summary(self) -> str:
-        """Say in one line how many points there are, of what, and what is proved."""
         wanted = ", ".join(f"{objective.sense} {objective.name}" for objective in self.objectives)
         limit = f", limit {self.proof.limit}" if self.proof.limit else ""
         return f"{counted(len(self), 'point')}; {wanted}; {self.proof.kind}{limit}"
@@ -245,7 +244,6 @@ class Front:
 
     @classmethod
     def _from_table(cls, table: Any, header: Mapping[str, Any]) -> Self:
-        """Read the parts of a saved front."""
         objectives = tuple(Objective(**objective) for objective in header["objectives"])
         columns = [table.column(f"objective: {objective.name}").to_numpy() for objective in objectives]
         decisions = table.column("decision").combine_chunks().flatten().to_numpy(zero_copy_only=False)

@@ -258,6 +258,5 @@ def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -
 
 
 def _shuffled_classes(y: Labels, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
-    """Yield the rows of each class in random order."""
     for label in np.unique(y):
         yield rng.permutation(np.flatnonzero(y == label))

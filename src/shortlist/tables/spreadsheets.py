@@ -105,7 +105,6 @@ def _save_workbook(path: str | Path, cells: list[list[Cell]]) -> None:
 
 
 def _workbook_cell(cell: Cell) -> str | float | None:
-    """Return a number that Excel holds exactly, or a text."""
     if cell is None or isinstance(cell, str):
         return cell or None
     if isinstance(cell, bool):

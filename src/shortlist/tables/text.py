@@ -222,7 +222,6 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
-    """Return the names of the columns, after a look at every row."""
     records = text_records(text, separator)
     _, header = next(records, (0, []))
     repeated = first_repeated(header)
@@ -285,7 +284,6 @@ def _is_european(cell: str) -> bool:
 
 
 def _has_fractions(column: "pd.Series[Any]") -> bool:
-    """Whether a column holds numbers with decimals."""
     if column.dtype.kind != "f":
         return False
     known = column.dropna()

@@ -46,8 +46,8 @@ def check(
 ) -> None:
     """Check the products of a table or spreadsheet, row by row, against the rules of a feature model.
 
-    Of every row that is no product it is said which rules it breaks. Columns of objectives are counted anew.
-    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if a row is not right.
+    For every row that is no product the broken rules are named. Columns of objectives are recomputed.
+    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if any row is wrong.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
@@ -89,14 +89,12 @@ def check(
 
 
 def _wanted(question: QuestionOptions, headings: list[str]) -> str:
-    """Return the objectives to count: those that the table has, and others that are asked for."""
     asked = [part.strip() for part in (question.objectives or "").split(",") if part.strip()]
     known = {heading.split(" ", 1)[-1] for heading in headings}
     return ", ".join([*headings, *(p for p in asked if p.split(" ", 1)[-1] not in known)]) or "max selected"
 
 
 def _with_requirements(asked: "AskedQuestion") -> "FeatureModel":
-    """Return the model with the limits and the features that were asked for as rules."""
     from shortlist.products.configuration.product_objectives import parse_limit
     from shortlist.products.feature_models.formulas import Literal
     from shortlist.products.feature_models.model import Constraint, with_constraints

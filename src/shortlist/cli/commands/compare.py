@@ -94,7 +94,8 @@ def compare(
 
     On a table, pruning methods are ranked over the folds of a cross-validation, and multi-stage classifiers
     are measured on the splits of several seeds; --set says what prune and stage take as options. On a feature
-    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops and compares what has ended.
+    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops, and compares the finished
+    runs.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
     from shortlist.runs.clock import seconds_now
@@ -275,7 +276,6 @@ def _own_settings(kind: str, own: type, settings: Mapping[str, Any]) -> dict[str
 
 
 def _refuse_others(kind: str, asked: Mapping[str, Any]) -> None:
-    """Refuse what methods of the other kind have."""
     from shortlist.errors import BadInputError
 
     of_stages = kind == "stages"

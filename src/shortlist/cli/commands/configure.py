@@ -75,7 +75,8 @@ def configure(
         bool,
         typer.Option(
             "--interactive",
-            help="Decide features one by one, in lines typed or piped: what follows, why, and what it costs.",
+            help="Decide features one by one, in typed or piped lines, and see what follows, "
+            "why, and what it costs.",
         ),
     ] = False,
     settings: dict[str, Any],
@@ -173,7 +174,6 @@ def _decide_in_lines(
     time_limit: float | None,
     json: bool,
 ) -> None:
-    """Hold a dialogue in place of a search."""
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.dialogue import decide_in_lines
     from shortlist.runs.clock import seconds_now

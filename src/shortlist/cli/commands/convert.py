@@ -30,8 +30,9 @@ def convert(
 ) -> None:
     """Write a feature model in another format, and prove that its products are the same.
 
-    What the format says in another way or not at all is told. The file is read back, and every rule of one is
-    proved to follow from the other. Ctrl-C ends the proof, and the file is written without one.
+    The output names what the format expresses differently or not at all. The file is read back, and every
+    rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
+    one.
     """
     from shortlist.cli.files import FEATURE_MODEL_FILE, SPREADSHEET_FILE, check_files
 
@@ -132,7 +133,7 @@ def slice_(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Cut a feature model to some features: what it allows them, and nothing else.
+    """Reduce a feature model to some of its features.
 
     The products of the slice are exactly the products of the model without the other features. Keep the root
     to keep a tree.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class SingleEvolution:
     """A plain genetic algorithm; None leaves an option as the estimator has it."""
 
-    space: Annotated[str, "What evolves: linear, networks, rules or genetic-programs."] = "linear"
+    space: Annotated[str, "Search space: linear, networks, rules or genetic-programs."] = "linear"
     n_generations: Annotated[int, "Most generations, of which the first is random."] = 200
     population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
     tournament: Annotated[int | None, "Individuals that compete for being a parent; default 2."] = None
@@ -40,7 +40,9 @@ class SingleEvolution:
         float | None, "Share of the children with two parents; default 0.9.", "crossover"
     ] = None
     survivors: Annotated[str | None, "children (the default) replace all but the elites; or best."] = None
-    n_elites: Annotated[int | None, "Fittest parents that stay with survivors=children; default 1."] = None
+    n_elites: Annotated[int | None, "Number of fittest parents kept with survivors=children; default 1."] = (
+        None
+    )
     patience: Annotated[int | None, "Stop after this many generations without a lower error."] = None
 
     def __post_init__(self) -> None:
@@ -107,7 +109,6 @@ def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
 
 
 def _refuse(options: SingleEvolution, names: tuple[str, ...], used: bool, belongs_to: str) -> None:
-    """Refuse what was given although nothing uses it."""
     for name in () if used else names:
         if getattr(options, name, None) is not None:
             raise BadInputError(f"`{name}` belongs to {belongs_to}. Leave it out.")
@@ -135,7 +136,7 @@ def evolve(
     report: ReportOut = None,
     json: Json = False,
 ) -> None:
-    """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
+    """Breed classifiers that correct each other's errors, and choose an ensemble of them by margins.
 
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes;
     text columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far. With

@@ -19,8 +19,8 @@ def export_policy(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer: rows to check the "
-            "policy on. Only a protocol can do without."
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer: rows to "
+            "check the policy on, required except for a protocol."
         ),
     ] = None,
     *,
@@ -29,8 +29,9 @@ def export_policy(
         typer.Option(
             "--out",
             "-o",
-            help="File to write: the policy, as .json, and what answers by it in plain Python, as .py, if it "
-            "is given twice; or ONNX, as .onnx; or a protocol of stages to print, as .html, .md or .svg.",
+            help="File to write: the policy, as .json, and its reader in plain Python, as "
+            ".py, if it is given twice; or ONNX, as .onnx; or a protocol of stages to "
+            "print, as .html, .md or .svg.",
         ),
     ],
     trust: Trust = False,
@@ -123,7 +124,6 @@ def export_policy(
 
 
 def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
-    """Write stages as a protocol, and return what is known about it."""
     from shortlist.export.protocol_text import markdown, page, picture
     from shortlist.export.protocols import protocol_of
     from shortlist.files import write_text
@@ -155,7 +155,6 @@ def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
 
 
 def _named(files: list[Path]) -> tuple[Path, Path | None]:
-    """Return the file of the policy, and that of what answers by it."""
     from shortlist.cli.files import CODE_FILE
     from shortlist.cli.options.points import parted_files
     from shortlist.errors import BadInputError

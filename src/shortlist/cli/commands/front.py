@@ -46,7 +46,6 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
 
 
 def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the stage of each feature as CSV."""
     from shortlist.errors import BadInputError
     from shortlist.tables.spreadsheets import save_rows
 
@@ -232,9 +231,9 @@ def diff(
     out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
     json: Json = False,
 ) -> None:
-    """Say what became of the points of a front after new prices, or with a changed model.
+    """Show what became of the points of a front under new prices or a changed model.
 
-    Points are matched by what they choose, then by their values, which are compared exactly.
+    Points are matched by their choices, then by their values, which are compared exactly.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
@@ -300,7 +299,6 @@ def plot(
 
 
 def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
-    """Answer that no point of a front is within the limits."""
     if json:
         nothing: dict[str, Any] = {
             "status": "infeasible",

@@ -89,7 +89,7 @@ def analyse(
     model: FeatureModelFile,
     *,
     explained: Annotated[
-        int, typer.Option(help="How many findings of each kind are explained; 0 for none.")
+        int, typer.Option(help="Number of findings of each kind to explain; 0 for none.")
     ] = 10,
     max_nodes: Annotated[
         int | None,
@@ -98,11 +98,11 @@ def analyse(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Print what follows from a feature model, and the fewest rules that make it so.
+    """Print what follows from a feature model, and the fewest rules that imply it.
 
-    That is: dead and core features, features that are optional in name only, constraints that can be left
-    out, features that are always selected together, and how many products have each feature. Ctrl-C ends the
-    analysis with what was found.
+    That is: dead and core features, false-optional features, redundant constraints, atomic sets (features
+    always selected together), and how many products have each feature. Ctrl-C ends the analysis with what was
+    found.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.clock import seconds_now
@@ -144,7 +144,7 @@ def diff(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Say what an edit did to the products, with a product that only one of the models has.
+    """Say how an edit changed the products, with a product that only one of the models has.
 
     Features are matched by name; one that a model does not have counts as not selected there. Ctrl-C ends
     the search, and the command says what is known.

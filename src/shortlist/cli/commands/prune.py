@@ -47,7 +47,6 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 
 def _kind(method: str, front: FrontOptions) -> str:
-    """Return what prune is asked to do."""
     if front.objectives is not None:
         return "--objectives"
     return "the method exact" if method == EXACT else "rules"
@@ -88,12 +87,11 @@ def prune(
     """Choose the classifiers that vote, with proof or by a rule.
 
     Keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows that they were
-    not fitted on, and reports on the tenth. The pruning-rows are
-    27 of 100, or all others out of fold. Ctrl-C stops the proof and keeps the best selection found. With
-    --objectives it finds every committee that no other beats in all of them, and one of these predicts. With
-    --answers the table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to
-    ask. With --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from
-    which on a row is answered. shortlist compare measures several methods.
+    not fitted on, and reports on the tenth. The pruning rows are 27 of 100, or all others out of fold. Ctrl-C
+    stops the proof and keeps the best selection found. With --objectives it finds every non-dominated
+    committee, one of which predicts. With --answers the table holds the answers of judges: nothing is fitted,
+    and nine rows of ten choose whom to ask. With --answer-accuracy a quarter of the other rows is the
+    calibration set of the threshold. shortlist compare measures several methods.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
@@ -188,7 +186,6 @@ def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable
 
 
 def _front_of(pruned: "PrunedTable") -> "FrontPruner":
-    """Return the pruner of a run with --objectives."""
     pruner: Any = pruned.pruner
     return cast("FrontPruner", pruner)
 

@@ -20,7 +20,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: an HTML page, for any browser.")],
     model: Annotated[
         Path | None,
-        typer.Option(help="The feature model: adds the product of the pick as a tree."),
+        typer.Option(help="Feature model: shows the picked product as a tree."),
     ] = None,
     trust: Trust = False,
     json: Json = False,
@@ -67,8 +67,7 @@ def open_result(
 ) -> None:
     """Show a result or a running study in the browser of this machine, and follow it; Ctrl-C ends it.
 
-    The page is served to this machine only, under an address that nobody can guess, and nothing can be
-    written.
+    The page is read-only, and served to this machine only, at an address that cannot be guessed.
     """
     from shortlist.cli.files import check_files
 

@@ -28,15 +28,15 @@ class ExtentOptions:
     scale: Annotated[
         str,
         typer.Option(
-            help="How much is measured: small (two minutes), medium (up to 90 minutes on two cores) or paper "
-            "(everything as printed, which takes hours to months)."
+            help="Size of the experiments: small (two minutes), medium (up to 90 minutes on "
+            "two cores) or paper (everything as printed, which takes hours to months)."
         ),
     ] = "small"
     tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; default all."] = ""
     sets: Annotated[str, "Data sets or systems to measure, such as e-shop,ecos."] = ""
     classifiers: Annotated[str, "Numbers of classifiers in a pool, such as 40,100."] = ""
-    folds: Annotated[int | None, "How many folds of each set are run."] = None
-    seeds: Annotated[int | None, "How many runs with different seeds."] = None
+    folds: Annotated[int | None, "Number of folds of each set."] = None
+    seeds: Annotated[int | None, "Number of runs with different seeds."] = None
     time_limit: Annotated[float | None, "Time limit of each exact method or program, in seconds."] = None
 
     def read(self) -> "Extent":
@@ -69,12 +69,13 @@ def reproduce(
     kept: StudyOptions,
     report: ReportOut = None,
     out_folder: Annotated[
-        str | None, typer.Option("--out", help="Folder for the tables as CSV and Markdown; made if need be.")
+        str | None,
+        typer.Option("--out", help="Folder for the tables as CSV and Markdown; created if missing."),
     ] = None,
     workers: WorkersOrAddress = 1,
     json: Json = False,
 ) -> None:
-    """Run a paper's experiments again, and print its tables with what it reports beside what came out."""
+    """Run a paper's experiments again, and print its tables with the published and the new values."""
     from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
     from shortlist.cli.text.output import save_page, tell_page
     from shortlist.cli.work import long_work

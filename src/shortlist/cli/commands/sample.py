@@ -36,10 +36,10 @@ class SampleOptions:
     kind: Annotated[
         str,
         typer.Option(
-            help="Which products: uniform, each with the same probability; diverse, as far apart as can be."
+            help="Which products: uniform, each with the same probability; diverse, as far apart as possible."
         ),
     ] = "uniform"
-    n: Annotated[int, typer.Option(help="How many products.")] = 10
+    n: Annotated[int, typer.Option(help="Number of products.")] = 10
     front: Annotated[
         Path | None,
         typer.Option(help="Front of configure, as .parquet, whose products diverse chooses from."),
@@ -134,7 +134,6 @@ def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budge
 
 
 def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
-    """Return products that differ much, and how much."""
     from shortlist.products.analysis.uniform import diverse_products, smallest_distance
 
     chosen = products[diverse_products(products, n)]

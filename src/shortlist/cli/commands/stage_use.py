@@ -27,9 +27,8 @@ def use(
 ) -> None:
     """Take another point of a saved model's front.
 
-    Nothing is fitted. The model that is written predicts with that point.
-
-    The first figures are those on rows that were held out. A file that is called use is written ./use.
+    Nothing is fitted; the new model predicts with that point. The first figures are those on the hold-out
+    set. Type ./use for a table that is called use.
     """
     from shortlist.cli.files import MODEL_FILE, check_files
 

@@ -33,7 +33,7 @@ def list_studies(
 ) -> None:
     """Print a line for each study: its command, finished and failed units, and when it was begun.
 
-    One that cannot be read is said on stderr, and the others are listed.
+    Files that cannot be read are reported on stderr.
     """
     from shortlist.cli.files import check_files
 
@@ -93,7 +93,7 @@ def show(file: StudyFileArgument, *, json: Json = False) -> None:
 
 @app.command()
 def resume(context: typer.Context, file: StudyFileArgument) -> None:
-    """Run the command of a study again, with its options and in its folder, to go on from there."""
+    """Resume a study: run its command again with the same options in the same folder."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})

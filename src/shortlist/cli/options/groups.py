@@ -76,7 +76,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(kind: Any) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass that are options as parameters of a function."""
     hints = get_type_hints(kind, include_extras=True)
     settings = setting_fields(kind)
     return [

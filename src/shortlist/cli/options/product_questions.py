@@ -101,12 +101,10 @@ class QuestionOptions:
         ),
     ] = None
     default: Annotated[str, "Value of an attribute where a feature has none, such as cost=0,defects=1."] = ""
-    ignore_unknown: Annotated[
-        bool, "Whether rows of features that the model does not have are passed over."
-    ] = False
+    ignore_unknown: Annotated[bool, "Skip rows of features that the model does not have."] = False
     limit: LimitTexts = None
-    select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
-    deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None
+    select: Annotated[list[str] | None, typer.Option(help="Feature that every product must have.")] = None
+    deselect: Annotated[list[str] | None, typer.Option(help="Feature that no product may have.")] = None
     decisions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -303,7 +301,6 @@ def _refuse_unused_files(
 def _drawn(
     line: "FeatureModel", seed: int | None, tables: "Sequence[AttributeTable]"
 ) -> "dict[str, Attribute]":
-    """Return random attributes, but for those that are given."""
     if seed is None:
         return {}
     import numpy as np

@@ -59,7 +59,6 @@ def print_side_by_side(front: Front, first: int, second: int) -> None:
 
 
 def _choice_lines(front: Front, first: int, second: int) -> Iterator[str]:
-    """Yield what is chosen at one of two points only, or otherwise at both."""
     found = choice_changes(front, first, second)
     if not found:
         yield "What is chosen is the same."
@@ -201,7 +200,6 @@ def _now(before: Front, now: Front, point: int) -> list[float]:
 
 
 def _cells(before: Front, now: Front, one: PointFate) -> list[str]:
-    """Return the numbers of a point and its values, with both where they differ."""
     numbers = ["" if number is None else str(number) for number in (one.before, one.now)]
     old = None if one.before is None else before.values[one.before].tolist()
     new = None if one.now is None else _now(before, now, one.now)

@@ -74,7 +74,6 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
 
 
 def _evidence(evolved: "EvolvedTable") -> "Evidence":
-    """Return what is known of the ensemble on the rows that it was evolved on."""
     from shortlist.ensembles.pruning.evidence import evidence_of_step
 
     result = evolved.classifier.result_

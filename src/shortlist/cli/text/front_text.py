@@ -139,7 +139,6 @@ def is_staged(front: Front) -> bool:
 
 
 def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
-    """Return the features bought at each stage."""
     stages = sorted(set(picked.decision.tolist()) - {-1})
     names = list(zip(front.candidates, picked.decision.tolist(), strict=True))
     return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}

@@ -96,7 +96,6 @@ def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> N
 
 
 def _print_some(title: str, lines: Sequence[str]) -> None:
-    """Print the first of many lines below a title."""
     print(title)
     _print_lines(lines)
 
@@ -109,7 +108,6 @@ def _print_lines(lines: Sequence[str], indent: int = 2) -> None:
 
 
 def _print_rarest(n_products: str, products_with: dict[str, str]) -> None:
-    """Print how many products there are, and the features that fewest of them have."""
     print(f"{count_text(n_products)} products; the features that fewest of them have:")
     every = int(Decimal(n_products))
     numbers = [(int(Decimal(digits)), label) for label, digits in products_with.items() if digits != "0"]

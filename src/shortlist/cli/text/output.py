@@ -253,7 +253,6 @@ def _forget_stdout() -> None:
 
 
 def _reason(error: Exception, before: str = "") -> str:
-    """Say why a file could not be written; an error of another kind goes on."""
     if isinstance(error, UnwritableFileError):
         return str(error).rstrip(".")
     if isinstance(error, ShortlistError) or not isinstance(error, OSError):

@@ -97,7 +97,6 @@ class _Stage:
         self.event, self.told = event, now
 
     def text(self, now: float) -> str:
-        """Return done, total, value, gap and time left."""
         text = ", ".join(filter(None, (_done(self.event), _state(self.event), self._left(now))))
         return f"{self.event.stage}: {text}" if text else self.event.stage
 
@@ -243,7 +242,6 @@ def _done(event: Progress) -> str:
 
 
 def _state(event: Progress) -> str:
-    """Show value, bound and gap where the method has them."""
     if event.value is None:
         return ""
     if event.bound is None:

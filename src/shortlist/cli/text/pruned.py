@@ -57,7 +57,6 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
 
 
 def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
-    """Return what the members cost, and how differently they fail."""
     if pruned.reached is None or pruned.chosen is None:
         return {"cost": None, "diversity": None}
     chosen = pruned.chosen
@@ -100,7 +99,6 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
 
 
 def _print_promise(promised: dict[str, Any]) -> None:
-    """Print what is promised, what that rests on, and how the test rows fare."""
     print(promised["sentence"])
     if promised["promised"]:
         test = promised["test"]
@@ -198,19 +196,16 @@ def print_asking(facts: dict[str, Any]) -> None:
 
 
 def _paid_text(paid: dict[str, Any]) -> str:
-    """Say how many calls a row takes, and what they cost."""
     cost = "" if paid["mean_cost"] is None else f" for {paid['mean_cost']:.4g}"
     return f"{paid['mean_calls']:.2f} calls{cost}"
 
 
 def _asking_text(ask: dict[str, Any]) -> str:
-    """Say what a new row takes to be answered."""
     cost = "" if ask["cost"] is None else f"; asking all of them costs {ask['cost']:g} a row"
     return f"Ask them for: {', '.join(ask['columns'])}{cost}."
 
 
 def _print_reached(reached: "Reached") -> None:
-    """Print what the members cost, and how differently they fail."""
     if reached.cost is not None:
         budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
         print(f"The members cost {reached.cost:g} together{budget}.")
@@ -226,7 +221,6 @@ def _print_reached(reached: "Reached") -> None:
 
 
 def _print_other(other: "OtherDiversity") -> None:
-    """Print how diverse the members are by another measure than PFC."""
     from shortlist.ensembles.goals.pair_measures import MEASURES
 
     measure = MEASURES[other.measure]

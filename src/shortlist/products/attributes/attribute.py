@@ -303,7 +303,6 @@ def random_attributes(
 
 
 def _normal_within(low: int, high: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw `n` rounded normal numbers within bounds."""
     drawn: NDArray[np.float64] = np.full(n, low - 1.0)
     while (outside := (drawn < low) | (drawn > high)).any():
         drawn[outside] = rng.normal((low + high) / 2, (high - low) / 6, size=int(outside.sum()))

@@ -66,7 +66,6 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
 
 
 def _reason(table: AttributeTable, name: str) -> str:
-    """Return why a column is no attribute by design, or nothing."""
     column = table.columns[name]
     alike = sum(map(_is_like_a_number, column.values()))
     if 2 * alike < len(column):

@@ -167,7 +167,6 @@ def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
 
 
 def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) -> BadFileError:
-    """Return the error of a row whose feature the model does not have."""
     return source.error(
         f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, or pass "
         "`ignore_unknown=True` to pass over such rows.",

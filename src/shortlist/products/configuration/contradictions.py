@@ -169,7 +169,6 @@ class _Found:
 
 
 def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequence[int]) -> _Joined:
-    """Put limits and choices behind the constraints of a model."""
     n_before = (model.root is not None) + len(model.groups) + len(model.constraints)
     n_more = len(limits) + len(literals)
     own = (*range(n_before), *range(n_before + n_more, model.n_rules + n_more))
@@ -213,7 +212,6 @@ def _by_programs(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Fo
 
 
 def _program_rules(joined: _Joined, assumed: Sequence[int], budget: Budget) -> ProgramRules:
-    """Return what asks programs, with a limit of its own."""
     return ProgramRules(joined.model, assumed, _part(budget))
 
 
@@ -304,7 +302,6 @@ class _Numbers:
 
 
 def _sentences(numbers: _Numbers, chosen: Callable[[int], str]) -> tuple[str, ...]:
-    """Return a sentence for each part of a contradiction."""
     found, model = numbers.found, numbers.model
     told: list[str] = []
     alone = found.limits[0] if len(found.limits) == 1 else None
@@ -323,7 +320,6 @@ def _limit_text(limit: Constraint, model: FeatureModel) -> str:
 
 
 def _without(numbers: _Numbers, place: int, literal: int) -> str:
-    """Say what the limited quantity can be without a choice."""
     sums = _sums(numbers.limits[place], numbers.model)
     if len(sums) != 1:
         return ""
@@ -335,7 +331,6 @@ def _without(numbers: _Numbers, place: int, literal: int) -> str:
 
 
 def _left_to(numbers: _Numbers, place: int) -> str:
-    """Say what the others leave to a limited quantity."""
     of_others, of_all = [], []
     for goal, other in _sums(numbers.limits[place], numbers.model):
         more = [Constraint(other)] if other else []

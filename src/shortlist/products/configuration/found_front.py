@@ -96,7 +96,6 @@ def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budge
 
 
 def _by_method(question: Question, name: str, options: SearchOptions, budget: Budget) -> Front:
-    """Return what integer programs or evolution find."""
     if isinstance(options, EvolutionOptions):
         front = front_by_evolution(question, method=name, options=options, budget=budget)
     elif isinstance(options, ProgramOptions):
@@ -107,7 +106,6 @@ def _by_method(question: Question, name: str, options: SearchOptions, budget: Bu
 
 
 def _diagram(question: Question, options: DiagramOptions, budget: Budget) -> tuple[Diagram | None, str]:
-    """Return the diagram if it can be made, and why or why not."""
     rng = np.random.default_rng(budget.seed)
     return diagram_of(question, max_nodes=options.max_nodes, rng=rng, budget=budget)
 

@@ -261,7 +261,6 @@ def parse_question(
 
 
 def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
-    """Say which limits, requirements and rules of a question without products contradict each other."""
     model, limits, literals = question.model, question.limits, question.requirements.literals
     found: Contradiction | None = all_of_it(limits, literals)
     with contextlib.suppress(SearchStoppedError):
@@ -272,7 +271,6 @@ def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
 
 
 def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
-    """Raise if a tolerance names no objective or is no number."""
     if not isinstance(options, DiagramOptions):
         return
     names = [goal.objective.name for goal in goals]
@@ -308,7 +306,6 @@ def _infeasible(
     seconds: float,
     implied: Requirements = NO_REQUIREMENTS,
 ) -> Configured:
-    """Return the answer that there is no product."""
     n = len(question.objectives)
     front = products_front(
         question,

@@ -162,7 +162,6 @@ def _objective(
 def _vector(
     name: str, model: FeatureModel, attributes: Mapping[str, Attribute]
 ) -> tuple[NDArray[np.int64], int, int, str]:
-    """Return coefficients, offset, scale and unit of a named quantity."""
     ones = np.ones(model.n_features, dtype=np.int64)
     if name == "selected":
         return ones, 0, 1, "features"

@@ -137,7 +137,6 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
 def _entries(
     source: Source, lines: list[tuple[int, str]], model: FeatureModel, names: FeatureNames
 ) -> Iterator[tuple[int, int]]:
-    """Yield line and literal of each requirement."""
     side = re.match(r"(yes|no)_", Path(source.path).name, re.IGNORECASE)
     first = lines[0][1]
     if side:

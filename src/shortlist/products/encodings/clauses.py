@@ -94,7 +94,6 @@ def _all_definitions(definitions: Definitions) -> list[Clause]:
 
 
 def _equal(variable: int, literal: int | bool) -> list[Clause]:
-    """Return the clauses that make a variable equal to a literal or a truth value."""
     if isinstance(literal, bool):
         return [(variable if literal else -variable,)]
     return [(-variable, literal), (variable, -literal)]
@@ -212,7 +211,6 @@ def _positive(comparison: Linear) -> tuple[list[tuple[int, int]], int]:
 
 
 def _find(nodes: list[_Node], rest: int) -> _Node | None:
-    """Return the node whose interval holds `rest`."""
     place = bisect_right(nodes, (rest, math.inf, math.inf)) - 1
     return nodes[place] if place >= 0 and nodes[place][1] >= rest else None
 

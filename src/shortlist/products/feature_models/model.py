@@ -334,7 +334,6 @@ def _check_features(model: FeatureModel) -> None:
 
 
 def _check_tree(model: FeatureModel) -> None:
-    """Check that every feature hangs on the root, exactly once."""
     numbers = [n for group in model.groups for n in (group.parent, *group.children)]
     if model.root is None:
         if model.groups:

@@ -70,7 +70,6 @@ def _config_text(model: FeatureModel, selected: Sequence[bool]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a CSV cell, quoted where needed."""
     if any(sign in text for sign in ',"\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -140,7 +140,6 @@ def _groups(parent: int, element: Element, members: list[tuple[Element, int]]) -
 
 
 def _take_attributes(element: Element, number: int, attributes: dict[str, dict[int, Value]]) -> None:
-    """Take up the attributes of a feature in an extended model."""
     for child in element.children:
         if child.tag == "attribute" and "name" in child.attributes and "value" in child.attributes:
             text = child.attributes["value"]

@@ -154,7 +154,6 @@ def _bare(node: _Node) -> tuple[str, str, str, str, tuple[int, int | None]]:
 
 
 def _built(source: Source, nodes: list[_Node]) -> tuple[list[str], list[str], list[Group], dict[str, int]]:
-    """Return names, identifiers, groups, and features by identifier."""
     names: list[str] = []
     numbers: dict[str, int] = {}
     counts: dict[str, int] = {}
@@ -195,7 +194,6 @@ def _free(name: str, taken: dict[str, int], counts: dict[str, int]) -> str:
 
 
 def _check_place(source: Source, node: _Node, below: bool, in_group: bool, started: bool) -> None:
-    """Check that a line may stand where it does."""
     wrong = ""
     if node.kind == "r":
         wrong = "there must be one root, got a second one" if started else ""

@@ -221,7 +221,6 @@ def _lines(source: Source, text: str) -> list[_Line]:
 
 
 def _sections(source: Source, lines: list[_Line]) -> tuple[dict[str, list[_Line]], str]:
-    """Sort the lines into sections; return them and the name of the model."""
     sections: dict[str, list[_Line]] = {section: [] for section in _SECTIONS}
     current, name = "", ""
     seen: set[str] = set()
@@ -252,7 +251,6 @@ def _sections(source: Source, lines: list[_Line]) -> tuple[dict[str, list[_Line]
 
 
 def _read_tree(source: Source, tree: _Tree, lines: list[_Line]) -> None:
-    """Read features and groups, which alternate from level to level."""
     path: list[tuple[int, int, int]] = []  # indentation, feature, its group or -1
     for line in lines:
         level = -1
@@ -314,7 +312,6 @@ def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
 
 
 def _refuse_name(source: Source, tree: _Tree, name: str, parent: int, line: _Line) -> None:
-    """Raise the error for an empty or repeated name."""
     if not name:
         raise source.error(
             "a feature must have a name, got an empty one.", line=line.number, column=line.column

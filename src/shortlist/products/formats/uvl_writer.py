@@ -152,7 +152,6 @@ def _lines_below(
 
 
 def _braces(model: FeatureModel, attributes: dict[str, dict[int, Value]]) -> dict[int, str]:
-    """Return the text of each feature's attributes."""
     parts: dict[int, list[str]] = {feature: ["abstract"] for feature in model.abstract}
     for name, column in attributes.items():
         for feature, value in column.items():
