@@ -50,6 +50,6 @@ def test_a_damaged_study_of_the_cache_is_begun_anew_and_a_named_one_is_refused(
         place.path.write_bytes(place.path.read_bytes()[:5000])
     with kept.opened(context) as study:
         assert study.noted("seed") is None
-    assert "had kept is damaged, so it begins anew" in capsys.readouterr().err
+    assert "had kept is damaged, so it starts from scratch" in capsys.readouterr().err
     with pytest.raises(BadFileError, match="is damaged"), named.place(context, "digest").opened(context):
         pytest.fail("it was opened")

@@ -78,7 +78,7 @@ def decide_in_lines(
 
     Answers go to stdout line by line, or to stderr where JSON is asked for, which has them too. The end of
     the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said. So it is, on stderr,
-    where an error ends it that nobody foresaw.
+    where an unforeseen error ends it.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def run_command() -> None:
         said, code = misread(error, words), BAD_INPUT
     except SystemExit as error:  # how the printing of a shell's completion ends
         code = int(error.code or 0)
-    except BaseException as error:  # noqa: BLE001  # the last resort: nobody should see a traceback unasked
+    except BaseException as error:  # noqa: BLE001  # the last resort: no traceback without --debug
         said, code = ended(error, translate)
         if DEBUG in sys.argv:
             traceback.print_exception(error)

@@ -49,7 +49,7 @@ class StudyPlace:
     path : Path or None
         The file of the study; None for none.
     cached : bool
-        Whether it lies in the cache, where nobody named it: then the command does not wait while another
+        Whether it lies in the cache because no file was named: then the command does not wait while another
         process works on it.
     """
 
@@ -74,14 +74,14 @@ class StudyPlace:
         ) as study:
             self._begin(study)
             if study.noted("begun") is not None and context.params.get("time_limit") is not None:
-                complain("note: the time limit begins anew.")
+                complain("note: the time limit starts again.")
             ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
             yield study
         if self.cached and self.path not in unfinished:
             answered.append(self.path)
 
     def _remove_damaged(self) -> None:
-        """Remove a study of the cache that cannot be opened: nobody has named it, so nobody is asked."""
+        """Remove a study of the cache that cannot be opened; no user named it, so none is asked."""
         from shortlist.errors import BadFileError, ShortlistError
         from shortlist.runs import open_study
         from shortlist.runs.studies.study_file import remove_study
@@ -94,14 +94,18 @@ class StudyPlace:
         except ShortlistError as error:
             if not isinstance(error, BadFileError) or not os.access(self.path, os.W_OK):
                 return  # in use, or not to be written, which is told when it is opened
-            complain("note: what an earlier run of this command had kept is damaged, so it begins anew.")
+            complain(
+                "note: what an earlier run of this command had kept is damaged, so it starts from scratch."
+            )
             with contextlib.suppress(OSError):
                 remove_study(self.path)
 
     def _begin(self, study: "Study") -> None:
         if self.cached and study.settings():
             units = counted(study.n_finished, "finished unit")
-            complain(f"note: goes on from an earlier run of this command, {units}. --study none begins anew.")
+            complain(
+                f"note: resumes an earlier run of this command, {units}. --study none starts from scratch."
+            )
 
 
 def place_in_cache(context: typer.Context, data: str) -> StudyPlace:

@@ -55,7 +55,7 @@ def last_resort(
 ) -> Iterator[None]:
     """End the process with a sentence if a block goes on for :data:`STILL_AT_WORK_S` after its limit.
 
-    Every search looks at its limit by itself, so this is for what nobody has foreseen.
+    Every search looks at its limit by itself, so this is the last resort against unforeseen cases.
 
     Parameters
     ----------

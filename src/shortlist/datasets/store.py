@@ -23,10 +23,10 @@ TellBytes: TypeAlias = Callable[[int, int | None], None]
 """Receives how many bytes are there, and how many there will be, if the server says so."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Hosts that http is accepted from, since nobody can listen on the way."""
+"""Hosts of this machine, from which http is accepted."""
 
 SILENCE_S = 30.0
-"""A server that sends nothing for so many seconds is given up."""
+"""Seconds without data after which a download times out."""
 
 BLOCK_BYTES = 1 << 16
 

@@ -10,7 +10,7 @@ from shortlist._words import counted
 from shortlist.export.protocols import Protocol, Rule, Step
 
 MOST_SUMS = 4
-"""So many columns of numbers at most are side by side in a table, which is as many as paper has room for."""
+"""Largest number of columns of numbers in a printed table."""
 
 STYLE = """
 @page { size: A4; margin: 15mm }

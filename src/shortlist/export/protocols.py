@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIGITS = (3, 12)
-"""So many significant digits a printed number has at least and at most."""
+"""Least and most significant digits of a printed number."""
 UNCHECKED_DIGITS = 6
-"""So many it has where there are no rows to check them on."""
+"""Significant digits where there are no rows to check them on."""
 
 ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
 """What a line of a score is about besides words: the value of a feature, a gap, and what every case has."""
@@ -283,7 +283,7 @@ def _printed(score: _Score, digits: int) -> _Numbers:
 
 
 def _text(number: float, digits: int) -> str:
-    """Return a number with so many significant digits, without an exponent where that is readable."""
+    """Return a number with some significant digits, without an exponent where that is readable."""
     if number == 0 or 1e-6 <= abs(number) < 10**9:
         return np.format_float_positional(number, precision=digits, unique=False, fractional=False, trim="-")
     return f"{number:.{digits}g}"

@@ -79,7 +79,7 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
 
 
 def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """Name the judge to ask next, where the row has the columns of those asked already; None: nobody.
+    """Name the judge to ask next, from the columns of those asked already; None if no more are needed.
 
     Raises ReaderError as `answer` does, and if the next judge has said a word that is no class.
     """
@@ -378,7 +378,7 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
 def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
     """Return the class that wins, and what makes it probable, by the sums of what `n` answers add.
 
-    None wins where nobody has answered, or where those who are silent could turn a threshold.
+    None wins without any answer, or where those who are silent could turn a threshold.
     """
     decision, (votes, scores, probabilities, (heard,)) = policy["decision"], sums
     classes, n_votes, open_ = range(len(policy["classes"])), heard, not heard

@@ -62,7 +62,7 @@ def read_products(
     path : str or Path
         The table.
     model : FeatureModel
-        Whose features.
+        The model that the features belong to.
     drop : collection of str
         Columns to leave out.
     notes : list of str, optional

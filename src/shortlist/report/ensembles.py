@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.protocol.measured import Measured
 
 MOST_MEMBERS = 24
-"""So many members at most are compared with each other in a picture."""
+"""Largest number of members that a picture compares with each other."""
 
 NOT_TESTED = (
     "Rows that were held out for testing are not in a model file: the page that the command writes when it "
@@ -229,7 +229,7 @@ def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAns
     members = chosen.committee.members.names
     who = counted_names(members)
     if len(who) <= 1 or exits is None:
-        return Facts((("who", ", ".join(who) or "nobody"),))
+        return Facts((("who", ", ".join(who) or "no member"),))
     copies = dict(zip((name for name in members if AGAIN not in name), who, strict=True))
     order = [copies[name] for name in exits["order"]]
     if exits["prices"] is not None:

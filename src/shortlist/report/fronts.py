@@ -20,7 +20,7 @@ MOST_CHOICE_BYTES = 8_000_000
 """What is chosen at the points is left out of a page where it takes more than this, deflated."""
 
 MOST_BARS = 40
-"""So many candidates at most have a bar of how often they are chosen."""
+"""Largest number of candidates with a bar of how often they are chosen."""
 
 PROMISED = "promised (1: yes)"
 """The axis that says about which points something is promised."""
@@ -174,7 +174,7 @@ def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) 
 
 
 def _shared(fronts: Mapping[str, Front]) -> str:
-    """Say at how many places methods coincide, so that nobody takes a hidden mark for a missing one."""
+    """Say at how many places methods coincide, so that hidden marks are not taken for missing ones."""
     if len(fronts) < 2:
         return ""
     places = Counter(point for front in fronts.values() for point in map(tuple, front.values.tolist()))

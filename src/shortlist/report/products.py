@@ -20,7 +20,7 @@ MOST_BRANCHES = 3000
 """A tree with more features shows those only that are chosen."""
 
 MOST_PARTS = 6
-"""So many features of the pick at most are told one by one at the beginning of a page."""
+"""Largest number of features of the pick listed at the beginning of a page."""
 
 
 def product_parts(

@@ -28,7 +28,7 @@ NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""
 
 MOST_FEATURES = 40
-"""So many features at most are in the picture of what is bought when."""
+"""Largest number of features in the picture of what is bought when."""
 
 
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:

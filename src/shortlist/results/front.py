@@ -268,7 +268,7 @@ POINT = "point"
 """The heading of the numbers of points."""
 
 COMMITTEES = "committees"
-"""The method whose decisions are members of a committee."""
+"""The method of fronts with committees as decisions."""
 
 STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""

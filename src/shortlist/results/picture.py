@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 INK = "#0072b2"
 PICKED = "#d55e00"
 MOST_AXES = 6
-"""So many objectives at most are drawn against each other."""
+"""Largest number of objectives drawn against each other."""
 
 
 def front_figure(front: "Front") -> Any:

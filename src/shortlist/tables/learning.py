@@ -27,7 +27,7 @@ MOST_NUMBERS = 20
 """A target of more different numbers than these is a class only if each of them has rows enough."""
 
 ROWS_PER_NUMBER = 5
-"""So many rows each, on average, are enough."""
+"""Enough rows of each value, on average."""
 
 NAMES_OF_ROWS = (
     "id",
@@ -68,7 +68,7 @@ class LearningTable(NamedTuple):
     y : Series
         The class of every row.
     ids : tuple of str
-        Columns that name rows or cases: no features, but kept beside the answers to new rows.
+        Columns that name rows or cases: no features, but kept next to the answers to new rows.
     cases : ndarray of int, shape (n_samples,), or None
         Of which case each row is, where somebody says so.
     """

@@ -44,7 +44,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "a feature model": (QuestionOptions,),
     "a table": (ComparedTable, AskedOfBoth),
 }
-"""What is compared on, and whose options are used then."""
+"""What methods are compared on, and the dataclasses of the options used then."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".data")
 

@@ -141,7 +141,7 @@ def chosen_methods(
 
 
 def _affordable(pool: Any, most: float | None) -> Any:
-    """Return whoever of the pool is within the limit on cost alone; all of it where nobody is."""
+    """Return the members of the pool within the cost limit; all of them if none is."""
     if pool is None or most is None or pool.costs is None:
         return pool
     within = pool.costs.round(9) <= most

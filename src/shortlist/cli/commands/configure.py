@@ -55,7 +55,7 @@ class SearchRun(StudyOptions):
 
 
 KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
-"""What configure can do, and whose options are used then."""
+"""What configure can do, and the dataclasses of the options used then."""
 
 
 def _settings() -> dict[str, type]:

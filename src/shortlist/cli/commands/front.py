@@ -70,8 +70,8 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Of two, "
-            "such as 12,40, what differs is printed."
+            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Two "
+            "numbers, such as 12,40, are compared."
         ),
     ] = None,
     limit: LimitTexts = None,

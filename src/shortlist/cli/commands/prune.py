@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
-"""What prune can do, and whose options are used then."""
+"""What prune can do, and the dataclasses of the options used then."""
 
 
 def _kind(method: str, front: FrontOptions) -> str:

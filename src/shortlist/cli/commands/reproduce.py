@@ -1,4 +1,4 @@
-"""`shortlist reproduce`: a paper's experiments run again, beside what it reports."""
+"""`shortlist reproduce`: a paper's experiments run again, with the published values."""
 
 import dataclasses
 import functools

@@ -71,7 +71,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     WITH_FRONT: (GoalOptions, StageSearchOptions, StageClassifierOptions, PromiseOptions, StudyOptions),
     "opponents": (),
 }
-"""What stage can do, and whose options are used then; those of prices and of the table always are."""
+"""What stage can do, and the dataclasses of the options used then; prices and table are always used."""
 
 
 @grouped

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ModelFile(NamedTuple):
-    """What a model file holds beside the model, and where it is written; nowhere if None."""
+    """What a model file holds besides the model, and where it is written; nowhere if None."""
 
     learning: "LearningTable"
     target: str

@@ -141,7 +141,7 @@ def clear(
 
 
 def _check_resumable(study: Path, found: "Summary", words: list[str] | None, folder: Path) -> None:
-    """Refuse a study whose command cannot or must not be run again.
+    """Refuse a study if its command cannot or must not be run again.
 
     Raises
     ------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
-"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts
+"""How attributes follow `deselected` where no objectives are named: as the study of Xue and Li (2018) sorts
 points.
 """
 

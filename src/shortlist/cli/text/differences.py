@@ -13,7 +13,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.tables.spreadsheets import Cell
 
 MOST_SHOWN = 20
-"""So many points of each fate are printed."""
+"""Largest number of points printed of each fate."""
 
 PROMISED = "promised"
 """What the extras of a front and a column call whether something is promised about a point."""

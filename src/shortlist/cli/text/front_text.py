@@ -145,7 +145,7 @@ def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
 
 
 def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
-    """Return what a point does on held-out rows; None where there were none, or it answers nobody."""
+    """Return what a point does on held-out rows; None where there were none, or it answers no row."""
     if "held_out" not in front.extras or not front.extras.get("promised", [True] * len(front))[point]:
         return None
     return dict(front.extras["held_out"][point])

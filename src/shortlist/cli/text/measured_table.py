@@ -111,7 +111,7 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
     """Print what rules do on the test rows, one line each.
 
     Their intervals follow, and how they differ from the first one. On the rows that chose, the share of right
-    rows is told beside.
+    rows is told as well.
     """
     binary = all(measured.confusion is not None for measured in test.values())
     cases = f"{'TP':>7}{'FN':>7}{'TN':>7}{'FP':>7}" if binary else ""

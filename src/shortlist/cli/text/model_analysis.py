@@ -81,7 +81,7 @@ def print_analysis(facts: dict[str, Any]) -> None:
     else:
         _print_rarest(facts["n_products"], facts["products_with"])
     if not facts["complete"]:
-        print(f"stopped ({facts['limit']}): what is listed is true, and there may be more")
+        print(f"stopped ({facts['limit']}): the findings listed are proved, and there may be more")
 
 
 def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> None:

@@ -44,7 +44,7 @@ def print_json(facts: dict[str, Any]) -> None:
 
 
 def print_notes(notes: Sequence[str]) -> None:
-    """Print what a user should know beside the answer, a line each on stderr.
+    """Print notes on the answer, a line each on stderr.
 
     A command's JSON has the same sentences under ``notes``.
     """

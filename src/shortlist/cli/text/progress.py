@@ -71,7 +71,7 @@ def shown_progress(*, announce: bool = True) -> Iterator[Display]:
 
 
 def _print_line(line: str) -> None:
-    """Print a line on stderr; work goes on where nobody can read it."""
+    """Print a line on stderr; work goes on where it is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(written_out(line), file=sys.stderr, flush=True)
 

@@ -65,7 +65,7 @@ def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
 
 
 def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
-    """Return what is told of the rows that chose beside the test rows."""
+    """Return what is told of the validation rows in addition to the test rows."""
     return OnRowsThatChose(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
@@ -233,7 +233,7 @@ def _print_other(other: "OtherDiversity") -> None:
 
 
 MOST_POINTS = 20
-"""So many points are printed."""
+"""Largest number of points printed."""
 
 MEASURED = "Time was measured on the pruning rows, and depends on this machine and on what else it does."
 

@@ -289,7 +289,7 @@ def print_staged(
 
 
 def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> list[str]:
-    """Return what a user should know beside the answer."""
+    """Return the notes on the answer."""
     from shortlist.cli.text.measured_table import one_answer_notes
 
     if staged is None:

@@ -23,7 +23,7 @@ def written_facts(made: Conversion, model: FeatureModel, saved: Path) -> dict[st
 
 
 def print_written(facts: dict[str, Any], whose: str = "the same") -> None:
-    """Print where a model was written, what became of it, and what is proved: whose products the file has."""
+    """Print where a model was written, what changed, and what is proved of its products."""
     print(f"{counted(facts['n_features'], 'feature')} written to {facts['out']} as {facts['format']}.")
     for change in facts["changes"]:
         print(f"  {change}")

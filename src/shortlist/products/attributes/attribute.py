@@ -273,7 +273,7 @@ def random_attributes(
     Parameters
     ----------
     model : FeatureModel
-        Whose features; one draw for each, in order.
+        The model that the features belong to; one draw for each, in order.
     rng : Generator
         Source of randomness: the same seed gives the same attributes.
     variant : {"paper", "program"}, default="paper"

@@ -38,7 +38,8 @@ def read_attributes(
         column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
         ``used_before`` brings ``not_used_before`` with it, its complement.
     model : FeatureModel
-        Whose features. Names are compared as written first, then without case, spaces and signs.
+        The model that the features belong to. Names are compared as written first, then without case, spaces
+        and signs.
     renames : mapping of str to str, optional
         What a name in the file is called in the model.
     ignore_unknown : bool, default=False
@@ -66,7 +67,7 @@ def read_attributes(
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
-    """Return the ``.augment`` file that lies beside a model, as those of the LVAT models do, or None.
+    """Return the ``.augment`` file that lies next to a model, as those of the LVAT models do, or None.
 
     For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
     may be compressed itself.
@@ -227,7 +228,7 @@ def save_attributes(path: str | Path, model: FeatureModel) -> None:
     path : str or Path
         File to write, whole or not at all; it ends in ``.csv`` or ``.xlsx``.
     model : FeatureModel
-        Whose attributes.
+        The model that the attributes belong to.
 
     Raises
     ------

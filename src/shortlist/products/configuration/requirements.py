@@ -47,7 +47,7 @@ def make_requirements(
     Parameters
     ----------
     model : FeatureModel
-        Whose features.
+        The model that the features belong to.
     select, deselect : iterable of str
         Names or identifiers of features; case, spaces and signs need not match if one feature only fits.
     fixed : iterable of str or Path

@@ -102,7 +102,8 @@ def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tu
     Parameters
     ----------
     model : FeatureModel
-        Whose features. One without any product is not the fault of a decision, and refuses none.
+        The model that the features belong to. One without any product is not the fault of a decision, and
+        refuses none.
     decisions : iterable of str or Path
         The files, in the order of the stages.
 

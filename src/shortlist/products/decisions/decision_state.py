@@ -26,9 +26,9 @@ class Decision:
     selected : bool
         True: it is in. False: it is out.
     stage : str
-        The stage of the configuration to which the decision belongs; empty if nobody named it.
+        The stage of the configuration to which the decision belongs; empty if not named.
     by : str
-        Who or what decided; empty if nobody said.
+        Who or what decided; empty if unknown.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def decision_text(model: FeatureModel, decision: Decision) -> str:
 def refuse_other_than_a_line(name: str, text: str) -> None:
     """Raise where a text has line breaks, control characters or halves of characters.
 
-    Printed they would look like lines that nobody wrote, or could not be printed at all.
+    Printed they would fake lines, or could not be printed at all.
     """
     if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
         raise BadInputError(

@@ -130,7 +130,7 @@ class ProgramRules:
     model : FeatureModel
         Limits and choices are constraints of it.
     literals : sequence of int
-        What holds beside the rules, and cannot be left out.
+        Literals that hold in addition to the rules, and cannot be left out.
     budget : Budget, optional
         Once it has ended, nothing is known to be a contradiction.
     """
@@ -182,7 +182,7 @@ def irreducible_rules(
     """
 
     def needed(background: list[int], candidates: list[int], *, grown: bool) -> list[int]:
-        """Return the candidates that are needed beside the background."""
+        """Return the candidates needed in addition to the background."""
         if grown and known.contradict(background):
             return []
         if len(candidates) < 2:

@@ -38,7 +38,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
     path : str or Path
         The model.
     side_files : str or Path, optional
-        Look for files with these endings beside this path instead (``2.6.28.6-icse11.dimacs``).
+        Look for files with these endings next to this path instead (``2.6.28.6-icse11.dimacs``).
 
     Raises
     ------
@@ -55,7 +55,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
 
 
 def parse_model(source: Source) -> FeatureModel:
-    """Read a model from a text of any format, without the files that may lie beside it.
+    """Read a model from a text of any format, without the files that may lie next to it.
 
     Raises
     ------
@@ -152,7 +152,7 @@ MODEL_ENDINGS = {
     ".dimacs": Format.DIMACS,
     ".cnf": Format.DIMACS,
 }
-"""The format that the ending of a file stands for, where nobody names one."""
+"""The default format of each file ending."""
 
 
 def format_of(path: str | Path, kind: str | None = None) -> Format:

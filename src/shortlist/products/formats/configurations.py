@@ -32,7 +32,7 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     path : str or Path
         Where to write, whole or not at all.
     model : FeatureModel
-        Whose configuration.
+        The model that is configured.
     selection : array-like of bool or 0/1, shape (n_features,)
         What is selected.
 

@@ -16,7 +16,7 @@ from shortlist.products.formats.written_model import WrittenModel, rewritten
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
 SIDE_FILES = ("augment", "dead", "mandatory")
-"""Endings of the files beside an LVAT model."""
+"""Endings of the files next to an LVAT model."""
 
 
 def read_dimacs(source: Source) -> FeatureModel:
@@ -113,7 +113,7 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
 
 
 def side_files(path: str | Path) -> dict[str, Path]:
-    """Return the side files that exist beside a model, by ending; they may be compressed.
+    """Return the side files that exist next to a model, by ending; they may be compressed.
 
     The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and
     ``x.dimacs.mandatory``.

@@ -144,7 +144,7 @@ def _take_attributes(element: Element, number: int, attributes: dict[str, dict[i
         if child.tag == "attribute" and "name" in child.attributes and "value" in child.attributes:
             text = child.attributes["value"]
             if not text.strip():
-                continue  # an attribute that the feature has and nobody has filled in
+                continue  # an attribute of the feature without a value
             decimal = as_decimal(text)
             value: Value = text if decimal is None else decimal
             if text.lower() in {"true", "false"}:
