@@ -51,7 +51,7 @@ def test_an_analysis_that_was_stopped_claims_no_more_than_it_knows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     printed = _printed(Analysis(complete=False), capsys, "2 s")
-    assert printed.endswith("stopped (2 s): what is listed is true, and there may be more\n")
+    assert printed.endswith("stopped (2 s): the findings listed are proved, and there may be more\n")
     assert analysis_facts(MODEL, Analysis(complete=False))["status"] == "feasible"
 
 

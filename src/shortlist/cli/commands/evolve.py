@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist._validation import as_choice, as_options
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
@@ -104,6 +103,8 @@ def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
     BadInputError
         If there is no such method, or it has no such option.
     """
+    from shortlist._validation import as_choice, as_options
+
     as_choice(mode, "mode", list(MODES))
     return as_options(MODES[mode], given, f"`mode={mode!r}`")
 
