@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.datasets.shipped import judged_messages, prices_of_judges
+from shortlist.datasets.judges import judged_messages, prices_of_judges
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.multistage.problem.costs import feature_costs, read_costs
 
