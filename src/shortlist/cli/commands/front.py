@@ -144,7 +144,7 @@ def pick(
     limit: LimitTexts = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="The feature model: checks the product, and writes it at its places."),
+        typer.Option(help="Feature model: checks the product, and writes it at its places."),
         needs("out", "FILE"),
     ] = None,
     out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
