@@ -236,8 +236,7 @@ def test_classifiers_answer_no_row_without_a_value_and_no_unknown_word(ballot: s
 def onnx_says_so(policy: dict[str, Any], saved: SavedModel, rows: pd.DataFrame) -> None:
     """The graph of a policy answers rows as the model does."""
     pytest.importorskip("onnxruntime")
-    from shortlist.export.onnx_files import check_onnx
-    from shortlist.export.onnx_graph import onnx_of
+    from shortlist.export.onnx_graph import check_onnx, onnx_of
 
     assert check_onnx(onnx_of(policy), saved, rows, policy) == len(rows)
 

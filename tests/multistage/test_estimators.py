@@ -19,7 +19,7 @@ from shortlist.multistage import AcquisitionError, MultiStageClassifier, feature
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
-from shortlist.results.limits import read_limit
+from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
 from tests.examples import examples

@@ -12,7 +12,7 @@ import pytest
 
 from shortlist import __version__
 from shortlist.results.front import Front
-from shortlist.results.limits import OPERATORS
+from shortlist.results.objective import OPERATORS
 from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study
 from tests.cli.refusals import refusals, refuse

@@ -1,5 +1,6 @@
 """The command evolve, as a user runs it."""
 
+import inspect
 import io
 import json
 import os
@@ -12,6 +13,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.cli.commands.evolve import MODES, evolution
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
@@ -149,3 +152,17 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
     assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
     predicted = shortlist("predict", "stopped.joblib", "cmc.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_defaults_of_the_command_are_those_of_the_classifier(mode: str) -> None:
+    made = evolution(mode, {}).classifier(mode, 0).get_params()
+    parameters = inspect.signature(EvolutionaryEnsembleClassifier).parameters
+    named = {name for name in made if name not in {"random_state", "mode"}}
+    assert {name: made[name] for name in named} == {name: parameters[name].default for name in named}
+
+
+def test_every_option_reaches_the_classifier() -> None:
+    given: dict[str, Any] = {"space": "rules", "n_generations": 3, "population_size": 7, "max_members": 5}
+    made = evolution("online", given).classifier("online", 9)
+    assert made.get_params() == EvolutionaryEnsembleClassifier("online", random_state=9, **given).get_params()

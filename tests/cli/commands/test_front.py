@@ -13,8 +13,7 @@ from shortlist.products import read_model
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.feature_models.evaluation import evaluate
 from shortlist.results.front import Front
-from shortlist.results.limits import OPERATORS
-from shortlist.results.objective import Objective, Sense
+from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist

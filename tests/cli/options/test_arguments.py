@@ -38,18 +38,18 @@ from shortlist.papers.stage_comparison import compare_stage_methods
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.analysis.slicing import slice_model
+from shortlist.products.analysis.uniform import diverse_products, uniform_sample
 from shortlist.products.attributes.attribute import chosen_attributes
-from shortlist.products.attributes.attribute_export import save_attributes
+from shortlist.products.attributes.attribute_files import save_attributes
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
-from shortlist.products.conversion.conversion import convert_model
-from shortlist.products.conversion.product_tables import check_products, read_products
+from shortlist.products.conversion import convert_model
 from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
-from shortlist.products.sampling.uniform import diverse_products, uniform_sample
+from shortlist.products.product_tables import check_products, read_products
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadFileError, BadInputError, ContradictionError
-from shortlist.products.decisions.decision import Decision
 from shortlist.products.decisions.decision_files import read_decisions, staged_decisions, write_decisions
+from shortlist.products.decisions.decision_state import Decision
 from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import make_model
 from tests.examples import examples

@@ -11,7 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.milp.program import LinearObjective, Program
 from shortlist.products import FeatureModel
-from shortlist.products.encodings import cnf, pseudo_boolean
+from shortlist.products.encodings import clauses, cnf
 from shortlist.products.encodings.clauses import to_clauses, traced_clauses
 from shortlist.products.encodings.inequalities import to_program
 from shortlist.products.feature_models.evaluation import are_valid
@@ -118,7 +118,7 @@ def make_one_rule(model: FeatureModel, rule: int) -> FeatureModel:
 @given(comparison=strategies.comparisons(4))
 def test_a_comparison_becomes_a_literal_that_is_true_where_it_holds(comparison: Linear) -> None:
     definitions = cnf.Definitions(5)
-    literal = pseudo_boolean.linear_literal(comparison, definitions)
+    literal = clauses.linear_literal(comparison, definitions)
     for selected in oracles.configurations(4):
         truth = oracles.truth(comparison, selected)
         if isinstance(literal, bool):
@@ -132,7 +132,7 @@ def test_a_comparison_becomes_a_literal_that_is_true_where_it_holds(comparison: 
 
 def test_equal_coefficients_share_their_nodes() -> None:
     definitions = cnf.Definitions(101)
-    pseudo_boolean.linear_literal(Linear((1,) * 100, tuple(range(1, 101)), 10), definitions)
+    clauses.linear_literal(Linear((1,) * 100, tuple(range(1, 101)), 10), definitions)
     assert len(definitions.clauses) < 100 * 11 * 4
 
 

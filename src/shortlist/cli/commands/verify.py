@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli.options.shared import POOL, Json, SavedModelFile, TableFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck import Verification
@@ -29,11 +28,10 @@ def verify(
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Recheck value and bound of a pruned ensemble on its table, independently of what found them.
+    """Recheck value and bound of a pruned ensemble on its table, independently of the search.
 
-    Without a certificate, as of a named solver, a rule or evolution by margins, the value is counted again.
-    Exits with 1 if something is not as the model claims, and with 3 if it claims a bound and nothing proves
-    one.
+    Without a certificate, for example after a solver, a rule or evolution by margins, the value is counted
+    again. Exits with 1 if a claim of the model is false, and with 3 if it claims a bound that nothing proves.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.clock import seconds_now
@@ -133,7 +131,6 @@ def _print(found: "Verification") -> None:
 
 
 def _counted(found: "Verification") -> str:
-    """Say how much proves the bound."""
     from shortlist._words import counted
 
     return {
