@@ -11,7 +11,7 @@ from scipy import sparse
 from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal, n_decimals
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.products.feature_models.source import Source, read_source
+from shortlist.source import Source, read_source
 from shortlist.results.objective import Objective
 
 _SECTIONS = {

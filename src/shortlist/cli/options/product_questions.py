@@ -159,10 +159,10 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         needs_rounding,
     )
     from shortlist.products.attributes.attribute_files import attributes_beside, read_attributes
-    from shortlist.products.configuration.product_objectives import objective_names
     from shortlist.products.configuration.requirements import from_literals, make_requirements
     from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
     from shortlist.products.formats import read_model
+    from shortlist.results.objective import objective_names
 
     line = read_model(model)
     staged = [path for path in given.decisions or () if has_decisions(path)]

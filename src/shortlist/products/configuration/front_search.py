@@ -1,7 +1,7 @@
 """The front of a question about a product line, by decision diagram or by integer programs."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
+from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import ProgramOptions, SolRepOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
@@ -154,7 +154,7 @@ def front_by_program(
                 linears[0], objective=nothing, costs=np.zeros(question.model.n_features), offset=0.0
             )
         )
-    front = _integer_method(method, question, options)(
+    front = integer_method(method, options, partial(_feature_clauses, question))(
         program_of(question, linears),
         solver=options.solver,
         budget=budget,
@@ -230,33 +230,6 @@ def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
     offsets = np.array([goal.offset * goal.objective.sign for goal in question.objectives], dtype=np.int64)
     return costs, offsets
-
-
-def _integer_method(name: str, question: Question, options: ProgramOptions) -> Callable[..., Front]:
-    """Return the method called `name`; ``auto`` is the search of zones."""
-    if isinstance(options, SolRepOptions):
-        from shortlist.methods.solrep.solrep import SolRepSettings, solrep
-
-        return partial(
-            solrep,
-            settings=SolRepSettings(
-                options.n_points, options.rule, options.objective, solve_limit_s=options.solve_limit_s
-            ),
-            clauses=_feature_clauses(question),
-            study=options.study,
-            workers=options.workers,
-        )
-    if name == "cwmoip":
-        from shortlist.methods.integer.cwmoip import cwmoip
-
-        return cwmoip
-    if name == "epsilon-constraint":
-        from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
-
-        return epsilon_constraint
-    from shortlist.methods.integer.search_zones import search_zones
-
-    return search_zones
 
 
 def _feature_clauses(question: Question) -> Clauses | None:

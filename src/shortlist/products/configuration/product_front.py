@@ -34,7 +34,6 @@ from shortlist.products.configuration.front_search import (
 from shortlist.products.configuration.product_objectives import (
     FeatureObjective,
     limit_name,
-    objective_names,
     parse_limit,
     parse_objectives,
 )
@@ -43,6 +42,7 @@ from shortlist.products.configuration.search_options import DiagramOptions, Sear
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.front import Front
+from shortlist.results.objective import objective_names
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget

@@ -8,9 +8,9 @@ from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.analysis.same_products import first_difference
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import format_of, parse_model, written_model
 from shortlist.runs.budget import Budget
+from shortlist.source import Source
 
 _MOST_NAMED = 4
 

@@ -13,9 +13,9 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.uvl_attributes import read_attribute_list
 from shortlist.products.formats.uvl_expressions import ExpressionReader
+from shortlist.source import Source
 
 _SECTIONS = ("namespace", "include", "imports", "features", "constraints")
 _GROUPS = ("or", "alternative", "optional", "mandatory")
