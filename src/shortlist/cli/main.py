@@ -26,6 +26,7 @@ from shortlist.cli.commands.pages.report import report
 from shortlist.cli.commands.policies.export import export_policy
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
+from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.studies import datasets, study
@@ -65,6 +66,7 @@ app.command(cls=WithSettings)(evolve)
 app.command()(predict)
 app.command()(verify)
 app.command(cls=WithSettings)(configure)
+app.command(cls=WithSettings)(solve)
 app.command(cls=WithSettings)(compare)
 app.command(cls=WithSettings)(reproduce)
 app.command(cls=WithSettings)(stage)

@@ -9,7 +9,7 @@ from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
 from shortlist.results.front import Front
-from shortlist.results.front_table import COMMITTEES, STAGED_METHODS
+from shortlist.results.front_table import COMMITTEES, PROGRAM, STAGED_METHODS
 from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
@@ -121,6 +121,10 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         from shortlist.report.fronts import front_page_parts
 
         return "Committees", front_page_parts(front)
+    if PROGRAM in front.extras:
+        from shortlist.report.programs import program_parts
+
+        return "Program", program_parts(front)
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)

@@ -13,7 +13,6 @@ from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_obje
 from shortlist.methods.program_methods import (
     EXACT_METHODS,
     ProgramOptions,
-    SearchOptions,
     SolRepOptions,
     integer_method,
 )
@@ -26,7 +25,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
-METHODS: Mapping[str, type[SearchOptions]] = {
+METHODS: Mapping[str, type[ProgramOptions]] = {
     "auto": ProgramOptions,
     **dict.fromkeys(EXACT_METHODS, ProgramOptions),
     "solrep": SolRepOptions,
@@ -79,13 +78,10 @@ def solve_program(
     SolverError
         If a solution does not stand the check in integers.
     """
-    as_choice(method, "method", list(METHODS))
-    chosen = as_options(METHODS[method], options, f"`method={method!r}`")
+    chosen = method_options(method, **options)
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
-    if not isinstance(chosen, ProgramOptions):
-        raise TypeError(f"{method} needs options of programs, got {chosen!r}")
     _check_solver(named, chosen)
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
@@ -108,6 +104,18 @@ def solve_program(
         seconds=budget.elapsed,
         extras={**front.extras, "program": facts},
     )
+
+
+def method_options(method: str, **given: Any) -> ProgramOptions:
+    """Return the options of a method; what is None or not given has its default.
+
+    Raises
+    ------
+    BadInputError
+        If the method is unknown, has no such option, or a value is out of range.
+    """
+    as_choice(method, "method", list(METHODS))
+    return as_options(METHODS[method], given, f"`method={method!r}`")
 
 
 def _check_program(named: NamedProgram) -> None:

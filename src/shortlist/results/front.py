@@ -215,7 +215,9 @@ class Front:
         columns = {name: self.values[:, i] for i, name in enumerate(self.names)}
         table = pa.table({f"objective: {name}": column for name, column in columns.items()})
         width = len(self.candidates)
-        flat = pa.array(np.ascontiguousarray(self.decisions, dtype=np.int16).ravel())
+        largest = int(np.abs(self.decisions.astype(np.int64)).max(initial=0))
+        kind = np.int16 if largest < 2**15 else np.int64
+        flat = pa.array(np.ascontiguousarray(self.decisions, dtype=kind).ravel())
         offsets = pa.array(np.arange(len(self) + 1, dtype=np.int64) * width)
         table = table.append_column("decision", pa.LargeListArray.from_arrays(offsets, flat))
         header = {

@@ -1,9 +1,12 @@
 """A front as a table, for spreadsheets and for eyes."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shortlist.results.front import Front
     from shortlist.tables.spreadsheets import Cell
 
@@ -12,6 +15,9 @@ POINT = "point"
 
 COMMITTEES = "committees"
 """The method whose decisions are members of a committee."""
+
+PROGRAM = "program"
+"""The fact of a front that its candidates are the columns of a program."""
 
 STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
@@ -44,11 +50,35 @@ def front_header(front: "Front") -> list[str]:
     >>> front_header(front), list(front_rows(front))
     (['point', 'objective: min cost', 'feature: GPS', 'feature: =1+1'], [[0, 2.5, 1, 0]])
     """
-    what = "stage of" if front.method in STAGED_METHODS else "feature"
+    what = "column" if PROGRAM in front.extras else "feature"
+    what = "stage of" if front.method in STAGED_METHODS else what
     header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
     header += ["promised"] if "promised" in front.extras else []
     header += [f"held out: {name}" for name in HELD_OUT] if "held_out" in front.extras else []
     return header + [f"{what}: {name}" for name in front.candidates]
+
+
+def chosen_at(front: "Front", decision: "NDArray[np.integer[Any]]") -> list[str]:
+    """Return what a point chooses: names, with the number where it is not 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.results.front import Front
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.results.proof import Proof, ProofKind
+    >>> front = Front.from_points(
+    ...     [Objective("cost")], np.array([[7]]), np.array([[1, 0, 3]]), ["x", "y", "z"],
+    ...     Proof(ProofKind.COMPLETE)
+    ... )
+    >>> chosen_at(front, front.decisions[0])
+    ['x', 'z = 3']
+    """
+    return [
+        name if value == 1 else f"{name} = {value}"
+        for name, value in zip(front.candidates, decision.tolist(), strict=True)
+        if value
+    ]
 
 
 def front_rows(front: "Front") -> "Iterator[list[Cell]]":

@@ -145,15 +145,8 @@ def front_by_program(
     budget: Budget,
 ) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
-    linears = [goal.linear() for goal in question.objectives]
-    alone = len(linears) == 1
-    if alone:  # the methods want two objectives; a constant one changes no front
-        nothing = Objective("nothing" if linears[0].objective.name != "nothing" else "nothing else")
-        linears.append(
-            dataclasses.replace(
-                linears[0], objective=nothing, costs=np.zeros(question.model.n_features), offset=0.0
-            )
-        )
+    linears = two_linears(question)
+    alone = len(question.objectives) == 1
     front = integer_method(method, options, partial(_feature_clauses, question))(
         program_of(question, linears),
         solver=options.solver,
@@ -169,6 +162,16 @@ def front_by_program(
             extras=dict(front.extras) | {"ideal": list(front.extras.get("ideal", []))[:1]},
         )
     return front
+
+
+def two_linears(question: Question) -> "list[LinearObjective]":
+    """Return the objectives for a program; the methods want two, and a constant one changes no front."""
+    linears = [goal.linear() for goal in question.objectives]
+    if len(linears) == 1:
+        name = "nothing" if linears[0].objective.name != "nothing" else "nothing else"
+        nothing = np.zeros(question.model.n_features)
+        linears.append(dataclasses.replace(linears[0], objective=Objective(name), costs=nothing, offset=0.0))
+    return linears
 
 
 def program_of(question: Question, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
