@@ -75,12 +75,15 @@ def front_by_trying(named: NamedProgram) -> NDArray[np.float64]:
     signs = [linear.objective.sign for linear in linears]
     points = {
         tuple(
-            sign * (sum(seen(c) * v for c, v in zip(linear.costs.tolist(), x, strict=True)) + seen(linear.offset))
+            sign
+            * (sum(seen(c) * v for c, v in zip(linear.costs.tolist(), x, strict=True)) + seen(linear.offset))
             for sign, linear in zip(signs, linears, strict=True)
         )
         for x in all_solutions(named)
     }
     kept = sorted(
-        p for p in points if not any(q != p and all(b <= a for a, b in zip(p, q, strict=True)) for q in points)
+        p
+        for p in points
+        if not any(q != p and all(b <= a for a, b in zip(p, q, strict=True)) for q in points)
     )
     return np.array([[float(sign * v) for sign, v in zip(signs, p, strict=True)] for p in kept])

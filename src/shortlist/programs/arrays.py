@@ -152,8 +152,9 @@ def _is_constraint(given: Any) -> bool:
 def _bounds(bounds: Any) -> tuple[ArrayLike, ArrayLike]:
     if bounds is None:
         return 0.0, np.inf
-    if hasattr(bounds, "lb"):
-        return np.asarray(bounds.lb, np.float64), np.asarray(bounds.ub, np.float64)
+    if hasattr(bounds, "lb"):  # SciPy keeps one number as an array of one
+        lower, upper = (np.asarray(one, np.float64) for one in (bounds.lb, bounds.ub))
+        return lower[0] if lower.shape == (1,) else lower, upper[0] if upper.shape == (1,) else upper
     if len(bounds) != 2:
         raise BadInputError(
             "bounds", "must be (lower, upper) or scipy.optimize.Bounds", f"{len(bounds)} parts"

@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     r"(?P<number>(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+)"
     r"|(?P<name>[A-Za-z!\"#$%&(),;?@_'`{}~][^\s+\-*/<>=:^\\\]]*+\]?+)"
     r"|(?P<compare><=|=<|>=|=>|<|>|=)"
-    r"|(?P<sign>[+-]) | (?P<colon>:) | (?P<other>\S)",
+    r"|(?P<arrow>->) | (?P<sign>[+-]) | (?P<colon>:) | (?P<other>\S)",
     re.VERBOSE,
 )
 _OBJECTIVE = re.compile(r"(minimi[sz]e|minimum|min|maximi[sz]e|maximum|max)\b(?!\s*+[:<>=])", re.IGNORECASE)
@@ -112,8 +112,10 @@ def _tokens(source: Source, text: str, line: int) -> Iterator[_Token]:
             continue
         found = _TOKEN.match(text, place)
         assert found is not None, "every character that is no space is a token"
-        if found.lastgroup == "other":
-            what = {"[": "a quadratic term", "^": "a power", "*": "a product"}.get(found[0].strip(), "")
+        if found.lastgroup in {"other", "arrow"}:
+            what = {"->": "an indicator", "[": "a quadratic term", "^": "a power", "*": "a product"}.get(
+                found[0].strip(), ""
+            )
             raise source.error(
                 f"a row must be linear, got {what or repr(found[0].strip())}. Write it without.", line=line
             )

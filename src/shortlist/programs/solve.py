@@ -7,30 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_options, as_positive_seconds
+from shortlist._validation import as_positive_seconds
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
-from shortlist.methods.program_methods import (
-    EXACT_METHODS,
-    ProgramOptions,
-    SolRepOptions,
-    integer_method,
-)
+from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
 from shortlist.programs.exact_check import broken_limits
+from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
-
-METHODS: Mapping[str, type[ProgramOptions]] = {
-    "auto": ProgramOptions,
-    **dict.fromkeys(EXACT_METHODS, ProgramOptions),
-    "solrep": SolRepOptions,
-}
-"""The methods and the options of each; ``auto`` is ``exact``."""
 
 MOST_OBJECTIVES = 6
 """Fronts of more objectives hold nearly every solution."""
@@ -104,18 +93,6 @@ def solve_program(
         seconds=budget.elapsed,
         extras={**front.extras, "program": facts},
     )
-
-
-def method_options(method: str, **given: Any) -> ProgramOptions:
-    """Return the options of a method; what is None or not given has its default.
-
-    Raises
-    ------
-    BadInputError
-        If the method is unknown, has no such option, or a value is out of range.
-    """
-    as_choice(method, "method", list(METHODS))
-    return as_options(METHODS[method], given, f"`method={method!r}`")
 
 
 def _check_program(named: NamedProgram) -> None:

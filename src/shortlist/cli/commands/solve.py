@@ -59,7 +59,7 @@ class SolveRun(StudyOptions):
 
 
 def _settings() -> dict[str, type]:
-    from shortlist.programs.solve import METHODS
+    from shortlist.programs.method_options import METHODS
 
     return dict(METHODS)
 
@@ -97,8 +97,9 @@ def solve(
     from shortlist.cli.text.solved import print_solved, solved_facts
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.programs.formats import read_program
+    from shortlist.programs.method_options import method_options
     from shortlist.programs.named_program import chosen_objectives
-    from shortlist.programs.solve import method_options, notes_on, solve_program
+    from shortlist.programs.solve import notes_on, solve_program
     from shortlist.report.programs import program_parts
     from shortlist.results.proof import ProofKind
     from shortlist.runs import NO_STUDY
