@@ -167,11 +167,16 @@ def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
 
 
 def _dominated(front: Front, vectors: Points) -> tuple[str, ...]:
-    """Say which points are dominated by others of the front."""
+    """Say which points are dominated by others of the front, or are there twice."""
     if not len(vectors):
         return ()
     marks = ~nondominated(vectors)
-    said = []
+    _, first, same = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+    repeated = np.flatnonzero(first[same.ravel()] != np.arange(len(vectors)))
+    said = [
+        f"point {number} is the same as point {int(first[same.ravel()[number]])}"
+        for number in repeated.tolist()
+    ]
     for number in np.flatnonzero(marks).tolist():
         better = (vectors <= vectors[number]).all(axis=1) & (vectors < vectors[number]).any(axis=1)
         said.append(
