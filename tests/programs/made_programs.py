@@ -19,7 +19,7 @@ def random_program(rng: np.random.Generator) -> NamedProgram:
     rows = np.round(rng.integers(-4, 5, (n_rows, n)) * factor, 9)
     lower = rng.integers(-2, 2, n).astype(np.float64)
     upper = lower + rng.integers(0, 4, n)
-    inside = rng.integers(lower, upper + 1)
+    inside = rng.integers(lower.astype(np.int64), upper.astype(np.int64) + 1)
     middle = rows @ inside
     kinds = rng.integers(0, 3, n_rows)
     low = np.where(kinds == 0, -np.inf, middle - (kinds == 2) * factor)
@@ -31,7 +31,7 @@ def random_program(rng: np.random.Generator) -> NamedProgram:
     objectives = [
         LinearObjective(
             Objective(f"f{j}", Sense(str(rng.choice(["min", "max"]))), scale=None),
-            rng.integers(-5, 6, n) * scale,
+            np.asarray(rng.integers(-5, 6, n) * scale, dtype=np.float64),
             float(rng.integers(-3, 4)),
         )
         for j in range(n_objectives)

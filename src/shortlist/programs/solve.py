@@ -143,7 +143,7 @@ def _without_steps(front: Front, n_candidates: int, steps: Mapping[str, float]) 
 
 def _check_solutions(named: NamedProgram, front: Front) -> None:
     """Raise if a solution breaks a row or a bound of the program as read."""
-    broken = next((text for text in broken_limits(named, front.decisions) if text), "")
+    broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
         raise SolverError(f"the solver found a solution that breaks {broken}. Use another solver.")
 

@@ -44,7 +44,8 @@ class PlaneBound:
         most = max(map(abs, self.weights)) * len(self.weights) * int(np.abs(corners).max(initial=0))
         kind = np.int64 if max(most, abs(self.least)) < 2**63 else object
         sums = corners.astype(kind) @ np.array(self.weights, dtype=kind)
-        return np.asarray(sums < self.least, dtype=bool)
+        excluded: Mask = np.asarray(sums < self.least, dtype=bool)
+        return excluded
 
 
 class BoundRows:

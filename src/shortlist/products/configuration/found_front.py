@@ -8,6 +8,7 @@ import numpy as np
 
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
+from shortlist.methods.program_methods import ProgramOptions, SearchOptions
 from shortlist.pareto.dominance import nondominated_unique
 from shortlist.products.configuration.checked_front import checked_front, products_front
 from shortlist.products.configuration.evolved_front import front_by_evolution
@@ -17,13 +18,7 @@ from shortlist.products.configuration.front_search import (
     front_by_diagram,
     front_by_program,
 )
-from shortlist.products.configuration.search_options import (
-    AutoOptions,
-    DiagramOptions,
-    EvolutionOptions,
-    ProgramOptions,
-    SearchOptions,
-)
+from shortlist.products.configuration.search_options import AutoOptions, DiagramOptions, EvolutionOptions
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
