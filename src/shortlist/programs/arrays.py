@@ -1,6 +1,6 @@
 """Programs as :func:`scipy.optimize.milp` takes them, with a row of costs for each objective."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from scipy import sparse
 
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective, make_program
+from shortlist.programs.modelling import model_kind, model_program
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.solve import named_objectives, solve_program
 from shortlist.results.front import Front
@@ -22,7 +23,7 @@ def solve_front(
     *,
     bounds: Any = None,
     integrality: ArrayLike | None = None,
-    objectives: str | Sequence[str] | None = None,
+    objectives: str | Sequence[str] | Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
     method: str = "auto",
     **options: Any,
@@ -31,8 +32,10 @@ def solve_front(
 
     Parameters
     ----------
-    C : array-like or sparse, shape (n_objectives, n_columns)
-        What a unit of each column adds to each objective: decimals of at most nine places.
+    C : array-like or sparse, shape (n_objectives, n_columns), or a model
+        What a unit of each column adds to each objective: decimals of at most nine places. Instead, a model of
+        Pyomo, whose active objectives all count; or of linopy, see
+        :func:`shortlist.programs.modelling.from_linopy`.
     A : array-like or sparse, shape (n_rows, n_columns), or LinearConstraint, or several of them, optional
         Rows; without any, only the bounds limit the columns.
     limits : (lower, upper), optional
@@ -43,7 +46,8 @@ def solve_front(
     integrality : array-like of 0 and 1, shape (n_columns,) or one for all
         1 for an integer column, 0 for a continuous one, which is the default.
     objectives : str or sequence of str, optional
-        Sense and name of each row of `C`, such as ``"min cost, max value"``. By default all are minimised.
+        Sense and name of each row of `C`, such as ``"min cost, max value"``. By default all are minimised. Of
+        a linopy model a mapping of these to expressions.
     names : sequence of str, optional
         Names of the columns; ``x0``, ``x1``, ... by default.
     method : str, default="auto"
@@ -73,11 +77,16 @@ def solve_front(
     >>> front.values.tolist(), str(front.proof.kind)
     ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
     """
+    if (kind := model_kind(C)) is not None:
+        own = {"A": A, "limits": limits, "bounds": bounds, "integrality": integrality, "names": names}
+        return solve_program(model_program(C, kind, objectives, own), method=method, **options)
     costs = _dense(C)
     n_columns = costs.shape[1]
     whole = _integrality(integrality, n_columns)
     matrix, lower, upper = _rows(A, limits, n_columns)
     low, high = _bounds(bounds)
+    if isinstance(objectives, Mapping):
+        raise BadInputError("objectives", "must be a text, as C is a matrix", "a mapping")
     kinds = named_objectives(objectives, len(costs))
     program = make_program(
         matrix,

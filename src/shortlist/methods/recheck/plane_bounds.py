@@ -92,7 +92,8 @@ class BoundRows:
 
 def _whole(values: NDArray[np.float64]) -> Mask:
     """Mark integers that doubles hold exactly, and infinities, which are looked at where they count."""
-    return np.isinf(values) | ((values == np.rint(values)) & (np.abs(values) < LARGEST_INTEGER))
+    marks: Mask = np.isinf(values) | ((values == np.rint(values)) & (np.abs(values) < LARGEST_INTEGER))
+    return marks
 
 
 def _exact_sum(left: NDArray[np.float64], right: NDArray[np.float64]) -> int:
