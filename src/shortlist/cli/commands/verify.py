@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,6 +20,15 @@ EXIT_CODES = {"invalid": 1, "counted": 3}
 """What the command exits with where not everything was rechecked."""
 
 
+CertificateOut: TypeAlias = Annotated[
+    Path | None,
+    output(
+        "the certificate, for other auditors: as .json; of a complete front of products as .drat, with its "
+        "formula as .cnf beside it."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class EnsembleCheck:
     """The check of a pruned ensemble."""
@@ -28,7 +37,7 @@ class EnsembleCheck:
         Path | None,
         typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
     ] = None
-    certificate: Annotated[Path | None, output("the certificate as JSON, for other auditors.")] = None
+    certificate: CertificateOut = None
     trust: Trust = False
 
 
@@ -43,6 +52,7 @@ class FrontRecheck:
             "be repeated."
         ),
     ] = None
+    certificate: CertificateOut = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default none.")] = None
 
 
@@ -80,19 +90,24 @@ def verify(
     from shortlist.cli.files import check_files
 
     certificate = ensemble.certificate
+    is_front = model.suffix.casefold() == ".parquet"
     check_files(
         inputs={"MODEL": model, "TABLE": table, "--pool": ensemble.pool, "--attributes": front.attributes},
         outputs={"--certificate": certificate},
-        endings={"--certificate": (".json",)},
+        endings={"--certificate": (".drat",) if is_front else (".json",)},
     )
     check_shared(context.params)
-    is_front = model.suffix.casefold() == ".parquet"
     refuse_unused(context, KINDS, "a front" if is_front else "a model")
     if is_front:
         from shortlist.cli.text.front_checks import verify_front
 
         status = verify_front(
-            model, Path(table), attributes=front.attributes, time_limit=front.time_limit, json=json
+            model,
+            Path(table),
+            attributes=front.attributes,
+            time_limit=front.time_limit,
+            certificate=certificate,
+            json=json,
         )
     else:
         status = _verify_model(model, table, ensemble, json=json)

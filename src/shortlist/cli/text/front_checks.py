@@ -7,18 +7,28 @@ from shortlist.cli.text.output import finite, print_json, print_notes
 
 if TYPE_CHECKING:
     from shortlist.methods.recheck.front_check import FrontCheck
+    from shortlist.products.configuration.completeness_proof import CompletenessProof
+    from shortlist.products.configuration.front_search import Question
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
 
 
 def verify_front(
-    path: Path, against: Path, *, attributes: list[str] | None, time_limit: float | None, json: bool
+    path: Path,
+    against: Path,
+    *,
+    attributes: list[str] | None,
+    time_limit: float | None,
+    certificate: Path | None,
+    json: bool,
 ) -> str:
     """Recheck a front against a program or a feature model, tell of it, and return the status."""
     from shortlist._validation import as_positive_seconds
+    from shortlist.cli.text.delivery import save
     from shortlist.cli.text.front_text import is_staged
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
+    from shortlist.products.configuration.completeness_proof import prove_completeness
     from shortlist.results.front import Front
     from shortlist.results.front_table import COMMITTEES, PROGRAM
     from shortlist.runs.budget import Budget
@@ -30,21 +40,28 @@ def verify_front(
             f"{'committees' if front.method == COMMITTEES else 'stages'}."
         )
     notes: list[str] = []
+    proof: CompletenessProof | None = None
     with long_work() as (cancellation, tell), last_resort(time_limit):
         budget = Budget(
             as_positive_seconds(time_limit, "--time-limit"), report=tell, cancellation=cancellation
         )
         if PROGRAM in front.extras:
-            if attributes:
-                raise BadInputError("--attributes belongs to fronts of products. Leave it out.")
+            if attributes or certificate:
+                option = "--attributes" if attributes else "--certificate"
+                raise BadInputError(f"{option} belongs to fronts of products. Leave it out.")
             found = _of_program(front, against, budget, notes)
         else:
-            found = _of_products(front, against, attributes, budget, notes)
+            found, question = _of_products(front, against, attributes, budget, notes)
+            if certificate is not None and not found.failures:
+                proof = prove_completeness(question, front, budget=budget)
+                certificate = save(certificate, proof.save)
     print_notes(notes)
     if json:
-        print_json(check_facts(found, notes))
+        print_json(check_facts(found, notes) | _proof_facts(proof, certificate))
     else:
         _print(found, against)
+        if proof is not None:
+            print(_proof_sentence(proof, certificate))
     return found.status
 
 
@@ -59,7 +76,7 @@ def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str
 
 def _of_products(
     front: "Front", against: Path, attributes: list[str] | None, budget: "Budget", notes: list[str]
-) -> "FrontCheck":
+) -> "tuple[FrontCheck, Question]":
     from shortlist.cli.options.product_questions import question_again, read_question
     from shortlist.products.configuration.product_front import make_question, parse_question
     from shortlist.products.configuration.recheck import recheck_products
@@ -68,7 +85,28 @@ def _of_products(
     notes += asked.notes
     goals, bounds = parse_question(asked.line, asked.objectives, asked.limits, asked.attributes)
     question, _ = make_question(asked.line, goals, bounds, asked.requirements, budget=budget)
-    return recheck_products(question, front, budget=budget)
+    return recheck_products(question, front, budget=budget), question
+
+
+def _proof_facts(proof: "CompletenessProof | None", path: Path | None) -> dict[str, Any]:
+    if proof is None:
+        return {"certificate": None}
+    return {
+        "certificate": {
+            "path": str(path),
+            "clauses": proof.formula.n_clauses,
+            "steps": len(proof.steps),
+            "checked": proof.checked,
+        }
+    }
+
+
+def _proof_sentence(proof: "CompletenessProof", path: Path | None) -> str:
+    checked = "dratify has followed every step" if proof.checked else "any checker of DRAT can follow it"
+    return (
+        f"A proof of {len(proof.steps):,} steps that {proof.formula.n_clauses:,} clauses contradict each other "
+        f"is in {path}, and the clauses beside it; {checked}."
+    )
 
 
 def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
