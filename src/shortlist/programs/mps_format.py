@@ -111,7 +111,7 @@ class _Reading:
                 f"Integer columns without bounds lie in 0 to 1, as the format has it: {len(open_):,} columns."
             )
         if self.sense is Sense.MAX and len(self.parts.goals) > 1:
-            self.parts.notes.append("OBJSENSE MAX is taken for every free row; --objectives names others.")
+            self.parts.notes.append("OBJSENSE MAX is taken for every free row; `objectives` names others.")
         return self.parts.finished()
 
     def _fail(self, wanted: str, words: list[str], line: int) -> Exception:

@@ -84,8 +84,8 @@ def completeness_formula(question: Question, front: Front) -> Clauses:
             better.append(tuple(int(literal) for literal in clause if literal not in {None, False, True}))
         if len(definitions.clauses) > MOST_CLAUSES:
             raise BadInputError(
-                f"a proof by clauses needs at most {MOST_CLAUSES:,} of them, and this front more. Leave "
-                "--certificate out: verify proves it by sums of integers and by another solver."
+                f"a proof by clauses needs at most {MOST_CLAUSES:,} of them, and this front more. It "
+                "can be rechecked by sums of integers and by another solver."
             )
     return Clauses.from_clauses(definitions.n_variables, [*base, *definitions.clauses, *better])
 
