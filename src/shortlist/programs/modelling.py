@@ -113,7 +113,7 @@ def from_pyomo(model: Any) -> NamedProgram:
     from pyomo.core import Objective as PyomoObjective
 
     columns: dict[int, int] = {}
-    variables = []
+    variables: list[Any] = []
     for one in model.component_data_objects(Var, descend_into=True):
         columns[id(one)] = len(variables)
         variables.append(one)
