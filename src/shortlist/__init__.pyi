@@ -10,8 +10,8 @@ from shortlist.ensembles.estimators.evolved_ensemble import (
 )
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
-from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.pools.fitting import load_pool as load_pool

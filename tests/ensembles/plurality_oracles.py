@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.class_weights import (
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import (
     class_weights,
 )
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import FAILED
-from shortlist.guarantees.reject_labels import labels_of
+from shortlist.guarantees.cells import FAILED, labels_of
 from shortlist.multistage import MultiStageClassifier, next_step
 from shortlist.multistage.predict.prediction import REJECTED, decide_known
 

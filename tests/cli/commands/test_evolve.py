@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers
+from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from tests.cli.running import shortlist
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]

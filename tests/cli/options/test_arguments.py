@@ -18,8 +18,7 @@ from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner, pruning_methods
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
@@ -58,7 +57,7 @@ from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
-from shortlist.purchases.stage_classifiers import stage_classifier
+from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure

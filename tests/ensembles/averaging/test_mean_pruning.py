@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
-from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes

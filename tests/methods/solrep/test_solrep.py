@@ -15,14 +15,13 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
-from shortlist.methods.solrep.anchor_points import STAGE
 from shortlist.methods.solrep.limited_solves import LimitedSolves
-from shortlist.methods.solrep.reference_points import WALK
+from shortlist.methods.solrep.reference_points import STAGE, WALK
 from shortlist.methods.solrep.reference_solves import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.pareto.indicators import hypervolume, scaled
+from shortlist.pareto import hypervolume, scaled
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, open_study
@@ -452,9 +451,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
-    from shortlist.methods.solrep.checked_answers import answers_front
-    from shortlist.methods.solrep.limited_solves import Outcome
-    from shortlist.methods.solrep.solve_records import Record
+    from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front
     from shortlist.results.proof import Proof, Status
 
     program = knapsack(n=2, n_objectives=2)

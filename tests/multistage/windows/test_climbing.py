@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.runs import Budget
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of

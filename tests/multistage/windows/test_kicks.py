@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress, has_gaps
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, kicked, mended, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.runs import Budget, Cancellation
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of

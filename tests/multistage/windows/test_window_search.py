@@ -16,8 +16,8 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowOptions, fixed_merits, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.multistage.windows.window_search import (
     WindowResult,
     drawn_weightings,

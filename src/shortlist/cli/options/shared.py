@@ -227,7 +227,7 @@ def check_shared(given: Mapping[str, Any]) -> None:
     as_where(given.get("workers"), "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
     if given.get("answer_accuracy") is not None:
-        from shortlist.guarantees.tails import as_demand
+        from shortlist.guarantees.guarantee import as_demand
 
         as_demand(given["answer_accuracy"], given["confidence_level"])
     if "rows" in given:

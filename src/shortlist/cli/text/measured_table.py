@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shortlist.ensembles.protocol.measured import Difference, Measured
-    from shortlist.guarantees.intervals import Interval
+    from shortlist.guarantees.guarantee import Interval
 
 INTERVALS = (
     "Intervals at 95 %: Wilson's for accuracy, Wilson's of every class put together for balanced accuracy.",
@@ -65,7 +65,7 @@ class OnRowsThatChose:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.guarantees.intervals import wilson_interval
+        from shortlist.guarantees.guarantee import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 

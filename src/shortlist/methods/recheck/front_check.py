@@ -15,7 +15,7 @@ from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjec
 from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.milp.program import Program
-from shortlist.pareto.dominance import nondominated, nondominated_unique
+from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

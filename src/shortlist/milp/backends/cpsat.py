@@ -14,10 +14,10 @@ from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, decimal_steps
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession, Engine
-from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
+from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.proof import Status
 
 

@@ -8,9 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.multistage.problem.stages import completions
-from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, TableRules, walk_table
+from shortlist.multistage.search._enumeration import (
+    PLACE,
+    UNSEEN,
+    ArchivePath,
+    Blocks,
+    Outcomes,
+    Path,
+    Space,
+    TableRules,
+    walk_table,
+)
 from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES
-from shortlist.multistage.search._walk_arrays import PLACE, ArchivePath, Blocks, Space
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def _evolutionary_method(name: str) -> Callable[..., Front]:
 
         return nsga2
     if name == "ibed":
-        from shortlist.methods.evolution.ibed import ibed
+        from shortlist.methods.evolution.ibea import ibed
 
         return ibed
     from shortlist.methods.evolution.ibea import ibea

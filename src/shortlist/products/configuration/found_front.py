@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions
-from shortlist.pareto.dominance import nondominated_unique
+from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.checked_front import checked_front, products_front
 from shortlist.products.configuration.evolved_front import front_by_evolution
 from shortlist.products.configuration.front_search import (

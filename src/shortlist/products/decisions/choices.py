@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shortlist._validation import as_count
 from shortlist.errors import BadInputError
-from shortlist.logic.restriction import n_models_with
+from shortlist.logic.diagram import n_models_with
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.product_objectives import FeatureObjective

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import counted
 from shortlist.errors import BadInputError, ContradictionError
-from shortlist.logic.diagram import Diagram
-from shortlist.logic.restriction import n_models_with
+from shortlist.logic.diagram import Diagram, n_models_with
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.configuration.product_front import parse_question

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.logic.diagram import Diagram
-from shortlist.logic.restriction import least_sums
+from shortlist.logic.diagram import Diagram, least_sums
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.product_objectives import FeatureObjective
