@@ -12,7 +12,11 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [
     *sorted(page for page in (DOCS / "tutorials").glob("*.md") if page.stem != "index"),
     DOCS / "how-to" / "answers.md",
+    DOCS / "how-to" / "solve.md",
 ]
+FILE = re.compile(r"as `([\w.]+)`:.*?```text\n(.*?)```", flags=re.DOTALL)
+"""A file that a page shows, and its name."""
+
 BLOCK = re.compile(r"```(?P<kind>python|shell)\n(?P<text>.*?)```", flags=re.DOTALL)
 
 
@@ -33,6 +37,8 @@ def test_a_tutorial_runs_from_its_first_block_to_its_last(
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     blocks = list(BLOCK.finditer(page.read_text()))
+    for name, text in FILE.findall(page.read_text()):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     assert {block["kind"] for block in blocks} == {"python", "shell"}
     for block in blocks:
         if block["kind"] == "python":

@@ -37,6 +37,7 @@ from shortlist.products.configuration.requirements import read_requirements as r
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
+from shortlist.programs.arrays import solve_front as solve_front
 from shortlist.results.front import Front as Front
 from shortlist.results.objective import (
     Limit,  # noqa: F401

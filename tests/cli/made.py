@@ -15,6 +15,22 @@ MODEL = """features
             Camera {cost 2}
 """
 
+PROGRAM = """Minimize multi-objectives
+ cost:
+  3 x + 2 y
+ value:
+  Weight=-1 5 x + y
+Subject To
+ room: x + y >= 1
+Bounds
+ y <= 3
+Binary
+ x
+General
+ y
+End
+"""
+
 PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--workers", "1"]
 FOLDS = [
     "compare",
@@ -33,6 +49,7 @@ STAGE = ["stage", "table.csv", "--set", "max-stages=2", "--method", "enumerate",
 EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=10", "--workers", "1"]
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--set", "points=3"]
+SOLVE = ["solve", "p.lp", "--objectives", "min cost, max value"]
 WRITING = {
     "prune --out": [*PRUNE, "--out", "w.joblib"],
     "prune --out of a front": [*FRONT, "--out", "w.joblib"],
@@ -43,6 +60,8 @@ WRITING = {
     "configure --out": [*CONFIGURE, "--out", "w.parquet"],
     "compare --out": [*COMPARE, "--out", "w.parquet"],
     "compare --report": [*COMPARE, "--report", "w.html"],
+    "solve --out": [*SOLVE, "--out", "w.parquet"],
+    "solve --report": [*SOLVE, "--report", "w.html"],
     "stage --out": [*STAGE, "--out", "w.parquet"],
     "stage --out of a model": [*STAGE, "--out", "w.joblib"],
     "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
@@ -85,6 +104,7 @@ ADDING = {
         "--study",
         "w.db",
     ],
+    "solve --study": [*SOLVE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
     "compare --study of stages": [
         "compare",
@@ -106,6 +126,7 @@ ADDING = {
 PRINTING = {
     "predict": ["predict", "model.joblib", "table.csv"],
     "configure": [*CONFIGURE, "--json"],
+    "solve": [*SOLVE, "--json"],
     "front show": ["front", "show", "front.parquet"],
     "front diff": ["front", "diff", "front.parquet", "front.parquet"],
     "model info": ["model", "info", "m.uvl"],
@@ -122,6 +143,7 @@ def fill(folder: Path) -> None:
     rows = pd.DataFrame({"a": [i / 2 for i in range(60)], "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+    (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
     exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
     stages = [*STAGE, "--out", "stages.joblib"]

@@ -12,10 +12,10 @@ from shortlist.products.conversion import convert_model, first_difference
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import WRITABLE, parse_model, read_model, write_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from shortlist.source import Source
 from tests.examples import examples
 from tests.products import oracles, strategies
 

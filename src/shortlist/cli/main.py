@@ -25,6 +25,7 @@ from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.report import open_result, report
 from shortlist.cli.commands.reproduce import reproduce
 from shortlist.cli.commands.sample import sample
+from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
@@ -60,6 +61,7 @@ app.command(cls=WithSettings)(evolve)
 app.command()(predict)
 app.command()(verify)
 app.command(cls=WithSettings)(configure)
+app.command(cls=WithSettings)(solve)
 app.command(cls=WithSettings)(compare)
 app.command(cls=WithSettings)(reproduce)
 app.command(cls=WithSettings)(stage)

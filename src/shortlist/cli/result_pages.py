@@ -8,7 +8,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
-from shortlist.results.front import COMMITTEES, STAGED_METHODS, Front
+from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
@@ -119,6 +119,10 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         from shortlist.report.fronts import front_page_parts
 
         return "Committees", front_page_parts(front)
+    if PROGRAM in front.extras:
+        from shortlist.report.programs import program_parts
+
+        return "Program", program_parts(front)
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)

@@ -11,6 +11,7 @@ import numpy as np
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.papers.front_quality import (
     FrontTables,
@@ -32,8 +33,6 @@ from shortlist.products.configuration.search_options import (
     METHODS,
     OPTIONS,
     KeptEvolutionOptions,
-    SearchOptions,
-    SolRepOptions,
     search_options,
     takes,
 )

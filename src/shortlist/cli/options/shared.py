@@ -44,6 +44,9 @@ TableFile: TypeAlias = Annotated[
 FeatureModelFile: TypeAlias = Annotated[
     Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")
 ]
+ProgramFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="Integer program: LP or MPS, also compressed by gzip.")
+]
 SavedModelFile: TypeAlias = Annotated[
     Path, typer.Argument(help="Model file of shortlist prune, evolve or stage.")
 ]

@@ -107,6 +107,11 @@ class BoundedSolves:
         self._stage = stage
         self._witnesses: dict[tuple[int, ...], NDArray[np.int64]] = {}
 
+    @property
+    def solver_name(self) -> str:
+        """Who solves: the solver asked for, or CP-SAT where the numbers are too large for it."""
+        return "cpsat" if self._n_handed_over else self._solver.name
+
     def minimise(self, weights: Vector, upper: Vector, *, start: Vector | None = None) -> Vector | None:
         """Return the objectives of a solution that minimises ``weights @ f`` with ``f <= upper``.
 
