@@ -1,0 +1,1 @@
+"""Panels: whom to ask, in which order, when to stop, and at what price."""
