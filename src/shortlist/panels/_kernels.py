@@ -103,3 +103,69 @@ def logistic_loss(
                 for k in range(n_classes):
                     gradient[place + k] += confidence[i, j] * scores[i, k]
     return loss
+
+
+@kernel("int64(int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1])")
+def group_steps(
+    order: Longs, breaks: Longs, stopped: Longs, going_on: Longs, cuts: Longs, points: Longs
+) -> int:
+    """Write what a group of cases costs from each threshold on, the cheapest first; return how many points.
+
+    The first cases of `order`, the surest, stop; the others go on. `stopped` and `going_on` hold loss and
+    price of each case. `breaks` marks after how many cases a threshold can lie. Only points that no other
+    of the group dominates are written, each with its cut, where going on costs at least nothing.
+    """
+    n_cases = order.shape[0]
+    loss, price = 0, 0
+    for i in range(n_cases):
+        loss += stopped[order[i], 0]
+        price += stopped[order[i], 1]
+    count = 0
+    least = loss + 1
+    cut = n_cases
+    while True:
+        if breaks[cut] == 1 and loss < least:
+            if count > 0 and points[count - 1, 1] == price:
+                count -= 1
+            cuts[count] = cut
+            points[count, 0] = loss
+            points[count, 1] = price
+            least = loss
+            count += 1
+        if cut == 0:
+            return count
+        cut -= 1
+        case = order[cut]
+        loss += going_on[case, 0] - stopped[case, 0]
+        price += going_on[case, 1] - stopped[case, 1]
+
+
+@kernel("int64(int64[:, ::1], int64[:, ::1], int64, int64[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
+def merge_steps(
+    first: Longs, second: Longs, lowest: int, best: Longs, source: Longs, points: Longs, parts: Longs
+) -> int:
+    """Add every point of one group to every point of another, and write the sums that none dominates.
+
+    `best` and `source` have room for each loss from `lowest` on; `parts` gets the places of both summands.
+    The points are written with rising loss and falling price; the first summands win ties.
+    """
+    width = best.shape[0]
+    for place in range(width):
+        source[place] = -1
+    n_second = second.shape[0]
+    for a in range(first.shape[0]):
+        for b in range(n_second):
+            place = first[a, 0] + second[b, 0] - lowest
+            price = first[a, 1] + second[b, 1]
+            if source[place] < 0 or price < best[place]:
+                best[place] = price
+                source[place] = a * n_second + b
+    count = 0
+    for place in range(width):
+        if source[place] >= 0 and (count == 0 or best[place] < points[count - 1, 1]):
+            points[count, 0] = place + lowest
+            points[count, 1] = best[place]
+            parts[count, 0] = source[place] // n_second
+            parts[count, 1] = source[place] % n_second
+            count += 1
+    return count

@@ -194,8 +194,8 @@ class Votes:
         """Return the votes for each class, ``(n_cases, n_classes)``."""
         tally = np.zeros((len(answers.words), answers.n_classes + 1), dtype=np.int64)
         rows = np.arange(len(tally))
-        for column in range(answers.words.shape[1]):
-            tally[rows, answers.words[:, column]] += self.votes[column]
+        for column, votes in zip(answers.words.T, self.votes, strict=False):  # of those asked so far
+            tally[rows, column] += votes
         return tally[:, :-1]
 
     def plain(self) -> dict[str, Any]:

@@ -223,8 +223,7 @@ def settled(votes: Any, answers: Heard) -> Mask:
     A judge who was asked and is silent will not vote; `votes` are of all judges of the committee, and
     `answers` of those asked so far, who are the first of them.
     """
-    asked = Votes(votes.judges, votes.votes[: len(votes.judges)], votes.rule, votes.missing)
-    tally = np.sort(asked.tally(answers), axis=1)
+    tally = np.sort(votes.tally(answers), axis=1)
     left = sum(votes.votes[len(votes.judges) :])
     first, second = tally[:, -1], tally[:, -2]
     sure = first > second + left
