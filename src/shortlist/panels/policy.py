@@ -22,7 +22,6 @@ from shortlist.panels.decisions import (
     Decided,
     Decision,
     Heard,
-    Votes,
     heard,
 )
 
@@ -122,6 +121,9 @@ class Panel:
     latencies : tuple of float
         The mean seconds of each judge; NaN where not known.
     final : Final
+    least : float, default=0
+        How sure an answer has to be under a promise; a case of a less sure one ends as one of which the last
+        stage is not sure. Infinite where nothing is promised, and then no case is answered.
     """
 
     judges: tuple[str, ...]
@@ -131,6 +133,7 @@ class Panel:
     scale: ConfidenceScale
     latencies: tuple[float, ...]
     final: Final = Final()
+    least: float = 0.0
 
     def run(self, log: AnswerLog) -> Outcome:
         """Answer the cases of a log, asking stage after stage, and count what that costs.
@@ -144,7 +147,17 @@ class Panel:
         answers = heard(_of_judges(log, places), self.scale)
         prices = log.prices[:, places]
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
-        return run_stages(self.stages, answers, prices, latency, self.final)
+        return self._kept(run_stages(self.stages, answers, prices, latency, self.final))
+
+    def _kept(self, outcome: Outcome) -> Outcome:
+        """Take back the answers that are less sure than a promise needs."""
+        unsure = (outcome.codes >= 0) & (outcome.sure < self.least)
+        handed = outcome.handed_over | (unsure & (self.final.kind == HAND_OVER))
+        return outcome._replace(
+            codes=np.where(unsure, UNDECIDED, outcome.codes),
+            price=outcome.price + self.final.price * (handed & ~outcome.handed_over),
+            handed_over=handed,
+        )
 
     def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
         """Say whom to ask next about a case, or what is decided, as the exported reader does.
@@ -211,6 +224,7 @@ class Panel:
             "judges": judges,
             "stages": [_plain_stage(stage) for stage in self.stages],
             "final": {"kind": self.final.kind, "price": self.final.price},
+            "least": None if self.least == NEVER else self.least,
         }
         return policy | {"digest": reader.digest(policy)}
 

@@ -13,7 +13,7 @@ from shortlist.arrays import Floats, Mask
 from shortlist.panels.chains import threshold_front
 from shortlist.panels.decisions import Decided, Heard, Votes
 from shortlist.panels.learning import OutOfFold
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, is_done, run_stages
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, run_stages
 from shortlist.runs.budget import Budget
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
