@@ -16,7 +16,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 Opinion = list[float] | None
 """The probabilities of the classes; None for an abstention."""
@@ -89,6 +89,9 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
         _check_row(row)
         told = kinds.get(policy["kind"], _of_committee)(policy, row, failed)
         columns, reasons = _columns_of(policy), failed if isinstance(failed, dict) else {}
+        if policy["kind"] == "stages":
+            done = [stage for stage in policy["stages"] if stage["number"] <= told["stage"]]
+            told["asked"] = [policy["features"][place]["name"] for stage in done for place in stage["buys"]]
         asked = [name for name in told.get("asked", columns) if name in columns]
         given = {name: [row[one] for one in columns[name] if one in row] for name in asked}
     except ReaderError:
@@ -260,12 +263,10 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
     """Return what a panel decides, or whom it asks; who is silent, fails or says no class has no vote."""
     labels, final = [_word(label) for label in policy["classes"]], policy["final"]
     heard: dict[int, int | None] = {}
-    asked, needs, unknown, stage = [], [], dict[str, str](), {"number": 0, "cost": 0.0}
-    label, sure, shares, ends = None, None, [], False
-    for number, one in enumerate(policy["stages"], start=1):
-        paid = stage["cost"]
-        for place in one["asks"]:
-            judge = policy["judges"][place]
+    asked, needs, unknown = list[str](), list[str](), dict[str, str]()
+    number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
+    for stage in policy["stages"]:
+        for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
             word = _said(judge, row, failed)
             if word is None:
                 needs.append(judge["name"])
@@ -273,35 +274,38 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
             heard[place] = labels.index(word) if word in labels else None
             unknown |= {judge["name"]: word} if word and heard[place] is None else {}
             asked.append(judge["name"])
-            paid += judge["price"]
-        stage = {"number": number - bool(needs), "cost": paid}
+            cost += judge["price"]
         if needs:
             break
-        scored = "votes" not in one["decision"]
-        label, shares, ends = (_scored if scored else _voted)(policy, one, heard, row)
-        sure = 0.0 if label is None else shares[label]
-        if number == len(policy["stages"]) and final["kind"] == "answer":
-            ends = label is not None
-        elif not one["settled"]:
-            least = None if label is None else one["answer_from"][label]
-            ends = least is not None and sure >= least
-        if ends:
+        number += 1
+        best = (_voted if "votes" in stage["decision"] else _scored)(policy, stage, heard, row)
+        if _ends(stage, best, always=number == len(policy["stages"]) and final["kind"] == "answer"):
+            answers = policy["least"] is not None and best.sure >= policy["least"]
             break
-    is_over = not (ends or needs)
-    stage["cost"] += final["price"] if is_over else 0
-    told = _told(policy, label if ends else None, shares, sure, stage, needs=needs, unknown=unknown)
-    return told | {"asked": asked, "handed_over": is_over and final["kind"] == "hand-over"}
+    is_left = not (answers or needs)
+    last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
+    label = best.label if answers else None
+    told = _told(policy, label, best.shares, best.sure, last, needs=needs, unknown=unknown)
+    return told | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+
+
+def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
+    """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
+    if always or best.label is None:
+        return best.label is not None
+    least = stage["answer_from"][best.label]
+    return best.settled if stage["settled"] else least is not None and best.sure >= least
 
 
 def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
     """Return answers with a column each for label and confidence, and nothing in place of blanks."""
     columns: dict[str, Any] = {}
     for name, value in row.items():
-        parts = {part: value.get(part) for part in ("label", "confidence")} if isinstance(value, dict) else {}
-        columns |= {f"{name}.{part}": one for part, one in parts.items()} or {name: value}
-    return {
-        name: None if isinstance(value, str) and value.isspace() else value for name, value in columns.items()
-    }
+        if isinstance(value, dict) and "label" not in value:
+            raise ReaderError(f"{name!r} must have a label, got a dict without.")
+        parts = ("label", "confidence") if isinstance(value, dict) else ()
+        columns |= {f"{name}.{part}": value.get(part) for part in parts} or {name: value}
+    return {name: None if isinstance(one, str) and one.isspace() else one for name, one in columns.items()}
 
 
 def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | None:
@@ -325,11 +329,16 @@ def _word(label: Any) -> str:
     return whole if is_whole else text
 
 
-Ends = tuple[int | None, list[float], bool]
-"""The class that a stage of a panel decides, shares of the classes, and whether votes left can change it."""
+class Decided(NamedTuple):
+    """What a stage of a panel decides: a class, how probable each is, and whether votes left can change it."""
+
+    label: int | None
+    shares: list[float]
+    sure: float
+    settled: bool
 
 
-def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> Ends:
+def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> Decided:
     votes, knows = stage["decision"]["votes"], stage["knows"]
     tally = [0] * len(policy["classes"])
     for place, number in zip(knows, votes, strict=False):  # further votes are of judges who come later
@@ -340,10 +349,12 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     *_, second, most = sorted(tally)
     wins = most > second and (not least or 2 * most > whole)
     settled = most > second + left and (not least or 2 * most > whole + (0 if counts else left))
-    return tally.index(most) if wins else None, [one / max(1, whole) for one in tally], settled
+    shares = [one / max(1, whole) for one in tally]
+    label = tally.index(most) if wins else None
+    return Decided(label, shares, max(shares) if wins else 0.0, settled)
 
 
-def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Ends:
+def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
     decision, scores = stage["decision"], stage["decision"]["bias"]
     for place, labels, slopes in zip(stage["knows"], decision["labels"], decision["slopes"], strict=True):
         label = heard[place]
@@ -355,8 +366,8 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
     *_, second, most = sorted(shares)
     if not sum(shares) > 0:  # nor NaN
         raise ReaderError("the scores of the panel are too large for this row.")
-    has_answer = any(heard[place] is not None for place in stage["knows"])
-    return shares.index(most) if has_answer and most - second > EQUAL else None, shares, False
+    wins = most - second > EQUAL and any(heard[place] is not None for place in stage["knows"])
+    return Decided(shares.index(most) if wins else None, shares, most if wins else 0.0, settled=False)
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
@@ -760,6 +771,8 @@ def _check_panel(policy: Any) -> None:
         _need(_are_numbers([one for one in stage["answer_from"] if one is not None]), "answer_from")
         _check_panel_decision(stage, n_classes)
     _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
+    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
+    _need(policy["least"] is None or _is_number(policy["least"]), "least")
 
 
 def _check_panel_decision(stage: Any, n_classes: int) -> None:

@@ -50,6 +50,7 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         scale=ConfidenceScale(low, high, usual, np.array([scale is not None for scale in scales])),
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
+        least=NEVER if policy["least"] is None else policy["least"],
     )
 
 
