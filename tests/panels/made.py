@@ -47,7 +47,7 @@ def given_of(log: AnswerLog, case: int, rng: np.random.Generator) -> dict[str, A
 
 
 def decision_of(
-    rng: np.random.Generator, kind: str, judges: tuple[int, ...], n_votes: int, n_classes: int = len(CLASSES)
+    rng: np.random.Generator, kind: str, judges: tuple[int, ...], n_votes: int, n_classes: int
 ) -> Decision:
     """A decision of a kind, with votes of `n_votes` judges where it votes."""
     if kind == "scores":
@@ -69,20 +69,20 @@ def panel_of_kind(
     rng: np.random.Generator, log: AnswerLog, kind: str, n_stages: int, final: Final, *, least: float = 0.0
 ) -> Panel:
     """A panel over all judges of a log."""
-    n_judges = len(log.judges)
+    n_judges, n_classes = len(log.judges), len(log.classes)
     order = rng.permutation(n_judges).tolist()
     is_settled = kind.endswith("settled")
     parts = [[one] for one in order] if is_settled else [p.tolist() for p in np.array_split(order, n_stages)]
-    settled_votes = decision_of(rng, kind.replace("settled", "weighted"), tuple(order), n_judges)
+    settled_votes = decision_of(rng, kind.replace("settled", "weighted"), tuple(order), n_judges, n_classes)
     stages, asked = [], tuple[int, ...]()
     for part in parts:
         asked += tuple(part)
-        answer_from = tuple(rng.choice([0.4, 0.5, 2 / 3, 0.75, 0.9, 1.0, np.inf], len(CLASSES)).tolist())
+        answer_from = tuple(rng.choice([0.4, 0.5, 2 / 3, 0.75, 0.9, 1.0, np.inf], n_classes).tolist())
         if is_settled:
             assert isinstance(settled_votes, Votes)
             decision: Decision = Votes(asked, settled_votes.votes, settled_votes.rule, settled_votes.missing)
         else:
-            decision = decision_of(rng, kind, tuple(rng.permutation(asked).tolist()), len(asked))
+            decision = decision_of(rng, kind, tuple(rng.permutation(asked).tolist()), len(asked), n_classes)
         stages.append(Stage(tuple(part), decision, answer_from, settled=is_settled))
     scale: ConfidenceScale = confidence_scale(log)
     prices = tuple(log.prices[0].tolist())
