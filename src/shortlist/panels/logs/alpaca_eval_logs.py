@@ -10,9 +10,9 @@ from typing import Any
 
 from shortlist._words import counted
 from shortlist.errors import BadFileError
-from shortlist.panels.logs.json_content import fingerprint, number, objects, scalar_features
+from shortlist.panels.logs.json_content import fingerprint, number, objects
 from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import COLUMNS, Records, records_of
+from shortlist.panels.logs.records import COLUMNS, Records, features_of, records_of
 
 SHOWN = ("instruction", "input", "output_1", "output_2")
 """What an annotator sees, which is what makes a case."""
@@ -37,13 +37,11 @@ def alpaca_eval_records(
     BadFileError
         If a preference is no number from 1 to 2, or a field that is needed is missing.
     """
-    import pandas as pd
-
     rows = [_record(place, annotation, columns) for place, annotation in objects(source, document)]
     draws = sum(row["draw"] for row in rows)
     if draws:
         notes.append(f"{source}: {counted(draws, 'draw')} count as no answer.")
-    features = pd.DataFrame([row.pop("features") for row in rows])
+    features = features_of(source, [row.pop("features") for row in rows], columns.features, "annotations")
     return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
 
 
@@ -67,7 +65,7 @@ def _record(place: str, annotation: dict[str, Any], columns: LogColumns) -> dict
         "truth": annotation.get(columns.target) if columns.target else None,
         "price": number(_either(annotation, "price_per_example")),
         "latency": number(_either(annotation, "time_per_example")),
-        "features": scalar_features({name: annotation.get(name) for name in columns.features}),
+        "features": annotation,
     }  # fmt: skip
 
 

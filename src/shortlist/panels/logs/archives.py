@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from shortlist.errors import BadFileError
 from shortlist.tables.files import read_up_to
-from shortlist.tables.workbooks import DAMAGED, MOST_UNPACKED
+from shortlist.tables.workbooks import DAMAGED
 
 ZSTANDARD = 93
 LOCAL_HEADER = struct.Struct("<4s5H3L2H")
-MOST_MEMBERS = 1_000_000
+MOST_OF_MEMBER, MOST_OF_ALL = 2**27, 2**33
+"""Bytes that one member, and all that are read one after the other, may unpack to."""
 
 
 def member_names(content: bytes) -> list[str]:
@@ -27,7 +28,7 @@ def member_names(content: bytes) -> list[str]:
         return []
 
 
-def members(name: str, content: bytes, wanted: list[str], most: int = MOST_UNPACKED) -> Iterator[bytes]:
+def members(name: str, content: bytes, wanted: list[str]) -> Iterator[bytes]:
     """Yield the bytes of members of an archive, one after the other.
 
     Parameters
@@ -38,19 +39,17 @@ def members(name: str, content: bytes, wanted: list[str], most: int = MOST_UNPAC
         Of the archive.
     wanted : list of str
         The members' names.
-    most : int
-        All of them together may unpack to so many bytes.
 
     Raises
     ------
     BadFileError
-        If the archive is damaged or encrypted, or unpacks to more.
+        If the archive is damaged or encrypted, or unpacks to more than :data:`MOST_OF_ALL`.
     """
-    left = most
+    left = MOST_OF_ALL
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for one in wanted:
-                unpacked = _member(name, content, archive, archive.getinfo(one), left)
+                unpacked = _member(name, content, archive, archive.getinfo(one), min(left, MOST_OF_MEMBER))
                 left -= len(unpacked)
                 yield unpacked
     except BadFileError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, label_of, make_log, sorted_labels
@@ -74,6 +74,12 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     if repeated:
         notes.append(
             f"{counted(repeated, 'row')} of the log repeat a case, as another epoch or run; no split parts them."
+        )
+    twice = frame["judge"][keys["again"] > 0].unique().tolist()
+    if twice:
+        notes.append(
+            f"Several logs hold answers of {all_of(map(repr, twice), most=8)} on the same cases, which count as "
+            "repeats."
         )
     return frame.assign(row=row, column=column)
 

@@ -14,9 +14,9 @@ from typing import Any
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.json_content import field, objects, plain, scalar_features
+from shortlist.panels.logs.json_content import field, objects, plain
 from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import Records, records_of
+from shortlist.panels.logs.records import Records, features_of, records_of
 from shortlist.panels.logs.tables import most_probable
 
 TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*")
@@ -40,8 +40,6 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     BadFileError
         If a field that is needed is missing or of another kind.
     """
-    import pandas as pd
-
     kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
     choices = [_choices(place, sample) for place, sample in kept]
     named = choices[0] if choices[0] and all(one == choices[0] for one in choices) else None
@@ -55,7 +53,7 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     ties = sum(row["answer"] is None and bool(row["probabilities"]) for row in rows)
     if ties:
         notes.append(f"{source}: {counted(ties, 'sample')} with equally likely choices count as no answer.")
-    features = pd.DataFrame([row.pop("features") for row in rows])
+    features = features_of(source, [row.pop("features") for row in rows], columns.features, "the documents")
     return records_of(source, {name: [row[name] for row in rows] for name in rows[0]}, features)
 
 
@@ -102,10 +100,10 @@ def _record(
     said = sample["filtered_resps"]
     answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
     return {
-        "case": case, "answer": answer, "probabilities": shares,
+        "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer, "probabilities": shares,
         "confidence": max(shares.values()) if shares else None,
         "truth": _truth(place, sample, columns.target, named),
-        "features": scalar_features({name: doc.get(name) for name in columns.features}),
+        "features": doc,
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.archives import member_names, members
 from shortlist.panels.logs.json_content import (
     field,
@@ -18,10 +19,9 @@ from shortlist.panels.logs.json_content import (
     objects,
     parsed_json,
     plain,
-    scalar_features,
 )
 from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import COLUMNS, Records, records_of
+from shortlist.panels.logs.records import COLUMNS, Records, features_of, records_of
 
 HEADER, START = "header.json", "_journal/start.json"
 """Members that say what was evaluated; the former is there once the evaluation has ended."""
@@ -67,23 +67,33 @@ def inspect_records(source: str, document: Any, columns: LogColumns, notes: list
 def _records(
     source: str, header: Any, samples: Iterable[Any], columns: LogColumns, notes: list[str]
 ) -> Records:
-    import pandas as pd
-
     if not isinstance(header, dict):
         raise BadFileError(source, "must begin with an object", type(header).__name__, "Write it again.")
     about = field(source, header, "eval", dict, needed=True)
     model = field(source, about, "model", str, needed=True)
+    judge = model if columns.judge is None else f"{model} {_setting(source, about, columns.judge)}"
     task = field(source, about, "task", str)
     scorers: dict[str, int] = {}
     rows = [
-        _sample(place, sample, columns, scorers, model) | {"judge": model, "task": task}
+        _sample(place, sample, columns, scorers, model) | {"judge": judge, "task": task}
         for place, sample in objects(source, samples)
     ]
     if not rows:
         raise BadFileError(source, "must hold samples", "none", "Run the evaluation to its end.")
     _note(source, rows, scorers, columns, notes)
-    features = pd.DataFrame([row.pop("features") for row in rows])
+    features = features_of(
+        source, [row.pop("features") for row in rows], columns.features, "the metadata of samples"
+    )
     return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
+
+
+def _setting(source: str, about: dict[str, Any], name: str) -> str:
+    """Return a setting of the evaluation, which tells judges of one model apart."""
+    parts = [about, *(field(source, about, part, dict) or {} for part in ("task_args", "metadata"))]
+    found = next((part[name] for part in parts if part.get(name) is not None), None)
+    if found is None:
+        raise BadInputError(source, f"must have the setting {name!r}", "none in the evaluation's arguments")
+    return label_of(plain(found))
 
 
 def _sample(
@@ -95,11 +105,16 @@ def _sample(
             raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])
     metadata = field(place, sample, "metadata", dict) or {}
     usage = _usage(place, sample, model)
+    answer = _answer(place, sample, columns.answer, scorers)
+    truth = _truth(place, sample, metadata, columns)
+    if isinstance(truth, list) and truth:  # several answers are right: they count as the first of them
+        answer = truth[0] if label_of(answer) in map(label_of, truth) else answer
+        truth = truth[0]
     return {
         "case": sample["id"], "epoch": sample["epoch"], "content": fingerprint(sample.get("input")),
-        "answer": _answer(place, sample, columns.answer, scorers), "truth": _truth(place, sample, metadata, columns),
+        "answer": answer, "truth": truth,
         "latency": number(sample.get("total_time")), "failed": sample.get("error") is not None,
-        "model": model, "features": scalar_features({name: metadata.get(name) for name in columns.features}),
+        "model": model, "features": metadata,
         **usage,
     }  # fmt: skip
 
@@ -128,7 +143,8 @@ def _truth(place: str, sample: dict[str, Any], metadata: dict[str, Any], columns
         if columns.target is None:
             return None
         raise BadInputError(place, f"must have the field {name!r}", "none in the sample or its metadata")
-    return plain(sample.get(name, metadata.get(name)))
+    told = sample.get(name, metadata.get(name))
+    return [plain(one) for one in told] if isinstance(told, list) else plain(told)
 
 
 def _usage(place: str, sample: dict[str, Any], model: str) -> dict[str, Any]:

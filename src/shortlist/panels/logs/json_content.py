@@ -122,13 +122,8 @@ def fingerprint(value: Any) -> str | None:
 def number(value: Any) -> float | None:
     """Return a number of JSON as a float, None for null; whatever is no number as it is, to be refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return value  # type: ignore[no-any-return]
+        return value
     try:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def scalar_features(owner: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are numbers, texts or truth values."""
-    return {str(name): value for name, value in owner.items() if isinstance(value, str | int | float | bool)}

@@ -38,7 +38,8 @@ class LogColumns:
     case : str, optional
         Names the case.
     judge : str, optional
-        Names the judge, in a long table.
+        Names the judge, in a long table. Of inspect-ai a setting of the evaluation or an argument of the task
+        that tells judges of one model apart.
     answer : str, optional
         Holds the answer, in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or a
         field of the output (promptfoo) that does.
@@ -53,7 +54,7 @@ class LogColumns:
     features : sequence of str, default=()
         Columns of the case that cost nothing.
     drop : sequence of str, default=()
-        Columns that are not read.
+        Columns or judges that are left out.
     label_suffix, confidence_suffix, price_suffix, latency_suffix : str
         Of a wide table with several columns for a judge: what follows the judge's name.
     fold_case : bool, default=False

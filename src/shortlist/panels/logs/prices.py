@@ -140,9 +140,9 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
     ]
     told = zip(table["model"].astype(str), *(column.tolist() for column in columns), strict=True)
     found = {
-        model: TokenPrices(*(None if math.isnan(price) else price for price in prices))
-        for model, *prices in told
-        if not math.isnan(prices[0]) and not math.isnan(prices[1])
+        model: TokenPrices(read, write, *(None if math.isnan(one) else one for one in of_cache))
+        for model, read, write, *of_cache in told
+        if not math.isnan(read) and not math.isnan(write)
     }
     if not found:
         raise BadFileError(name, "must price at least one model", "none", "Fill in the prices.")
@@ -154,7 +154,7 @@ def token_prices_of(model: str, prices: Mapping[str, TokenPrices]) -> TokenPrice
 
     Where the table has only such names, the model must be that of one alone.
     """
-    places = [place for place in (0, *(at + 1 for at, sign in enumerate(model) if sign in "/:"))]
+    places = [0, *(at + 1 for at, sign in enumerate(model) if sign in "/:")]
     for place in places:
         if model[place:] in prices:
             return prices[model[place:]]

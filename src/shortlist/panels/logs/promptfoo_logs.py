@@ -10,9 +10,9 @@ from typing import Any
 
 from shortlist._words import counted
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.panels.logs.json_content import field, fingerprint, number, objects, plain, scalar_features
+from shortlist.panels.logs.json_content import field, fingerprint, number, objects, plain
 from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import COLUMNS, Records, records_of
+from shortlist.panels.logs.records import COLUMNS, Records, features_of, records_of
 
 
 def promptfoo_results(document: Any) -> list[Any] | None:
@@ -42,8 +42,6 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
     BadFileError
         If a field that is needed is missing or of another kind.
     """
-    import pandas as pd
-
     rows = [_record(place, result, columns) for place, result in objects(source, results)]
     prompts = {row["prompt"] for row in rows}
     repeats: dict[tuple[str, str], int] = {}
@@ -59,7 +57,7 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
         count = sum(row[what] for row in rows)
         if count:
             notes.append(f"{source}: {sentence.format(counted(count, 'result'))}")
-    features = pd.DataFrame([row.pop("features") for row in rows])
+    features = features_of(source, [row.pop("features") for row in rows], columns.features, "the variables")
     return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
 
 
@@ -81,7 +79,7 @@ def _record(place: str, result: dict[str, Any], columns: LogColumns) -> dict[str
         "input_tokens": None if cached else number(usage.get("prompt")),
         "output_tokens": None if cached else number(usage.get("completion")),
         "failed": bool(failed), "cached": cached,
-        "features": scalar_features({name: known.get(name) for name in columns.features}),
+        "features": known,
     }  # fmt: skip
 
 

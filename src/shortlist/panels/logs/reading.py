@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._validation import as_choice
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
@@ -17,7 +17,7 @@ from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.records import Records, as_text, joined
 from shortlist.panels.logs.tables import IDENTIFIER, table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
-from shortlist.tables.files import read_content, table_of_bytes, unpacked
+from shortlist.tables.files import read_content, table_of_bytes
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def read_log(
     records = _records_of_files(files, form, named, notes, truth_elsewhere=truth is not None)
     if truth is not None:
         records = _with_truth(records, truth, named, notes)
+    records = _without(records, named.drop)
     records = priced(records, notes, costs=costs, token_prices=token_prices)
     return assembled(records, notes, classes=classes, fold_case=named.fold_case)
 
@@ -98,16 +99,16 @@ def _records_of_files(
     *,
     truth_elsewhere: bool,
 ) -> Records:
-    found: dict[str, str] = {}
+    found: dict[tuple[str, ...], str] = {}
     parts = []
     for path in files:
         name, content = ("", b"") if _is_example(path) else read_content(path)
         name = name or str(path)
-        digest = hashlib.sha256(content or name.encode()).hexdigest()
-        if digest in found:
-            raise BadInputError(name, "must differ from the other logs", f"a copy of {found[digest]}")
-        found[digest] = name
         part = _file_records(name, content, form, columns, notes, truth_elsewhere=truth_elsewhere)
+        digest = hashlib.sha256(content or name.encode()).hexdigest()
+        same = found.setdefault((digest, *part.frame["judge"].unique()), name)
+        if same is not name:
+            raise BadInputError(name, "must differ from the other logs", f"a copy of {same}", "Name it once.")
         if len(files) > 1 and part.numbered:
             raise BadInputError(
                 name,
@@ -117,6 +118,19 @@ def _records_of_files(
             )
         parts.append(part)
     return joined(parts) if len(parts) > 1 else parts[0]
+
+
+def _without(records: Records, names: Sequence[str]) -> Records:
+    """Return the records without those of some judges; a name may also be that of a column."""
+    judges = set(records.frame["judge"])
+    wrong = [name for name in names if name not in judges and name not in records.columns]
+    if wrong:
+        advice = did_you_mean(wrong[0], [*judges, *records.columns])
+        raise BadInputError("drop", "must name columns or judges of the log", repr(wrong[0]), advice)
+    kept = records.frame[~records.frame["judge"].isin(list(names))]
+    if kept.empty:
+        raise BadInputError("drop", "must leave a judge", "all of them", "Drop fewer.")
+    return replace(records, frame=kept.reset_index(drop=True))
 
 
 def _is_example(path: str | Path) -> bool:
@@ -136,7 +150,7 @@ def _file_records(
     if _is_example(name):
         table = read_table(name, notes)
     else:
-        found = content_of(name, content if content.startswith(b"PK") else unpacked(name, content))
+        found = content_of(name, content)
         records = tool_records(name, found, columns, notes)
         kind = found.form.removesuffix(" archive")
         if form is not None and form != kind and (records is not None or form in TOOL_FORMS):
@@ -144,23 +158,16 @@ def _file_records(
             raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
         if records is not None:
             return records
-        table = _table_of(name, content, found, notes)
+        table = _table_of(name, found, notes)
     return table_records(name, table, columns, notes, form=form, truth_elsewhere=truth_elsewhere)
 
 
-def _table_of(name: str, content: bytes, found: Content, notes: list[str]) -> "pd.DataFrame":
+def _table_of(name: str, found: Content, notes: list[str]) -> "pd.DataFrame":
     """Return the table of a file that is no log of a tool."""
     import pandas as pd
 
     if found.form != "rows":
-        try:
-            return table_of_bytes(name, content, notes)
-        except BadFileError as error:
-            if content.startswith(b"PK"):
-                raise BadFileError(
-                    name, f"must be {LOOKED_FOR}", f"an archive that is none of them ({error})"
-                ) from None
-            raise
+        return table_of_bytes(name, found.value, notes)
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
@@ -173,12 +180,12 @@ def _table_of(name: str, content: bytes, found: Content, notes: list[str]) -> "p
 def _with_truth(records: Records, truth: str | Path, columns: LogColumns, notes: list[str]) -> Records:
     """Return records with the truth of another file; cases that it does not name have none."""
     name, content = read_content(truth)
-    found = content_of(name, content if content.startswith(b"PK") else unpacked(name, content))
+    found = content_of(name, content)
     told = tool_records(name, found, columns, notes)
     if told is not None:
         of_case = _plurality(told)
     else:
-        of_case = _truth_of_table(name, _table_of(name, content, found, notes), columns)
+        of_case = _truth_of_table(name, _table_of(name, found, notes), columns)
     cases = records.frame["case"]
     others = len(set(of_case) - set(cases))
     if others:

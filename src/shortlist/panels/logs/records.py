@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist._words import counted
-from shortlist.errors import BadFileError
+from shortlist._words import all_of, counted
+from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 
 if TYPE_CHECKING:
@@ -44,12 +44,42 @@ class Records:
         What messages call the file.
     numbered : bool
         Whether cases are called by the numbers of their rows, which mean nothing in another file.
+    columns : tuple of str
+        Those of the file, if it is a table.
     """
 
     frame: "pd.DataFrame"
     features: tuple[str, ...] = ()
     source: str = ""
     numbered: bool = False
+    columns: tuple[str, ...] = ()
+
+
+def features_of(
+    source: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str], where: str
+) -> "pd.DataFrame":
+    """Return the features of cases from what a log tells of each of them; lists and objects are left out.
+
+    Raises
+    ------
+    BadInputError
+        If no row has one of them; `where` says where they were looked for.
+    """
+    import pandas as pd
+
+    plain = (str, int, float, bool)
+    columns = {
+        name: [row.get(name) if isinstance(row.get(name), plain) else None for row in rows] for name in names
+    }
+    for name, values in columns.items():
+        if all(value is None for value in values):
+            known = dict.fromkeys(
+                key for row in rows for key, value in row.items() if isinstance(value, plain)
+            )
+            raise BadInputError(
+                source, f"must tell the feature {name!r} in {where}", f"{all_of(map(repr, known), most=8)}"
+            )
+    return pd.DataFrame(columns, index=range(len(rows)))
 
 
 def records_of(
@@ -182,6 +212,11 @@ def joined(parts: Sequence[Records]) -> Records:
     features = tuple(dict.fromkeys(name for part in parts for name in part.features))
     filled = [part.frame.dropna(axis="columns", how="all") for part in parts]
     frame = pd.concat(filled, ignore_index=True).reindex(columns=[*COLUMNS, *features])
+    for name in set(frame.columns) - set(NUMBERS):
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+    frame = frame.astype(dict.fromkeys(NUMBERS, np.float64))
     if frame["task"].nunique() > 1:
         frame["case"] = frame["task"].astype(str) + "/" + frame["case"].astype(str)
-    return Records(frame, features, ", ".join(dict.fromkeys(part.source for part in parts)))
+    sources = ", ".join(dict.fromkeys(part.source for part in parts))
+    names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
+    return Records(frame, features, sources, columns=names)

@@ -54,14 +54,17 @@ def table_records(
     truth_elsewhere : bool, default=False
         Whether the truth comes from another file, so that no column has to hold it.
     """
-    named = [*columns.features, *columns.drop]
+    names = tuple(map(str, table.columns))
+    named = list(columns.features)
     named += [one for one in (columns.target, columns.case, columns.content) if one is not None]
     _check_named(source, table, named)
-    table = table.drop(columns=list(columns.drop))
+    table = table.drop(columns=[name for name in columns.drop if name in names])
     roles = long_roles(table, columns)
     if form == "long" or (form is None and {"case", "judge", "answer"} <= set(roles)):
-        return _long_records(source, table, columns, notes, roles)
-    return _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
+        records = _long_records(source, table, columns, notes, roles)
+    else:
+        records = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
+    return replace(records, columns=names)
 
 
 def long_roles(table: "pd.DataFrame", columns: LogColumns) -> dict[str, str]:

@@ -14,6 +14,7 @@ from shortlist.panels.logs.json_content import is_json, json_lines, parsed_json
 from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.promptfoo_logs import promptfoo_records, promptfoo_results
 from shortlist.panels.logs.records import Records
+from shortlist.tables.files import unpacked
 
 TOOL_FORMS = ("inspect-ai", "lm-eval", "promptfoo", "alpaca-eval")
 """Tools whose logs are read, in the order in which a file is compared with their forms."""
@@ -25,9 +26,9 @@ class Content(NamedTuple):
     Attributes
     ----------
     form : str
-        One of :data:`TOOL_FORMS`, ``rows`` for JSON that is a table, or ``other``.
+        One of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``.
     value : object
-        The JSON in it; the bytes of an archive or a table.
+        The JSON in it; of an archive, or of what is no JSON, the bytes.
     """
 
     form: str
@@ -40,28 +41,31 @@ def content_of(name: str, content: bytes) -> Content:
     Raises
     ------
     BadFileError
-        If it begins as JSON and is none.
+        If it begins as JSON and is none, or is compressed and damaged.
     """
     if is_inspect_archive(content):
         return Content("inspect-ai archive", content)
+    content = unpacked(name, content)
     if not is_json(content):
         return Content("other", content)
     value = json_lines(name, content)
     if value is None or len(value) == 1:
         value = parsed_json(name, content) if value is None else value[0]
+    return _of_json(value)
+
+
+def _of_json(value: Any) -> Content:
+    lines = [value] if isinstance(value, dict) else value
+    results = promptfoo_results(value) or promptfoo_results(lines)
     if is_inspect(value):
-        return Content("inspect-ai", value)
-    one_line = [value] if isinstance(value, dict) else value
-    if is_harness(one_line):
-        return Content("lm-eval", one_line)
-    results = promptfoo_results(value)
-    if results is None and isinstance(value, dict):
-        results = promptfoo_results([value])
-    if results is not None:
-        return Content("promptfoo", results)
-    if is_alpaca_eval(value):
-        return Content("alpaca-eval", value)
-    return Content("rows", value)
+        found = Content("inspect-ai", value)
+    elif is_harness(lines):
+        found = Content("lm-eval", lines)
+    elif results is not None:
+        found = Content("promptfoo", results)
+    else:
+        found = Content("alpaca-eval" if is_alpaca_eval(value) else "rows", value)
+    return found
 
 
 def tool_records(source: str, content: Content, columns: LogColumns, notes: list[str]) -> Records | None:
