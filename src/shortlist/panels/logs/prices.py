@@ -176,7 +176,9 @@ def _priced_by_tokens(
             for one in map(found.get, models.tolist())
         ]
     )
-    tokens = frame[["input_tokens", "output_tokens", "cached_tokens", "written_tokens"]].to_numpy(float)
+    tokens = frame[["input_tokens", "output_tokens", "cached_tokens", "written_tokens"]].to_numpy(
+        float, copy=True
+    )
     tokens[:, 2:] = np.nan_to_num(tokens[:, 2:])
     by_tokens = (rates * tokens).sum(axis=1)
     unknown = [str(model) for model, one in found.items() if one is None]

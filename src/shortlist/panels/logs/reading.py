@@ -171,7 +171,9 @@ def _table_of(name: str, found: Content, notes: list[str]) -> "pd.DataFrame":
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
-        fields = f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) else ""
+        fields = (
+            f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) and rows else ""
+        )
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
     table = pd.DataFrame([{str(key): plain(value) for key, value in row.items()} for row in rows])
     return table.infer_objects()

@@ -180,6 +180,8 @@ def _number(value: Any) -> float:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, int) and abs(value) >= 10**20:
         return "an integer of more than 20 digits"
     text = repr(value)

@@ -1,7 +1,10 @@
 """Logs of evaluation tools: which tool wrote a file, and what its records say."""
 
+import io
+import zipfile
 from typing import Any, NamedTuple
 
+from shortlist.errors import BadFileError
 from shortlist.panels.logs.alpaca_eval_logs import alpaca_eval_records, is_alpaca_eval
 from shortlist.panels.logs.harness_logs import harness_records, is_harness
 from shortlist.panels.logs.inspect_logs import (
@@ -14,7 +17,7 @@ from shortlist.panels.logs.json_content import is_json, json_lines, parsed_json
 from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.promptfoo_logs import promptfoo_records, promptfoo_results
 from shortlist.panels.logs.records import Records
-from shortlist.tables.files import unpacked
+from shortlist.tables.files import ZIP, unpacked
 
 TOOL_FORMS = ("inspect-ai", "lm-eval", "promptfoo", "alpaca-eval")
 """Tools whose logs are read, in the order in which a file is compared with their forms."""
@@ -45,6 +48,8 @@ def content_of(name: str, content: bytes) -> Content:
     """
     if is_inspect_archive(content):
         return Content("inspect-ai archive", content)
+    if content.startswith(ZIP) and not zipfile.is_zipfile(io.BytesIO(content)):
+        raise BadFileError(f"{name} is a damaged archive: its end is missing. Write or copy the log again.")
     content = unpacked(name, content)
     if not is_json(content):
         return Content("other", content)
