@@ -106,7 +106,9 @@ def test_some_cases_keep_all_that_is_told_of_them() -> None:
             id="negative latency",
         ),
         pytest.param(
-            {"measures": Measures(confidence=[[1, 1], [1, np.inf]])}, "got inf", id="infinite confidence"
+            {"measures": Measures(confidence=np.array([[1, 1], [1, np.inf]]))},
+            "got inf",
+            id="infinite confidence",
         ),
         pytest.param(
             {"measures": Measures(probabilities=np.full((2, 2, 2), 0.9))}, "sum of 1.8", id="not one"

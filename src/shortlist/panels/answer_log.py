@@ -109,8 +109,8 @@ _OPTIONAL = ("confidence", "probabilities", "latency", "groups")
 def make_log(
     judges: Sequence[str],
     cases: ArrayLike,
-    said: ArrayLike,
-    truth: ArrayLike | None = None,
+    said: Any,
+    truth: Any = None,
     *,
     measures: Measures | None = None,
     features: "pd.DataFrame | None" = None,

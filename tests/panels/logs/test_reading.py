@@ -1,7 +1,7 @@
 """Tables of answers, wide and long, in every format, and what is refused."""
 
 import gzip
-import json
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shortlist.errors import BadFileError, BadInputError
+from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import SILENT, UNASKED, AnswerLog
 from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.reading import read_log
@@ -33,7 +33,9 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:
-    return bytes(frame.to_parquet(None))
+    file = io.BytesIO()
+    frame.to_parquet(file)
+    return file.getvalue()
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame], bytes]] = {
@@ -327,41 +329,3 @@ def test_wide_logs_whose_cases_have_no_name_cannot_be_put_together(tmp_path: Pat
     (tmp_path / "b.csv").write_text("b,target\nx,x\ny,y\n")
     with pytest.raises(BadInputError, match="must have a column that names the case"):
         read_log([tmp_path / "a.csv", tmp_path / "b.csv"])
-
-
-@pytest.mark.parametrize(
-    ("prices", "message"),
-    [
-        pytest.param("name,cost\na,1\na,2\nb,1\n", "must price each judge once, got 'a' twice", id="twice"),
-        pytest.param("name,cost\na,\nb,1\n", "must have a price in every line, got none for 'a'", id="empty"),
-        pytest.param("who,cost\na,1\n", "must have the columns name and cost", id="columns"),
-        pytest.param("name,cost\na,x\n", "finite numbers of at least 0 as price", id="word"),
-    ],
-)
-def test_tables_of_prices_that_cannot_be_used_are_refused(tmp_path: Path, prices: str, message: str) -> None:
-    file = tmp_path / "prices.csv"
-    file.write_text(prices)
-    with pytest.raises(BadFileError, match=message):
-        _read(tmp_path, WIDE, costs=file)
-
-
-@pytest.mark.parametrize(
-    ("prices", "message"),
-    [
-        pytest.param("{}", "must tell input_cost_per_token", id="empty"),
-        pytest.param("[1]", "must tell input_cost_per_token", id="list"),
-        pytest.param(
-            json.dumps({"m": {"input_cost_per_token": -1, "output_cost_per_token": 1}}),
-            "at least 0",
-            id="negative",
-        ),
-        pytest.param(json.dumps({"m": {"mode": "image"}}), "must price at least one model", id="images"),
-    ],
-)
-def test_tables_of_prices_per_token_that_cannot_be_used_are_refused(
-    tmp_path: Path, prices: str, message: str
-) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(prices)
-    with pytest.raises(BadFileError, match=message):
-        _read(tmp_path, WIDE, token_prices=file)

@@ -1,7 +1,7 @@
 """Logs of alpaca_eval: ``annotations.json``, a list of preferences between two outputs.
 
-An annotation has `instruction`, `output_1`, `output_2`, `annotator`, which is the judge, and `preference`: 1 or
-2, or a number between, where the tokens' probabilities were used. What it cost is `price_per_example`, in
+An annotation has `instruction`, `output_1`, `output_2`, `annotator`, which is the judge, and `preference`: 1
+or 2, or a number between, where the tokens' probabilities were used. What it cost is `price_per_example`, in
 versions from 0.6 on `preference_price_per_example`.
 """
 

@@ -7,6 +7,7 @@ found by the directory of the archive and unpacked by pyarrow.
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 
 from shortlist.errors import BadFileError
@@ -28,7 +29,14 @@ def member_names(content: bytes) -> list[str]:
         return []
 
 
-def members(name: str, content: bytes, wanted: list[str]) -> Iterator[bytes]:
+def members(
+    name: str,
+    content: bytes,
+    wanted: list[str],
+    *,
+    most_of_member: int = MOST_OF_MEMBER,
+    most: int = MOST_OF_ALL,
+) -> Iterator[bytes]:
     """Yield the bytes of members of an archive, one after the other.
 
     Parameters
@@ -39,17 +47,19 @@ def members(name: str, content: bytes, wanted: list[str]) -> Iterator[bytes]:
         Of the archive.
     wanted : list of str
         The members' names.
+    most_of_member, most : int
+        Bytes that each of them, and all together, may unpack to.
 
     Raises
     ------
     BadFileError
-        If the archive is damaged or encrypted, or unpacks to more than :data:`MOST_OF_ALL`.
+        If the archive is damaged or encrypted, or unpacks to more.
     """
-    left = MOST_OF_ALL
+    left = most
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for one in wanted:
-                unpacked = _member(name, content, archive, archive.getinfo(one), min(left, MOST_OF_MEMBER))
+                unpacked = _member(name, content, archive, archive.getinfo(one), min(left, most_of_member))
                 left -= len(unpacked)
                 yield unpacked
     except BadFileError:
@@ -72,7 +82,10 @@ def _member(name: str, content: bytes, archive: zipfile.ZipFile, member: zipfile
     packed = content[start : start + member.compress_size]
     if header[0] != b"PK\x03\x04" or len(packed) != member.compress_size:
         raise BadFileError(f"{name} is a damaged archive: it ends early. Write the log again.")
-    return _of_zstandard(name, packed, most)
+    unpacked = _of_zstandard(name, packed, most)
+    if zlib.crc32(unpacked) != member.CRC:
+        raise BadFileError(f"{name} is a damaged archive: its check sum is wrong. Write the log again.")
+    return unpacked
 
 
 def _of_zstandard(name: str, packed: bytes, most: int) -> bytes:

@@ -73,13 +73,14 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     repeated = int(row.max()) + 1 - frame["case"].nunique()
     if repeated:
         notes.append(
-            f"{counted(repeated, 'row')} of the log repeat a case, as another epoch or run; no split parts them."
+            f"{counted(repeated, 'row')} of the log repeat a case, as another epoch or run; no split parts "
+            "them."
         )
     twice = frame["judge"][keys["again"] > 0].unique().tolist()
     if twice:
         notes.append(
-            f"Several logs hold answers of {all_of(map(repr, twice), most=8)} on the same cases, which count as "
-            "repeats."
+            f"Several logs hold answers of {all_of(map(repr, twice), most=8)} on the same cases, which count "
+            "as repeats."
         )
     return frame.assign(row=row, column=column)
 

@@ -1,7 +1,7 @@
 """Logs of lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model.
 
-A line has `doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key for
-each metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
+A line has `doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key
+for each metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
 likeliest text (lm-eval 0.4).
 """
 
@@ -100,7 +100,8 @@ def _record(
     said = sample["filtered_resps"]
     answer = most_probable(shares) if shares else (plain(said[0]) if said else None)
     return {
-        "case": case, "content": digest if isinstance(digest, str) else None, "answer": answer, "probabilities": shares,
+        "case": case, "content": digest if isinstance(digest, str) else None,
+        "answer": answer, "probabilities": shares,
         "confidence": max(shares.values()) if shares else None,
         "truth": _truth(place, sample, columns.target, named),
         "features": doc,

@@ -180,8 +180,8 @@ def _note(
         notes.append(f"{source}: {counted(failed, 'sample')} ended in an error and count as no answer.")
     if scorers.get(""):
         notes.append(
-            f"{source}: no scorer tells the answer of {counted(scorers[''], 'sample')}, so the whole output is "
-            "taken for it."
+            f"{source}: no scorer tells the answer of {counted(scorers[''], 'sample')}, so the whole output "
+            "is taken for it."
         )
     named = [name for name in scorers if name]
     if columns.answer is None and len(named) > 1:

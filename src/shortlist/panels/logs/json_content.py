@@ -112,7 +112,7 @@ def plain(value: Any) -> Any:
 
 
 def fingerprint(value: Any) -> str | None:
-    """Return a short name of a value: equal values have the same one, others another. None and "" have none."""
+    """Return a short name of a value, the same for equal values and another for others; None for None and ""."""
     if value is None or value == "":
         return None
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)

@@ -46,8 +46,8 @@ def read_log(
 
     The form of a file is told by its content. Tables are wide, with columns for each judge, or long, with a
     row for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each
-    line). Logs are those of inspect-ai (``.eval`` and ``.json``), lm-evaluation-harness (``samples_*.jsonl``),
-    promptfoo (``results.json``) and alpaca_eval (``annotations.json``).
+    line). Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
+    (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
 
     Parameters
     ----------
