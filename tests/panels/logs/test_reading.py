@@ -29,7 +29,7 @@ LONG = pd.DataFrame(
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False).encode()
+    return str(frame.to_csv(index=False)).encode()
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -1,8 +1,8 @@
 """Logs of lm-evaluation-harness: ``samples_TASK_DATE.jsonl`` in a folder that is called after the model.
 
 A line has `doc_id`, `doc`, `target`, `arguments`, `resps`, `filtered_resps`, `filter`, `doc_hash` and a key
-for each metric. Where choices were compared, a response is the log likelihood of a choice and whether it was the
-likeliest text (lm-eval 0.4).
+for each metric. Where choices were compared, a response is the log likelihood of a choice and whether it was
+the likeliest text (lm-eval 0.4).
 """
 
 import math

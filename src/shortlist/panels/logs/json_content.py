@@ -77,7 +77,8 @@ def field(source: str, owner: Mapping[str, Any], name: str, kind: type, *, neede
 
 
 JSON_KINDS = {
-    dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"
+    dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number",
+    bool: "true or false",
 }  # fmt: skip
 """What messages call the kinds of values of JSON."""
 
@@ -112,7 +113,7 @@ def plain(value: Any) -> Any:
 
 
 def fingerprint(value: Any) -> str | None:
-    """Return a short name of a value, the same for equal values and another for others; None for None and ""."""
+    """Return a short name of a value, the same for equal values and no others; None for None and ""."""
     if value is None or value == "":
         return None
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
