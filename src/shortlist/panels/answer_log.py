@@ -168,7 +168,7 @@ def make_log(
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)
-    _note_gaps(told, names, answers, right, unknown)
+    _note_gaps(told, names, known, answers=answers, truth=right, unknown=unknown)
     given = measures or Measures()
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
@@ -177,7 +177,7 @@ def make_log(
         prices=_checked_prices(given.prices, names, shape),
         features=_checked_features(features, len(ids)),
         confidence=_checked_numbers(given.confidence, shape, "confidence"),
-        probabilities=_checked_probabilities(given.probabilities, (*shape, len(known))),
+        probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
         latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
         groups=_checked_groups(groups, ids), notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
     )  # fmt: skip
@@ -298,6 +298,8 @@ def _coded(
 def _note_gaps(
     notes: list[str],
     judges: tuple[str, ...],
+    classes: tuple[str, ...],
+    *,
     answers: NDArray[np.int64],
     truth: NDArray[np.int64],
     unknown: Counter[str],
@@ -318,6 +320,13 @@ def _note_gaps(
         notes.append(
             f"{counted(unknown.total(), 'answer')} with {counted(len(unknown), 'word')} that are no class "
             f"count as no answer; most often {often}."
+        )
+    folded = {label.casefold(): label for label in classes}
+    near = next((word for word in unknown if word.casefold() in folded), None)
+    if near is not None:
+        notes.append(
+            f"{near!r} differs from the class {folded[near.casefold()]!r} in capital letters alone; they can be "
+            "folded."
         )
     if silent - unknown.total():
         notes.append(
@@ -359,7 +368,14 @@ def _checked_prices(
     return prices
 
 
-def _checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
+
+    Raises
+    ------
+    BadInputError
+        If they do not add up to 1, or one is negative.
+    """
     shares = _checked_numbers(given, shape, "probabilities", at_least=0.0)
     if shares is None:
         return None

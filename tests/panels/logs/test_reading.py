@@ -202,7 +202,9 @@ def test_a_wide_row_with_the_name_of_another_is_the_same_case(tmp_path: Path) ->
 def test_capital_letters_count_unless_folding_is_asked_for(tmp_path: Path) -> None:
     text = "a,b,target\nYes,yes,yes\nNO,no ,no\n"
 
-    assert dict(_read(tmp_path, text).unknown_words) == {"Yes": 1, "NO": 1}
+    strict = _read(tmp_path, text)
+    assert dict(strict.unknown_words) == {"Yes": 1, "NO": 1}
+    assert any("'Yes' differs from the class 'yes' in capital letters alone" in note for note in strict.notes)
     log = _read(tmp_path, text, columns=LogColumns(fold_case=True))
     assert log.classes == ("no", "yes")
     assert log.answers.tolist() == [[1, 1], [0, 0]]
@@ -314,6 +316,7 @@ def test_a_long_log_says_the_same_row_by_row_as_the_answers_that_made_it(tmp_pat
         pytest.param(WIDE, {"form": "long"}, "must have a column of the judge", id="not long"),
         pytest.param(WIDE, {"costs": {"a": 1}}, "costs must price every judge, got none for", id="no cost"),
         pytest.param(WIDE, {"costs": {"a": -1}}, "costs must have finite numbers", id="negative cost"),
+        pytest.param("m:x,m:y,target\n0.9,0.9,x\n0.1,0.9,y\n", {}, "must add up to 1", id="probabilities"),
         pytest.param(WIDE, {"classes": ["x"]}, "classes must hold every label", id="classes"),
     ],
 )

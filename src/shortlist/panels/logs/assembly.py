@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED
-from shortlist.panels.answer_log import AnswerLog, Measures, label_of, make_log, sorted_labels
+from shortlist.panels.answer_log import (
+    AnswerLog,
+    Measures,
+    checked_probabilities,
+    label_of,
+    make_log,
+    sorted_labels,
+)
 from shortlist.panels.logs.records import Records
 
 if TYPE_CHECKING:
@@ -200,6 +207,4 @@ def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame") -> AnswerLog:
         )
         calls, word = counted(n_left_out, "call"), words[0][:40]
         notes += (f"Probabilities of {calls} are left out, as some are of no class, such as {word!r}.",)
-    if np.isnan(shares).all():
-        return replace(log, notes=notes)
-    return replace(log, probabilities=shares, notes=notes)
+    return replace(log, probabilities=checked_probabilities(shares, shares.shape), notes=notes)

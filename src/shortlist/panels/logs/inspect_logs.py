@@ -50,7 +50,8 @@ def archive_records(source: str, content: bytes, columns: LogColumns, notes: lis
     header = parsed_json(f"{source}, {about}", next(members(source, content, [about])))
     if about == START:
         notes.append(f"{source}: the evaluation had not ended; the samples that were finished are read.")
-    wanted = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+    # a name that is there twice was written again, and its last member counts
+    wanted = [name for name in dict.fromkeys(names) if name.startswith("samples/") and name.endswith(".json")]
     samples = (
         parsed_json(f"{source}, {name}", text)
         for name, text in zip(wanted, members(source, content, wanted), strict=True)
