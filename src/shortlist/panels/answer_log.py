@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED, label_text
+from shortlist.panels.log_notes import log_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +169,9 @@ def make_log(
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)
-    _note_gaps(told, names, known, answers=answers, truth=right, unknown=unknown)
+    told += log_notes(
+        names, known, answers=answers, truth=right, unknown=unknown, n_unasked=int((answers == UNASKED).sum())
+    )  # fmt: skip
     given = measures or Measures()
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
@@ -293,48 +296,6 @@ def _coded(
         {label: count for label, count in zip(labels, times, strict=True) if label not in place}
     )
     return of_label[codes], unknown
-
-
-def _note_gaps(
-    notes: list[str],
-    judges: tuple[str, ...],
-    classes: tuple[str, ...],
-    *,
-    answers: NDArray[np.int64],
-    truth: NDArray[np.int64],
-    unknown: Counter[str],
-) -> None:
-    """Add sentences on truths, calls and answers that are missing, and on words that are no class."""
-    if (truth < 0).any():
-        notes.append(
-            f"The truth is not known for {int((truth < 0).sum()):,} of {counted(len(truth), 'case')}."
-        )
-    unasked, silent = int((answers == UNASKED).sum()), int((answers == SILENT).sum())
-    calls = counted(answers.size, "pair")
-    if unasked:
-        notes.append(f"{unasked:,} of {calls} of case and judge are not in the log: not asked.")
-    if unknown:
-        often = all_of(
-            (f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
-        )
-        notes.append(
-            f"{counted(unknown.total(), 'answer')} with {counted(len(unknown), 'word')} that are no class "
-            f"count as no answer; most often {often}."
-        )
-    folded = {label.casefold(): label for label in classes}
-    near = next((word for word in unknown if word.casefold() in folded), None)
-    if near is not None:
-        notes.append(
-            f"{near!r} differs from the class {folded[near.casefold()]!r} in capital letters alone; they can be "
-            "folded."
-        )
-    if silent - unknown.total():
-        notes.append(
-            f"{silent - unknown.total():,} of {calls} of case and judge were asked without an answer."
-        )
-    mute = [judge for judge, column in zip(judges, answers.T, strict=True) if not (column >= 0).any()]
-    if mute:
-        notes.append(f"{all_of(map(repr, mute), most=8)} gave no answer that is a class.")
 
 
 def _checked_numbers(

@@ -166,6 +166,19 @@ def test_truth_may_come_from_a_file_of_its_own(tmp_path: Path) -> None:
     assert any("1 case of the truth are not in the log" in note for note in log.notes)
 
 
+def test_a_copy_of_the_truth_is_no_judge(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    truth.write_text("id,truth\n5,x\n6,y\n7,y\n")
+    logs = [
+        _read(tmp_path, WIDE.assign(gold=WIDE["target"]), columns=LogColumns(drop=["size"])),
+        _read(tmp_path, WIDE, truth=truth, columns=LogColumns(drop=["size"])),
+    ]
+    for log in logs:
+        assert log.judges == ("a", "b")
+        assert log.truth.tolist() == [0, 1, 1]
+        assert any("not taken for answers of a judge" in note for note in log.notes)
+
+
 def test_several_logs_of_the_same_cases_are_put_together(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,a,target\n1,x,x\n2,y,y\n")
     (tmp_path / "b.jsonl").write_text(

@@ -139,7 +139,10 @@ def _wide_records(
     names = [str(name) for name in table.columns]
     target = None if truth_elsewhere and columns.target is None else _target_of(source, names, columns, notes)
     ids = [columns.case] if columns.case else [name for name in names if IDENTIFIER.fullmatch(name)]
-    others = {target, columns.content, *columns.features, *ids}
+    truths = [name for name in names if name.strip().casefold() in KNOWN_COLUMNS["target"] and name != target]
+    if truths:  # a copy of the truth would be the best judge of all
+        notes.append(f"{source}: {all_of(map(repr, truths))} not taken for answers of a judge.")
+    others = {target, columns.content, *columns.features, *ids, *truths}
     rest = [name for name in names if name not in others]
     if ids and columns.case is None:
         verb = "name" if len(ids) > 1 else "names"
