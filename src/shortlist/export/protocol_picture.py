@@ -32,21 +32,27 @@ def picture(protocol: Protocol) -> str:
     """Return the flow chart: what each step orders, what it answers, and who decides at the end."""
     shapes: list[str] = []
     shortened = False
-    top = 2.0
+    top, left = 2.0, 1.0
     for step in protocol.steps:
-        lines, cut = _step_lines(step)
+        lines, cut = _step_lines(step, protocol.wording.order)
+        left -= step.share or 0.0
         answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
         shortened |= cut
         box = _Box(2, top, STEP_WIDTH, lines)
         answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
         middle = top + LEADING
         shapes += [_drawn(box, bold=1), _drawn(answer)]
-        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
+        word = _with_share("answer", step, step.share)
+        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, word))
         low = top + max(box.height, answer.height)
         centre = 2 + STEP_WIDTH / 2
-        shapes.append(_arrow(centre, top + box.height, centre, low + GAP, "otherwise"))
+        shapes.append(
+            _arrow(centre, top + box.height, centre, low + GAP, _with_share("otherwise", step, left))
+        )
         top = low + GAP
-    end = _Box(2, top, STEP_WIDTH, ("A person decides",))
+    last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
+    shortened |= cut
+    end = _Box(2, top, STEP_WIDTH, tuple(last))
     shapes.append(_drawn(end, bold=1))
     top += end.height
     if shortened:
@@ -64,14 +70,18 @@ def picture(protocol: Protocol) -> str:
     )
 
 
-def _step_lines(step: Step) -> tuple[tuple[str, ...], bool]:
+def _with_share(word: str, step: Step, share: float | None) -> str:
+    return word if step.share is None or share is None else f"{word}: {abs(100 * share):.3g} %"
+
+
+def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:
     """Return what stands in the box of a step, and whether something was left out."""
     names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), STEP_WIDTH)
     if len(names) > MOST_LINES:
         names, cut = [*names[: MOST_LINES - 1], "… and more"], True
     amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], STEP_WIDTH)
     amounts[-1] = amounts[-1].removesuffix(",")
-    return (f"Step {step.number}: order", *names, *amounts), cut
+    return (f"Step {step.number}: {order}", *names, *amounts), cut
 
 
 def _short(rule: Rule) -> str:
@@ -79,6 +89,8 @@ def _short(rule: Rule) -> str:
         return f"{rule.answer}: never"
     if rule.condition.startswith("the score is "):
         return f"{rule.answer}: {rule.condition.removeprefix('the ').replace(' is ', ' ')}"
+    if not rule.probability:
+        return f"{rule.answer}: {rule.condition}"
     return f"{rule.answer}: probability at least {rule.probability}"
 
 

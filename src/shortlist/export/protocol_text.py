@@ -6,7 +6,7 @@ from html import escape
 
 from shortlist._words import counted
 from shortlist.export.protocol_picture import picture
-from shortlist.export.protocols import Protocol, Rule, Step
+from shortlist.export.protocols import Protocol, Rule, Step, Wording
 
 MOST_SUMS = 4
 """So many columns of numbers at most are side by side in a table, which is as many as paper has room for."""
@@ -27,11 +27,6 @@ ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: a
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may do for the page: use its style, load nothing, run nothing."""
-
-BEGINNING = """Begin with step 1. Order all that a step lists at once; when the values are there, add up its \
-score, and answer or go on as it says."""
-GAPS = """A person also decides where a value cannot be had and its table has no line for that, and where a \
-word is in no line. A step that knows no value at all answers nothing: go on to the next one."""
 
 Part = tuple[str, object]
 """A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its
@@ -78,31 +73,31 @@ def _title(protocol: Protocol) -> str:
 
 
 def _parts(protocol: Protocol) -> Iterator[Part]:
-    names = [amount.name for amount in protocol.steps[0].amounts]
-    head = ["step", "order", *(word for name in names for word in (name, f"{name} by then"))]
+    names, wording = [amount.name for amount in protocol.steps[0].amounts], protocol.wording
+    head = ["step", wording.order, *(word for name in names for word in (name, f"{name} by then"))]
     rows = [
         [str(step.number), ", ".join(step.orders), *(text for one in step.amounts for text in one[1:])]
         for step in protocol.steps
     ]
     yield "title", _title(protocol)
-    yield "text", BEGINNING
+    yield "text", wording.beginning
     yield "picture", None
     yield "table", [head, *rows]
     for step in protocol.steps:
-        yield from _step(step, is_last=step is protocol.steps[-1])
+        yield from _step(step, wording, is_last=step is protocol.steps[-1])
     yield "heading", "At the end"
-    yield "text", "A person decides about a case that no step answers. Nothing is guessed for it."
-    yield "text", GAPS
+    yield "text", wording.end
+    yield "text", wording.gaps
     yield "heading", "What is promised"
     yield "text", protocol.promise
     yield "heading", "The numbers"
     yield "text", protocol.checked
 
 
-def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
+def _step(step: Step, wording: Wording, *, is_last: bool) -> Iterator[Part]:
     amounts = ", ".join(f"{one.name} {one.here}" for one in step.amounts)
     yield "heading", f"Step {step.number}"
-    yield "text", f"Order: {', '.join(step.orders)} ({amounts})."
+    yield "text", f"{wording.order.capitalize()}: {', '.join(step.orders)} ({amounts})."
     if step.sums:
         many = len(step.sums) > 1
         yield "text", "Add up every column:" if many else f"Score for {step.rules[1].answer}, add up:"
@@ -112,15 +107,18 @@ def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
             yield "table", [["feature", "value", *step.sums[side]], *lines]
         if many:
             yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
-    else:
-        no_sum = "The score of this step cannot be added up: ask the model file, which has"
+    elif step.classifier:
+        no_sum = f"The score of this step cannot be added up: ask the {wording.file}, which has"
         yield "text", f"{no_sum} a {step.classifier} here."
     rules = [rule_text(rule) for rule in step.rules]
     if not any(rule.condition for rule in step.rules):
         rules = [
-            "This step never answers." if is_last else "This step never answers: it orders for the next."
+            "This step never answers."
+            if is_last
+            else f"This step never answers: it {wording.order}s for the next."
         ]
-    last = "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."
+    end = f"{wording.last[0].lower()}{wording.last[1:]}" if is_last else f"go to step {step.number + 1}"
+    last = f"Otherwise {end}."
     yield "list", [*rules, last]
 
 
@@ -128,7 +126,8 @@ def rule_text(rule: Rule) -> str:
     """Return a rule as a sentence."""
     if not rule.condition:
         return f"This step never answers {rule.answer}."
-    probability = "" if "most probable" in rule.condition else f" (probability {rule.probability})"
+    is_told = "most probable" in rule.condition or not rule.probability
+    probability = "" if is_told else f" (probability {rule.probability})"
     return f"Answer {rule.answer} if {rule.condition}{probability}."
 
 

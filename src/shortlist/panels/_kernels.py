@@ -30,6 +30,35 @@ def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floa
                     scores[i, k] += confidence[i, j] * weights[place + k]
 
 
+@kernel("void(float64[:, ::1])")
+def softmax_rows(scores: Floats) -> None:
+    """Turn scores into probabilities, with the exponential and the order of sums that any language has."""
+    n_rows, n_classes = scores.shape
+    for i in range(n_rows):
+        top = scores[i, 0]
+        for k in range(1, n_classes):
+            top = max(top, scores[i, k])
+        total = 0.0
+        for k in range(n_classes):
+            scores[i, k] = math.exp(scores[i, k] - top)
+            total += scores[i, k]
+        for k in range(n_classes):
+            scores[i, k] /= total
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[::1], float64, float64[:, ::1])")
+def scale_confidence(confidence: Floats, low: Floats, high: Floats, finest: float, scaled: Floats) -> None:
+    """Put confidences on the scale of :class:`shortlist.panels.decisions.ConfidenceScale`; NaN stays."""
+    n_rows, n_judges = confidence.shape
+    for i in range(n_rows):
+        for j in range(n_judges):
+            scaled[i, j] = math.nan
+            if not math.isnan(confidence[i, j]):
+                share = (confidence[i, j] - low[j]) / (high[j] - low[j])
+                share = max(0.0, min(1.0, share))
+                scaled[i, j] = math.log(1 - share + finest) / math.log(finest)
+
+
 @kernel(
     "float64(int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64, float64[:, ::1], float64[::1])"
 )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats
-from shortlist.panels._kernels import add_scores
+from shortlist.panels._kernels import add_scores, scale_confidence, softmax_rows
 from shortlist.panels.answer_log import AnswerLog
 
 UNDECIDED = -1
@@ -100,8 +100,8 @@ class ConfidenceScale:
         """Return confidences on the scale, ``(n_cases, n_judges)``."""
         if confidence is None or not self.told.any():
             return np.broadcast_to(np.where(self.told, self.usual, 0.0), shape).copy()
-        share = np.clip((confidence - self.low) / (self.high - self.low), 0.0, 1.0)
-        scaled = np.log(1 - share + FINEST) / np.log(FINEST)
+        scaled = np.empty(shape)
+        scale_confidence(np.ascontiguousarray(confidence), self.low, self.high, FINEST, scaled)
         return np.where(self.told, np.where(np.isnan(scaled), self.usual, scaled), 0.0)
 
 
@@ -231,9 +231,8 @@ class ScoreTable:
         """Return how probable each class is, ``(n_cases, n_classes)``."""
         scores = np.empty((len(answers.words), self.n_classes))
         add_scores(answers.words, answers.confidence, self.weights, scores)
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+        softmax_rows(scores)
+        return scores
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases by the most probable class."""

@@ -1,9 +1,11 @@
 """A panel: judges asked stage by stage, until the answers so far decide a case surely enough."""
 
-import hashlib
+import functools
 import json
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError
+from shortlist.export import reader
+from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import (
     UNDECIDED,
@@ -155,6 +159,39 @@ class Panel:
             handed_over=handed,
         )
 
+    def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
+        """Say whom to ask next about a case, or what is decided, as the exported reader does.
+
+        Parameters
+        ----------
+        answers : mapping of str to label or dict
+            By judge: a label, or ``{"label": ..., "confidence": ...}``. None or an empty text is silence, and
+            a judge who is not there was not asked yet.
+        failed : collection of str, or mapping of str to str
+            Judges who failed or timed out, perhaps with the reason; they are silent, and the decision lists
+            them.
+
+        Returns
+        -------
+        dict
+            ``ask``, the names of judges who are asked side by side, and ``decision``: None while there are
+            any, otherwise see :func:`shortlist.export.reader.answer`.
+
+        Raises
+        ------
+        shortlist.export.reader.ReaderError
+            If an answer is no label, or a confidence no number.
+        """
+        return reader.next_step(self._policy, dict(answers), failed)
+
+    @functools.cached_property
+    def _policy(self) -> dict[str, Any]:
+        return self.plain()
+
+    def save(self, path: str | Path) -> None:
+        """Write the panel as a policy in JSON with its digest, whole or not at all."""
+        write_text(path, json.dumps(self._policy, allow_nan=False) + "\n")
+
     def _places(self, log: AnswerLog) -> list[int]:
         missing = [name for name in self.judges if name not in log.judges]
         if missing:
@@ -183,13 +220,13 @@ class Panel:
             "version": 1,
             "kind": "panel",
             "classes": list(self.classes),
+            "reject_label": None,
             "judges": judges,
             "stages": [_plain_stage(stage) for stage in self.stages],
             "final": {"kind": self.final.kind, "price": self.final.price},
             "least": None if self.least == NEVER else self.least,
         }
-        text = json.dumps(policy, sort_keys=True, separators=(",", ":"))
-        return policy | {"digest": hashlib.sha256(text.encode()).hexdigest()}
+        return policy | {"digest": reader.digest(policy)}
 
 
 def run_stages(
