@@ -25,13 +25,13 @@ def test_labels_are_compared_as_text_without_what_surrounds_them() -> None:
     assert log.truth.tolist() == [0, 1, 1, SILENT]
     assert dict(log.unknown_words) == {"True": 1, "Error 429": 1}
     assert log.notes == (
-        "The truth is not known for 1 of 4 cases.",
+        "The truth of 1 of 4 cases is not known.",
         "1 of 12 pairs of case and judge are not in the log: not asked.",
-        (
-            "2 answers with 2 words that are no class count as no answer; most often 'True' (1 time) and "
-            "'Error 429' (1 time)."
-        ),
         "3 of 12 pairs of case and judge were asked without an answer.",
+        (
+            "2 answers are no class and count as none; the most frequent: 'True' (1 time) and 'Error 429' "
+            "(1 time)."
+        ),
         "No prices were given, so every answer is taken to cost nothing.",
     )
 
@@ -64,6 +64,15 @@ def test_cases_of_one_name_are_one_group() -> None:
     assert log.groups is not None
     assert log.groups.tolist() == [0, 1, 0]
     assert make_log(["a"], ["p", "q"], [["x"], ["y"]]).groups is None
+
+
+def test_a_judge_who_is_always_right_is_pointed_at() -> None:
+    truth = ["x", "y"] * 10
+    log = make_log(["a", "b"], range(20), [[label, "x"] for label in truth], truth)
+    assert "Always right, as a copy of the truth would be: 'a'." in log.notes
+
+    few = make_log(["a", "b"], range(19), [[label, "x"] for label in truth[:19]], truth[:19])
+    assert not any("copy" in note for note in few.notes)
 
 
 def test_some_cases_keep_all_that_is_told_of_them() -> None:
@@ -106,7 +115,9 @@ def test_some_cases_keep_all_that_is_told_of_them() -> None:
             id="negative latency",
         ),
         pytest.param(
-            {"measures": Measures(confidence=[[1, 1], [1, np.inf]])}, "got inf", id="infinite confidence"
+            {"measures": Measures(confidence=np.array([[1, 1], [1, np.inf]]))},
+            "got inf",
+            id="infinite confidence",
         ),
         pytest.param(
             {"measures": Measures(probabilities=np.full((2, 2, 2), 0.9))}, "sum of 1.8", id="not one"

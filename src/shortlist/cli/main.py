@@ -23,6 +23,8 @@ from shortlist.cli.commands.models.sample import sample
 from shortlist.cli.commands.models.slice import slice_
 from shortlist.cli.commands.pages.opened import open_result
 from shortlist.cli.commands.pages.report import report
+from shortlist.cli.commands.panel import compare as compare_panel
+from shortlist.cli.commands.panel import panel
 from shortlist.cli.commands.policies.export import export_policy
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
@@ -69,6 +71,8 @@ app.command(cls=WithSettings)(compare)
 app.command(cls=WithSettings)(reproduce)
 app.command(cls=WithSettings)(stage)
 app.command("stage use")(use)
+app.command(cls=WithSettings)(panel)
+app.command("panel compare", cls=WithSettings)(compare_panel)
 app.command("export")(export_policy)
 app.command()(report)
 app.command("open")(open_result)

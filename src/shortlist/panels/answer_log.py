@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import NOT_ASKED, label_text
+from shortlist.panels.log_notes import log_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,8 +110,8 @@ _OPTIONAL = ("confidence", "probabilities", "latency", "groups")
 def make_log(
     judges: Sequence[str],
     cases: ArrayLike,
-    said: ArrayLike,
-    truth: ArrayLike | None = None,
+    said: Any,
+    truth: Any = None,
     *,
     measures: Measures | None = None,
     features: "pd.DataFrame | None" = None,
@@ -168,7 +169,9 @@ def make_log(
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)
-    _note_gaps(told, names, answers, right, unknown)
+    told += log_notes(
+        names, known, answers=answers, truth=right, unknown=unknown, n_unasked=int((answers == UNASKED).sum())
+    )  # fmt: skip
     given = measures or Measures()
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
@@ -177,7 +180,7 @@ def make_log(
         prices=_checked_prices(given.prices, names, shape),
         features=_checked_features(features, len(ids)),
         confidence=_checked_numbers(given.confidence, shape, "confidence"),
-        probabilities=_checked_probabilities(given.probabilities, (*shape, len(known))),
+        probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
         latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
         groups=_checked_groups(groups, ids), notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
     )  # fmt: skip
@@ -295,39 +298,6 @@ def _coded(
     return of_label[codes], unknown
 
 
-def _note_gaps(
-    notes: list[str],
-    judges: tuple[str, ...],
-    answers: NDArray[np.int64],
-    truth: NDArray[np.int64],
-    unknown: Counter[str],
-) -> None:
-    """Add sentences on truths, calls and answers that are missing, and on words that are no class."""
-    if (truth < 0).any():
-        notes.append(
-            f"The truth is not known for {int((truth < 0).sum()):,} of {counted(len(truth), 'case')}."
-        )
-    unasked, silent = int((answers == UNASKED).sum()), int((answers == SILENT).sum())
-    calls = counted(answers.size, "pair")
-    if unasked:
-        notes.append(f"{unasked:,} of {calls} of case and judge are not in the log: not asked.")
-    if unknown:
-        often = all_of(
-            (f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
-        )
-        notes.append(
-            f"{counted(unknown.total(), 'answer')} with {counted(len(unknown), 'word')} that are no class "
-            f"count as no answer; most often {often}."
-        )
-    if silent - unknown.total():
-        notes.append(
-            f"{silent - unknown.total():,} of {calls} of case and judge were asked without an answer."
-        )
-    mute = [judge for judge, column in zip(judges, answers.T, strict=True) if not (column >= 0).any()]
-    if mute:
-        notes.append(f"{all_of(map(repr, mute), most=8)} gave no answer that is a class.")
-
-
 def _checked_numbers(
     given: ArrayLike | None, shape: tuple[int, ...], what: str, *, at_least: float = -math.inf
 ) -> NDArray[np.float64] | None:
@@ -359,7 +329,14 @@ def _checked_prices(
     return prices
 
 
-def _checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
+
+    Raises
+    ------
+    BadInputError
+        If they do not add up to 1, or one is negative.
+    """
     shares = _checked_numbers(given, shape, "probabilities", at_least=0.0)
     if shares is None:
         return None

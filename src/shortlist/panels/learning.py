@@ -11,7 +11,7 @@ from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import Decided, Decision, Heard, ScoreTable, Votes
 
-PENALTY = 1.0
+PENALTY = 0.3
 """Of the squared weights, against the sum of the log loss."""
 GRADIENT = 3e-4
 """A fit ends where no entry of the gradient of the mean loss is larger."""
