@@ -35,7 +35,7 @@ LARGE = json.loads(gzip.decompress((SAMPLES / "large.json.gz").read_bytes()))
 HARNESS = next((SAMPLES / "lm-eval" / "small").glob("samples_harmful_2*"))
 DOCUMENTS = {
     "inspect-ai": {**LARGE, "eval": {"model": "m", "task": "t"}, "samples": LARGE["samples"][:4]},
-    "promptfoo": json.loads((SAMPLES / "promptfoo.json").read_text()),
+    "promptfoo": json.loads((SAMPLES / "promptfoo.json").read_text())["results"]["results"][:4],
     "alpaca_eval": json.loads((SAMPLES / "alpaca-small.json").read_text()),
     "lm-evaluation-harness": [json.loads(line) for line in HARNESS.read_text().splitlines()],
     "a long table": [
@@ -58,7 +58,16 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
     """Yield where the values of a document stand that are read, and not only kept."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inside:
-        if key not in {"events", "messages", "events_data", "config", "prompts", "plan"}:
+        if key not in {
+            "events",
+            "messages",
+            "events_data",
+            "config",
+            "prompts",
+            "plan",
+            "gradingResult",
+            "namedScores",
+        }:
             yield (*place, key)
             yield from _places(one, (*place, key))
 
