@@ -88,3 +88,18 @@ def panel_of_kind(
     prices = tuple(log.prices[0].tolist())
     latencies = tuple(np.where(np.arange(n_judges) % 2, 0.5, np.nan).tolist())
     return Panel(log.judges, log.classes, tuple(stages), prices, scale, latencies, final, least)
+
+
+JUDGES = ("small", "<other> & co", "large")
+
+
+def priced_log(seed: int = 0, n_cases: int = 240, *, latency: bool = True) -> AnswerLog:
+    """Three judges, the dearer the better, who know when they are right."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["ham", "spam", "<b>"], n_cases)
+    is_right = rng.random((n_cases, 3)) < [0.6, 0.75, 0.85]
+    said = np.where(is_right, truth[:, None], rng.choice(["ham", "spam", "<b>"], (n_cases, 3)))
+    confidence = np.where(said == truth[:, None], 0.95, 0.6) * rng.uniform(0.8, 1, said.shape)
+    seconds = np.broadcast_to([0.5, 1.0, 2.0], said.shape) if latency else None
+    measures = Measures(confidence=confidence, prices=[0.25, 1.0, 8.0], latency=seconds)
+    return make_log(JUDGES, np.arange(n_cases), said, truth, measures=measures)

@@ -71,7 +71,7 @@ def picture(protocol: Protocol) -> str:
 
 
 def _with_share(word: str, step: Step, share: float | None) -> str:
-    return word if step.share is None or share is None else f"{word}: {abs(100 * share):.3g} %"
+    return word if step.share is None or share is None else f"{word}: {100 * abs(round(share, 9)):.3g} %"
 
 
 def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:

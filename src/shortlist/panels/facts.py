@@ -117,7 +117,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
     """Return what is told of a panel, as plain values that JSON takes."""
     told, panel = report.verdict, report.panel
     stages = [_stage_facts(report, number) for number in range(len(panel.stages))]
-    left = max(0.0, 1 - sum(report.answered))
+    left = max(0.0, round(1 - sum(report.answered), 9))
     found = report.guarantee
     return {
         "point": report.point,
@@ -180,8 +180,9 @@ def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> 
             f"{_percent(stage['answered'])} of the cases."
         )
     if final.kind == HAND_OVER:
-        said.append(f"A person decides about the other {_percent(left)}, for {final.price:.4g} each.")
-    elif left > 0:
+        others = f"the other {_percent(left)}" if left else "a case that nobody answers"
+        said.append(f"A person decides about {others}, for {final.price:.4g} each.")
+    elif left:
         said.append(f"The other {_percent(left)} get no answer.")
     return said
 

@@ -145,7 +145,8 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
     if not probability or limit == math.inf:
         return Rule(answer, "", "")
     if score.classifier:
-        return Rule(answer, f"the model finds it most probable, with {probability} at least", probability)
+        from_ = f", with {probability} at least" if least > 0 else ""
+        return Rule(answer, f"the model finds it most probable{from_}", probability if least > 0 else "")
     if len(panel.classes) == 2:
         number = f"{limit:.{DIGITS}g}"
         beyond = ("below 0" if code == 0 else "above 0") if not limit else ""
