@@ -156,7 +156,7 @@ def choose_panels(
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     complete = every and options.final.kind == ANSWER
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
-    front = _front(found, cases, objectives, steps, log.judges, proof)
+    front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
     choice = PanelChoice(front, tuple(found), cases, scale, chosen, test, calibration, tuple(claims))
     ordered = _ordered(choice, objectives, steps)
@@ -253,6 +253,7 @@ def _front(
     found: Sequence[Found],
     cases: Cases,
     objectives: Sequence[str],
+    *,
     steps: int,
     judges: Sequence[str],
     proof: Proof,
