@@ -265,16 +265,18 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> tuple[int, ...]:
 
 
 def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
-    """Return a committee asked at once, and asked one after the other, the cheapest first."""
+    """Return a committee asked at once, and one that is asked until its class is settled, the cheapest first.
+
+    More than half of its votes are needed for that at least, so these judges are asked side by side.
+    """
     votes = Votes(members, (1,) * len(members))
     at_once = _measured(cases, Recipe((members,), ((),), "votes"), votes.decide(cases.answers.of(members)))
     if len(members) < 3:
         return [at_once]
     mean = cases.prices.mean(axis=0)
     order = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
-    recipe = Recipe(
-        tuple(order[: size + 1] for size in range(len(order))), ((),) * len(order), "votes", settled=True
-    )
+    sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
+    recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True)
     stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
     return [at_once, _measured_stages(cases, recipe, stages)]
 
