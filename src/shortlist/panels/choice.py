@@ -29,7 +29,7 @@ from shortlist.panels.search import (
     stages_of,
 )
 from shortlist.results.front import Front
-from shortlist.results.objective import Objective
+from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
@@ -69,7 +69,7 @@ class PanelOptions:
     """
 
     decide: str = AUTO
-    final: Final = Final()
+    final: Final = field(default_factory=Final)
     max_stages: int = 2
     error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     test_share: float = 0.25
@@ -153,7 +153,11 @@ def choose_panels(
     found, claims = find_policies(
         cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
     )
-    front = _front(found, cases, log, objectives, steps, claims, budget, options)
+    every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
+    complete = every and options.final.kind == ANSWER
+    proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
+    front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
+    front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
     choice = PanelChoice(front, tuple(found), cases, scale, chosen, test, calibration, tuple(claims))
     ordered = _ordered(choice, objectives, steps)
     return ordered if options.demand is None else _promised(ordered, options.demand)
@@ -235,38 +239,29 @@ def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:
     return losses
 
 
+def _values(cases: Cases, found: Found, objectives: Sequence[str], steps: int) -> list[float]:
+    """Return the objectives of a policy, of one case in the mean."""
+    n = len(cases.truth)
+    told = {
+        ACCURACY: 1 - found.loss / n, ERROR_COST: found.loss / n,
+        PRICE: found.price / (n * steps), LATENCY: found.seconds,
+    }  # fmt: skip
+    return [told[name] + 0.0 for name in objectives]
+
+
 def _front(
     found: Sequence[Found],
     cases: Cases,
-    log: AnswerLog,
     objectives: Sequence[str],
+    *,
     steps: int,
-    claims: Sequence[str],
-    budget: Budget,
-    options: PanelOptions,
+    judges: Sequence[str],
+    proof: Proof,
 ) -> Front:
-    """Return the front of policies, with figures of one case in the mean."""
-    n, limit = len(cases.truth), budget.limit_text
-    every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not limit
-    kind = ProofKind.COMPLETE if every and options.final.kind == ANSWER else ProofKind.APPROXIMATE
-    columns = {
-        ACCURACY: [1 - one.loss / n for one in found],
-        ERROR_COST: [one.loss / n for one in found],
-        PRICE: [one.price / (n * steps) for one in found],
-        LATENCY: [one.seconds for one in found],
-    }
-    made = [Objective(name, OBJECTIVES[name], scale=None) for name in objectives]  # type: ignore[arg-type]  # a sense is text
+    made = [Objective(name, Sense(OBJECTIVES[name]), scale=None) for name in objectives]
     decisions = np.array([_asked_at(one.recipe, cases.n_judges) for one in found]).reshape(-1, cases.n_judges)
-    return Front.from_values(
-        made,
-        np.column_stack([columns[name] for name in objectives]),
-        decisions,
-        log.judges,
-        Proof(kind, limit=limit),
-        method="panel",
-        seconds=budget.elapsed,
-        extras={"claims": list(claims), "n_cases": n},
-    )
+    values = np.array([_values(cases, one, objectives, steps) for one in found]).reshape(-1, len(made))
+    return Front.from_values(made, values, decisions, judges, proof, method="panel")
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
@@ -280,15 +275,10 @@ def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
 
 def _ordered(choice: PanelChoice, objectives: Sequence[str], steps: int) -> PanelChoice:
     """Bring the policies into the order of the points of the front."""
-    n, front = len(choice.cases.truth), choice.front
-    place = {}
-    for number, one in enumerate(choice.found):
-        columns = {
-            ACCURACY: 1 - one.loss / n, ERROR_COST: one.loss / n,
-            PRICE: one.price / (n * steps), LATENCY: one.seconds,
-        }  # fmt: skip
-        place.setdefault(tuple(columns[name] + 0.0 for name in objectives), number)
-    return replace(choice, found=tuple(choice.found[place[tuple(row)]] for row in front.values.tolist()))
+    place: dict[tuple[float, ...], Found] = {}
+    for one in choice.found:
+        place.setdefault(tuple(_values(choice.cases, one, objectives, steps)), one)
+    return replace(choice, found=tuple(place[tuple(row)] for row in choice.front.values.tolist()))
 
 
 def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:

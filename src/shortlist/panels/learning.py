@@ -142,10 +142,15 @@ class Judged(NamedTuple):
     decision : Decision
     decided : Decided
         Out of fold.
+    ordering : Decided
+        What thresholds tell cases apart by. Where judges tell how sure they are it is the same. Where they
+        give labels alone, equal answers are equally sure only within a fold, and a threshold between folds
+        would mean nothing; so there it is what the decision that was fitted on all cases says.
     """
 
     decision: Decision
     decided: Decided
+    ordering: Decided
 
 
 class OutOfFold:
@@ -178,9 +183,11 @@ class OutOfFold:
         fit, answers = FITS[self.learner], self.answers.of(chosen)
         whole = fit(chosen, answers, self.truth, None)
         if self.learner == VOTES:
-            return Judged(whole, whole.decide(answers))
+            plain = whole.decide(answers)
+            return Judged(whole, plain, plain)
         codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))
         for out in self._folds:
             part = fit(chosen, answers.at(~out), self.truth[~out], whole)
             codes[out], sure[out] = part.decide(answers.at(out))
-        return Judged(whole, Decided(codes, sure))
+        decided = Decided(codes, sure)
+        return Judged(whole, decided, decided if answers.confidence.any() else whole.decide(answers))

@@ -184,9 +184,9 @@ def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family
             )
         if max_stages > 2:
             triples = _triples_of(front.kept, name, sets)
+            told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
             yield (
-                f"Chains of three stages by {name}: windows, {counted(len(triples), 'chain')} with "
-                f"{WINDOWS} thresholds of the second stage each.",
+                f"Chains of three stages by {name}: windows, {told}.",
                 (_three(cases, name, *triple) for triple in triples),
             )
 
@@ -265,16 +265,18 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> tuple[int, ...]:
 
 
 def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
-    """Return a committee asked at once, and asked one after the other, the cheapest first."""
+    """Return a committee asked at once, and one that is asked until its class is settled, the cheapest first.
+
+    More than half of its votes are needed for that at least, so these judges are asked side by side.
+    """
     votes = Votes(members, (1,) * len(members))
     at_once = _measured(cases, Recipe((members,), ((),), "votes"), votes.decide(cases.answers.of(members)))
     if len(members) < 3:
         return [at_once]
     mean = cases.prices.mean(axis=0)
     order = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
-    recipe = Recipe(
-        tuple(order[: size + 1] for size in range(len(order))), ((),) * len(order), "votes", settled=True
-    )
+    sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
+    recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True)
     stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
     return [at_once, _measured_stages(cases, recipe, stages)]
 
@@ -370,12 +372,13 @@ def _chain(cases: Cases, name: str, first: tuple[int, ...], second: tuple[int, .
     """Return the front of the thresholds of a chain of two stages."""
     decisions = cases.decisions[name]
     one, two = decisions.of(first).decided, decisions.of(second).decided
+    between = decisions.of(second).ordering
     stopped = _last_word(cases, one, first)
     if cases.final.kind == ANSWER:
         return _first_thresholds(cases, name, (first, second), stopped, _last_word(cases, two, second))
     going_on, last = _last_word(cases, two, second), _after_the_last(cases, second)
     found = []
-    for thresholds, ends in _windows(cases, two, going_on, last):
+    for thresholds, ends in _windows(cases, between, going_on, last):
         rest = np.where(ends[:, None], going_on, last)
         found += _with_later(_first_thresholds(cases, name, (first, second), stopped, rest), (thresholds,))
     return found
@@ -397,7 +400,7 @@ def _first_thresholds(
     going_on: NDArray[np.int64],
 ) -> list[Found]:
     """Return the front of the thresholds of a first stage, whatever follows."""
-    decided = cases.decisions[name].of(sets[0]).decided
+    decided = cases.decisions[name].of(sets[0]).ordering
     front = threshold_front(decided, stopped, going_on, cases.answers.n_classes)
     begun = cases.seconds_of(sets[0])
     added = _added_seconds(cases, sets[:2]) if len(sets) > 1 else np.zeros_like(begun)
@@ -449,7 +452,7 @@ def _three(
     if cases.final.kind != ANSWER:
         return []
     found = []
-    for thresholds, ends in _windows(cases, two, middle, last):
+    for thresholds, ends in _windows(cases, decisions.of(second).ordering, middle, last):
         rest = np.where(ends[:, None], middle, last)
         stopped = _last_word(cases, one, first)
         chain = _first_thresholds(cases, name, (first, second, third), stopped, rest)

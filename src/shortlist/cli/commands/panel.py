@@ -7,7 +7,15 @@ import typer
 
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.panel_options import LogFiles, LogOptions, PolicyOptions, picked
-from shortlist.cli.options.shared import SECONDS_HELP, Json, PromiseOptions, ReportOut, Seed, check_shared, output
+from shortlist.cli.options.shared import (
+    SECONDS_HELP,
+    Json,
+    PromiseOptions,
+    ReportOut,
+    Seed,
+    check_shared,
+    output,
+)
 from shortlist.cli.options.unused import refuse_unused
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -89,7 +97,9 @@ def _check_promised(choice: "PanelChoice") -> None:
     from shortlist.results.picking import why_none
 
     if choice.guarantees and not any(one.promised for one in choice.guarantees):
-        raise UnmetChoiceError(f"{why_none(choice.front, None)} Ask for less, or add cases; nothing was written.")
+        raise UnmetChoiceError(
+            f"{why_none(choice.front, None)} Ask for less, or add cases; nothing was written."
+        )
 
 
 def _parts(told: Any) -> Any:

@@ -34,10 +34,14 @@ class LogOptions:
     case: Annotated[str | None, typer.Option(help="Column that names the case.")] = None
     judge: Annotated[str | None, typer.Option(help="Column of a long table that names the judge.")] = None
     answer: Annotated[str | None, typer.Option(help="Column, field or scorer that holds the answer.")] = None
-    price: Annotated[str | None, typer.Option(help="Column of a long table with the price of each call.")] = None
+    price: Annotated[str | None, typer.Option(help="Column of a long table with the price of each call.")] = (
+        None
+    )
     latency: Annotated[
         str | None,
-        typer.Option(help="Column of a long table with the latency: seconds, or milliseconds if it ends in ms."),
+        typer.Option(
+            help="Column of a long table with the latency: seconds, or milliseconds if it ends in ms."
+        ),
     ] = None
     costs: Annotated[
         Path | None, typer.Option(help="CSV file with the price of a call of each judge: name,cost.")

@@ -95,4 +95,6 @@ def print_compared(facts: dict[str, Any]) -> None:
     elif facts["p_value"] <= 0.05 and facts["difference"] < 0:
         print("The saved panel is more accurate than the new one beyond chance; keep it.")
     else:
-        print("The saved panel is not the best any more: the new one is more accurate, or as accurate and cheaper.")
+        print(
+            "The saved panel is not the best any more: the new one is more accurate, or as accurate and cheaper."
+        )

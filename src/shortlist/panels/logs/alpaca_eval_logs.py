@@ -48,7 +48,7 @@ def alpaca_eval_records(
 def _record(place: str, annotation: dict[str, Any], columns: LogColumns) -> dict[str, Any]:
     told = number(annotation.get("preference"))
     # missing ones are kept as -1
-    preference = None if told is None or told in {-1.0, 0.0} else told
+    preference = None if told is None or told in (-1.0, 0.0) else told
     if preference is not None and not (isinstance(preference, float) and 1 <= preference <= 2):
         raise BadFileError(place, "must have a preference from 1 to 2", repr(preference)[:40], "Mend it.")
     judge = annotation.get("annotator")

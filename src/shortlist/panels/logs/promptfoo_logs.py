@@ -137,6 +137,6 @@ def _truth(place: str, test: dict[str, Any], known: dict[str, Any], columns: Log
     wanted = [
         one.get("value")
         for one in field(place, test, "assert", list) or []
-        if isinstance(one, dict) and one.get("type") in {"equals", "iequals"}
+        if isinstance(one, dict) and one.get("type") in ("equals", "iequals")
     ]
     return plain(wanted[0]) if len(wanted) == 1 else None
