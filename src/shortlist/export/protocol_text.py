@@ -69,7 +69,7 @@ def page(protocol: Protocol) -> str:
 
 
 def in_form(protocol: Protocol, ending: str) -> str:
-    """Return a protocol as a file of some ending holds it: text for .md, the flow chart for .svg, or a page."""
+    """Return a protocol as a file of some ending: text for .md, the flow chart for .svg, or a page."""
     return {".md": markdown, ".svg": picture}.get(ending, page)(protocol)
 
 

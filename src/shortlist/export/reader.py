@@ -330,7 +330,7 @@ def _word(label: Any) -> str:
 
 
 class Decided(NamedTuple):
-    """What a stage of a panel decides: a class, how probable each is, and whether votes left can change it."""
+    """What a stage of a panel decides: a class, the share of each, and whether no vote left can change it."""
 
     label: int | None
     shares: list[float]

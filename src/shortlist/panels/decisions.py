@@ -138,7 +138,9 @@ def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
 class Decision(Protocol):
     """How the answers of some judges decide."""
 
-    judges: tuple[int, ...]
+    @property
+    def judges(self) -> tuple[int, ...]:
+        """Places of the judges whose answers decide."""
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases; `answers` has a column for each of `judges`."""

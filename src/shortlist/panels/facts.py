@@ -193,12 +193,13 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     said = [told.sentence()]
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference stays."
+            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
+            "stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(
-            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}: they amount "
-            f"to {told.n_independent:.1f} independent votes."
+            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}: they "
+            f"amount to {told.n_independent:.1f} independent votes."
         )
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
@@ -211,7 +212,8 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, one in prices.items():
         if one.get("up_to") is not None:
             said.append(
-                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now {one['now']:.4g}."
+                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now "
+                f"{one['now']:.4g}."
             )
         elif one.get("below") is not None:
             said.append(
@@ -222,7 +224,7 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
-    """Return the best point of the front for each of several round budgets a case, and the best judge alone."""
+    """Return for several round budgets a case the best point of the front, and the best judge alone."""
     rows = []
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))

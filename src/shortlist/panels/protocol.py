@@ -177,7 +177,7 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
 
 
 def _least_votes(votes: Votes, least: float) -> str:
-    """Return how many votes a share is: a number where all votes count, or else a percentage, not rounded up."""
+    """Return how many votes a share is: a number where all votes count, or a percentage, not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
         enough = (n for n in range(total + 1) if n / max(1, total) >= least)

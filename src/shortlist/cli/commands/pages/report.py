@@ -1,7 +1,7 @@
 """`shortlist report`: a saved result as one page for any browser."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,8 +12,8 @@ from shortlist.cli.text.output import print_json, run_facts
 ResultFile = Annotated[
     Path,
     typer.Argument(
-        help="Model (.joblib), front or comparison (.parquet), or study (.db); with --protocol stages (.joblib) "
-        "or a panel (.json)."
+        help="Model (.joblib), front or comparison (.parquet), or study (.db); with --protocol stages "
+        "(.joblib) or a panel (.json)."
     ),
 ]
 
@@ -69,7 +69,7 @@ def report(
         text = result_page(file, model=line, trust=trust)
     out = save(out, lambda path: write_page(path, text))
     if json:
-        facts = {
+        facts: dict[str, Any] = {
             "command": "report",
             "method": "protocol" if protocol else "page",
             "status": "optimal",
