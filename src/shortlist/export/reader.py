@@ -325,8 +325,8 @@ def _word(label: Any) -> str:
     if text.casefold() in {"true", "false"}:
         return text.capitalize()
     whole, point, zeros = text.partition(".")
-    is_whole = point and zeros and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
-    return whole if is_whole else text
+    has_zeros = point and zeros and not zeros.strip("0")
+    return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
 
 
 class Decided(NamedTuple):
