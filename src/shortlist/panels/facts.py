@@ -176,7 +176,7 @@ def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> 
         once = " at once" if len(stage["asks"]) > 1 else ""
         waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
         said.append(
-            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}), which answers "
+            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): that answers "
             f"{_percent(stage['answered'])} of the cases."
         )
     if final.kind == HAND_OVER:
@@ -224,11 +224,14 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
-    """Return for several round budgets a case the best point of the front, and the best judge alone."""
+    """Return for round budgets a case the best point of the front, and the best judge alone.
+
+    A budget that buys the same point as the one before is left out.
+    """
     rows = []
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
-        if point is not None:
+        if point is not None and not (rows and rows[-1]["number"] == point["number"]):
             single = (
                 None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
             )

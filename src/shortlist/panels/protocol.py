@@ -95,7 +95,11 @@ def final_words(final: Final) -> str:
 
 def _wording(panel: Panel) -> Wording:
     last = final_words(panel.final)
-    end = f"{last}, about a case that no step answers." if panel.final.kind == HAND_OVER else f"{last} then."
+    end = (
+        f"{last}, about a case that no step answers."
+        if panel.final.kind == HAND_OVER
+        else f"{last} about a case that no step answers."
+    )
     gaps = GAPS
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
