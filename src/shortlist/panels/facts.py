@@ -228,7 +228,7 @@ def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
 
     A budget that buys the same point as the one before is left out.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
