@@ -123,7 +123,7 @@ def confidence_scale(log: AnswerLog) -> ConfidenceScale:
     scale = ConfidenceScale(low, high, usual, told)
     scaled = scale.of(log.confidence, log.answers.shape)
     scaled[~np.isfinite(log.confidence)] = np.nan
-    for judge in np.flatnonzero(told):
+    for judge in np.flatnonzero(told).tolist():
         usual[judge] = np.nanmedian(scaled[:, judge])
     return scale
 
