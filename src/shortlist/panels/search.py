@@ -166,7 +166,9 @@ def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family
     n = cases.n_judges
     yield f"All {counted(n, 'single judge')} as they answer.", _singles(cases)
     yield (
-        "Committees by votes: windows, the most accurate judges and those that grow best.",
+        "Committees by votes, of all sets of judges."
+        if n <= ALL_SETS_UP_TO
+        else "Committees by votes: windows, the most accurate judges and those that grow best.",
         _committees(cases),
     )
     learned = [name for name in cases.decisions if name != "votes"]
@@ -182,7 +184,9 @@ def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family
                 _told_pairs(cases, name, len(pairs)),
                 (_chain(cases, name, first, second) for first, second in pairs),
             )
-        if max_stages > 2:
+        if max_stages > 2 and cases.final.kind != ANSWER:
+            yield "Chains of three stages are searched only where the last stage always answers.", iter(())
+        elif max_stages > 2:
             triples = _triples_of(front.kept, name, sets)
             told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
             yield (
@@ -201,9 +205,12 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
         if n <= ALL_PAIRS_UP_TO
         else f"of {ALL_PAIRS_UP_TO} of {n} judges, a window"
     )
-    return (
-        f"Complete, every threshold included: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
+    thresholds = (
+        "every threshold included"
+        if cases.final.kind == ANSWER
+        else f"every threshold of the first stage included, with {WINDOWS} thresholds of the second"
     )
+    return f"Complete, {thresholds}: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
 
 
 def _singles(cases: Cases) -> Iterator[list[Found]]:
@@ -226,9 +233,13 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
 
 
 def _committees(cases: Cases) -> Iterator[list[Found]]:
-    """Yield committees by votes: the most accurate judges, and those that are added one by one."""
+    """Yield committees by votes: all, or the most accurate judges and those that are added one by one."""
     n = cases.n_judges
-    losses = [int(cases.losses_of(column)[0:].sum()) for column in _columns(cases)]
+    if n <= ALL_SETS_UP_TO:
+        for size in range(2, n + 1):
+            yield from (_votes_of(cases, one) for one in itertools.combinations(range(n), size))
+        return
+    losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
     ranked = sorted(range(n), key=lambda judge: (losses[judge], judge))
     grown = _grown_by_votes(cases, ranked)
     seen = set()
@@ -398,12 +409,18 @@ def _first_thresholds(
     sets: tuple[tuple[int, ...], ...],
     stopped: NDArray[np.int64],
     going_on: NDArray[np.int64],
+    waits: Floats | None = None,
 ) -> list[Found]:
-    """Return the front of the thresholds of a first stage, whatever follows."""
+    """Return the front of the thresholds of a first stage, whatever follows.
+
+    `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
+    """
     decided = cases.decisions[name].of(sets[0]).ordering
     front = threshold_front(decided, stopped, going_on, cases.answers.n_classes)
     begun = cases.seconds_of(sets[0])
-    added = _added_seconds(cases, sets[:2]) if len(sets) > 1 else np.zeros_like(begun)
+    added = np.zeros_like(begun)
+    if len(sets) > 1:
+        added = _added_seconds(cases, sets[:2]) if waits is None else waits
     told = bool(np.isfinite(begun).all())
     found = []
     for point, thresholds in zip(front.points, front.thresholds.tolist(), strict=True):
@@ -449,13 +466,13 @@ def _three(
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
     last = _last_word(cases, three, third)
     middle = _last_word(cases, two, second)
-    if cases.final.kind != ANSWER:
-        return []
+    stopped = _last_word(cases, one, first)
     found = []
     for thresholds, ends in _windows(cases, decisions.of(second).ordering, middle, last):
         rest = np.where(ends[:, None], middle, last)
-        stopped = _last_word(cases, one, first)
-        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest)
+        waits = _added_seconds(cases, (first, second))
+        waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
+        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits)
         found += _with_later(chain, (thresholds, ()))
     return found
 

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from shortlist.panels.bounds import bound_at
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured, panel_facts, stages_in_words
 from shortlist.panels.policy import Panel
@@ -14,13 +15,28 @@ MOST_ROWS = 12
 def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]:
     """Return the JSON of a chosen panel."""
     return panel_facts(told) | {
-        "claims": list(choice.claims),
+        "claims": [*choice.claims, bound_sentence(choice, told.point)],
+        "bound": bound_of(choice, told.point),
         "proof": str(choice.front.proof.kind),
         "n_chosen": len(choice.chosen.truth),
         "n_test": len(choice.test.truth),
         "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
         "seconds": choice.front.seconds,
     }
+
+
+def bound_of(choice: PanelChoice, point: int) -> float:
+    """Return what share of the cases that choose a panel may get right at the price of a point."""
+    return bound_at(choice.cases, choice.found[point].price / len(choice.cases.truth))
+
+
+def bound_sentence(choice: PanelChoice, point: int) -> str:
+    """Say what share of the cases that choose a panel may get right at the price of a point."""
+    price = choice.front.values[point, choice.front.names.index("price")]
+    return (
+        f"No panel that answers as one of the judges that it asks is right about more than "
+        f"{100 * bound_of(choice, point):.1f} % of the cases that choose, at {price:.4g} a case."
+    )
 
 
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
@@ -38,7 +54,7 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     for sentence in facts["verdict"]:
         print(sentence)
     _print_budgets(facts)
-    for claim in choice.claims:
+    for claim in (*choice.claims, bound_sentence(choice, told.point)):
         print(f"  {claim}")
 
 
