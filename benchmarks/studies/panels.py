@@ -6,7 +6,6 @@ FOLDER holds the tables of judges: NAME.csv.gz and NAME-prices.csv of the servic
 and Zou, NeurIPS 2020) was measured on, of LLMBar (Zeng et al., ICLR 2024), and answers of crowds.
 """
 
-import dataclasses
 import math
 import resource
 import time
@@ -20,12 +19,12 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelOptions, _cases, choose_panels
+from shortlist.panels.choice import AUTO, PanelOptions, _cases, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.policy import Panel
 from shortlist.panels.search import Cases, Found, find_policies, stages_of
-from shortlist.panels.verdict import compared, figures, paid_at, verdict
+from shortlist.panels.verdict import figures, paid_at, verdict
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -84,11 +83,11 @@ def _halves(log: AnswerLog, seed: int) -> tuple[AnswerLog, AnswerLog]:
     return log.at(np.sort(order[:half])), log.at(np.sort(order[half:]))
 
 
-def chosen_on_half(log: AnswerLog, seed: int) -> Chosen:
+def chosen_on_half(log: AnswerLog, seed: int, learner: str = AUTO) -> Chosen:
     """Choose policies of up to two stages on one half, all of which chooses."""
     train, test = _halves(log, seed)
     scale = confidence_scale(train)
-    cases, steps = _cases(train, scale, PanelOptions(seed=seed))
+    cases, steps = _cases(train, scale, PanelOptions(decide=learner, seed=seed))
     found, _ = find_policies(cases, max_stages=2, budget=Budget())
     return Chosen(train, test, scale, cases, steps, found)
 

@@ -98,6 +98,11 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
         ({}, ("price", "accuracy"), "objectives must be accuracy or error-cost, then price"),
         ({}, ("accuracy", "price", "latency"), "latency must be known for every call"),
         (
+            {"error_costs": {("no", "yes"): 2}},
+            ("accuracy", "price"),
+            "error_costs must come with the objective",
+        ),
+        (
             {"error_costs": {("no", "maybe"): 2}},
             ("error-cost", "price"),
             "error_costs must name classes, no, yes",
@@ -116,7 +121,7 @@ def test_too_few_cases_and_one_class_are_refused() -> None:
     with pytest.raises(BadInputError, match="at least 20 cases of known truth, got 19"):
         choose_panels(label_log(0, 19))
     log = label_log(0, 60)
-    with pytest.raises(BadInputError, match="at least two classes, got 'yes' in every case"):
+    with pytest.raises(BadInputError, match="at least two classes as truth, got 'yes' in every case"):
         choose_panels(log.at(log.truth == 1))
 
 

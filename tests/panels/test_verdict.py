@@ -99,6 +99,7 @@ def test_a_panel_that_is_no_better_and_no_cheaper_is_not_recommended() -> None:
     assert told.sentence().endswith("Ask 'j2' alone.")
     own = verdict(CHOICE, single_panel(CHOICE, best))
     assert own.recommended
+    assert own.sentence().startswith("The best is a single judge: 'j2' alone, for 5 a case.")
     assert own.p_value == 1.0
 
 

@@ -708,7 +708,7 @@ def check(policy: Any) -> None:
     """
     try:
         if "digest" in policy:
-            _need(policy["digest"] == digest(policy), "its digest is of another one")
+            _need(policy["digest"] == digest(policy), "a digest that is not that of its content")
         names = policy["classes"]
         most = MOST_CLASSES if policy["kind"] != "panel" else LARGEST  # open answers are of many classes
         _need(_is_list(names) and 2 <= len(names) <= most, "classes")

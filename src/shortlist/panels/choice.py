@@ -171,7 +171,7 @@ def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> 
         )
     if len(np.unique(known)) < 2:
         label = log.classes[known[0]]
-        raise BadInputError("truth", "must have at least two classes", f"{label!r} in every case")
+        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
     unknown = [name for name in objectives if name not in OBJECTIVES]
@@ -180,6 +180,10 @@ def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> 
             "objectives",
             "must be accuracy or error-cost, then price, and perhaps latency",
             str(list(objectives)),
+        )
+    if options.error_costs and ERROR_COST not in objectives:
+        raise BadInputError(
+            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
         )
     if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
         raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
