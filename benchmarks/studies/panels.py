@@ -188,7 +188,7 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
         rows = [_on_other_half(log, seed, learner) for seed in range(seeds)]
         accuracy, price, single, wrong, seconds = np.mean(rows, axis=0)
         yield {
-            "part": "llmbar", "data": "llmbar", "what": f"decide {learner}", "n_halves": seeds,
+            "part": "llmbar", "data": "llmbar", "what": f"decide {learner}, a quarter measuring", "n_halves": seeds,
             "accuracy": accuracy, "price": price, "single": single, "reach": 0.861, "seconds": seconds,
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS), "wrong_verdicts": wrong,
         }  # fmt: skip

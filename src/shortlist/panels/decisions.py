@@ -123,7 +123,7 @@ def confidence_scale(log: AnswerLog) -> ConfidenceScale:
     scale = ConfidenceScale(low, high, usual, told)
     scaled = scale.of(log.confidence, log.answers.shape)
     scaled[~np.isfinite(log.confidence)] = np.nan
-    for judge in np.flatnonzero(told):
+    for judge in np.flatnonzero(told).tolist():
         usual[judge] = np.nanmedian(scaled[:, judge])
     return scale
 
@@ -138,7 +138,9 @@ def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
 class Decision(Protocol):
     """How the answers of some judges decide."""
 
-    judges: tuple[int, ...]
+    @property
+    def judges(self) -> tuple[int, ...]:
+        """Places of the judges whose answers it takes."""
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases; `answers` has a column for each of `judges`."""

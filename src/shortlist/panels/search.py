@@ -409,6 +409,7 @@ def _first_thresholds(
     sets: tuple[tuple[int, ...], ...],
     stopped: NDArray[np.int64],
     going_on: NDArray[np.int64],
+    *,
     waits: Floats | None = None,
 ) -> list[Found]:
     """Return the front of the thresholds of a first stage, whatever follows.
@@ -472,7 +473,7 @@ def _three(
         rest = np.where(ends[:, None], middle, last)
         waits = _added_seconds(cases, (first, second))
         waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
-        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits)
+        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits=waits)
         found += _with_later(chain, (thresholds, ()))
     return found
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shortlist.cli.options.shared import LimitTexts, PromiseOptions
-from shortlist.panels.choice import AUTO, PanelOptions
-from shortlist.panels.policy import Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shortlist.panels.answer_log import AnswerLog
-    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.choice import PanelChoice, PanelOptions
+    from shortlist.panels.policy import Final
 
 LogFiles = Annotated[
     list[str],
@@ -96,16 +95,17 @@ class PolicyOptions:
             "hand-over=PRICE to a person."
         ),
     ] = "answer"
-    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = AUTO
+    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = "auto"
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
     test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
 
-    def made(self, promised: PromiseOptions, seed: int) -> PanelOptions:
+    def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
         from shortlist._validation import as_choice
         from shortlist.errors import BadInputError
         from shortlist.guarantees.tails import as_demand
+        from shortlist.panels.choice import AUTO, PanelOptions
         from shortlist.panels.learning import LEARNERS
 
         as_choice(self.decide, "decide", (AUTO, *LEARNERS))
@@ -137,7 +137,7 @@ class PolicyOptions:
         return tuple(names)
 
 
-def read_final(text: str) -> Final:
+def read_final(text: str) -> "Final":
     """Read what happens to a case of which the last stage is not sure.
 
     Examples
@@ -147,6 +147,7 @@ def read_final(text: str) -> Final:
     """
     from shortlist.errors import BadInputError
     from shortlist.exact import as_decimal
+    from shortlist.panels.policy import Final
 
     kind, sign, price = text.partition("=")
     number = as_decimal(price)
