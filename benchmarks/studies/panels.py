@@ -305,7 +305,7 @@ def _asked_until(
 ) -> NDArray[np.int64]:
     sure = surest >= level
     first = np.where(sure.any(axis=1), sure.argmax(axis=1) + 1, surest.shape[1])
-    return np.minimum(first, n_answers)
+    return np.asarray(np.minimum(first, n_answers))
 
 
 def times() -> Iterator[dict[str, Any]]:

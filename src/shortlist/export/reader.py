@@ -325,7 +325,7 @@ def _word(label: Any) -> str:
     if text.casefold() in {"true", "false"}:
         return text.capitalize()
     whole, point, zeros = text.partition(".")
-    is_whole = point and zeros and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
+    is_whole = bool(point and zeros) and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
     return whole if is_whole else text
 
 

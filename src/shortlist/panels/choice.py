@@ -298,7 +298,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         log.classes,
         stages_of(found.recipe, choice.cases.decisions, len(log.classes), places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
-        ConfidenceScale(*(part[members] for part in (scale.low, scale.high, scale.usual, scale.told))),
+        ConfidenceScale(scale.low[members], scale.high[members], scale.usual[members], scale.told[members]),
         tuple(latency.tolist()),
         choice.cases.final,
     )

@@ -99,7 +99,7 @@ class Cases:
     @property
     def n_judges(self) -> int:
         """Number of judges."""
-        return self.prices.shape[1]
+        return int(self.prices.shape[1])
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what deciding these classes loses on each case."""
@@ -160,6 +160,7 @@ def find_policies(
 
 
 Family = tuple[str, Iterator[list[Found]]]
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family]:
@@ -326,18 +327,16 @@ def _grown_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
     return list(grown)
 
 
-def _pairs_of(
-    cases: Cases, name: str, sets: list[tuple[int, ...]]
-) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _pairs_of(cases: Cases, name: str, sets: list[tuple[int, ...]]) -> list[Pair]:
     """Return the chains of two stages: each set, and one that contains it."""
     n = cases.n_judges
-    nested = [(one, two) for one in sets for two in sets if set(one) < set(two)]
+    nested: list[Pair] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
     if n <= ALL_SETS_UP_TO:
         return nested
     judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
-    couples = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
+    couples: list[Pair] = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
     larger = [one for one in sets if len(one) > 2]
-    added = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
+    added: list[Pair] = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
     return list(dict.fromkeys(couples + nested + added))
 
 
@@ -450,7 +449,7 @@ def _triples_of(
 ) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
     """Return chains of three stages: those of two on the front, with a set between, before or behind."""
     known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
-    triples = {}
+    triples: dict[tuple[tuple[int, ...], ...], None] = {}
     for chain in (one for one in known if len(one) == 2):
         for middle in sets:
             three = sorted({*chain, middle}, key=lambda one: (len(one), one))
@@ -493,7 +492,8 @@ def stages_of(
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     every = recipe.sets[-1]
-    stages, asked = [], set()
+    stages: list[Stage] = []
+    asked: set[int] = set()
     for judges, thresholds in zip(recipe.sets, recipe.thresholds, strict=True):
         asks = tuple(moved[judge] for judge in judges if judge not in asked)
         asked.update(judges)
