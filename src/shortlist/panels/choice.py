@@ -1,4 +1,4 @@
-"""From a log to a front of panels: which cases choose, which measure, and what each point does on new cases."""
+"""From a log to a front of panels: which cases choose, which measure, and what each point does on them."""
 
 import math
 from collections.abc import Mapping, Sequence

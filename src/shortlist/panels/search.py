@@ -21,7 +21,7 @@ ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 LARGEST_GROWN, MOST_VOTERS = 5, 15
 """How large sets of judges grow one by one, and how many vote at most."""
 WINDOWS = 12
-"""So many thresholds of a second stage are tried, with all those of the first, where a third stage follows."""
+"""So many thresholds of a second stage are tried with all those of the first, where more follows."""
 MOST_TRIPLES = 60
 """So many chains of three stages are tried at most."""
 
@@ -311,7 +311,7 @@ def _stage_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
 
 
 def _grown_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
-    """Return sets that grow by the judge whose answer helps most, from the best judge and the best bargain."""
+    """Return sets that grow by the judge who helps most, from the best judge and the best bargain."""
     decisions, n = cases.decisions[name], cases.n_judges
     losses = [int(cases.losses_of(decisions.of((judge,)).decided.codes).sum()) for judge in range(n)]
     mean = cases.prices.mean(axis=0)
@@ -503,7 +503,8 @@ def stages_of(
             decision: Any = Votes(known, votes)
         else:
             fitted = decisions[recipe.learner].of(judges).decision
-            decision = replace(fitted, judges=tuple(moved[judge] for judge in sorted(judges)))  # type: ignore[type-var]  # both are dataclasses
+            renamed = tuple(moved[judge] for judge in sorted(judges))
+            decision = replace(fitted, judges=renamed)  # type: ignore[type-var]  # all are dataclasses
         least = thresholds or (0.0,) * n_classes
         stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
     return tuple(stages)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LogFiles = Annotated[
     list[str],
     typer.Argument(
-        help="Logs of answers: tables (wide or long), or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
+        help="Logs of answers: tables, wide or long, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
     ),
 ]
 
@@ -84,8 +84,8 @@ class PolicyOptions:
     pick: Annotated[
         str | None,
         typer.Option(
-            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal or "
-            "knee; or its number."
+            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal "
+            "or knee; or its number."
         ),
     ] = None
     final: Annotated[

@@ -121,5 +121,6 @@ def print_compared(facts: dict[str, Any]) -> None:
         print("The saved panel is more accurate than the new one beyond chance; keep it.")
     else:
         print(
-            "The saved panel is not the best any more: the new one is more accurate, or as accurate and cheaper."
+            "The saved panel is not the best any more: the new one is more accurate, or as accurate and "
+            "cheaper."
         )
