@@ -238,7 +238,7 @@ def test_a_policy_that_was_changed_by_hand_is_told_by_its_digest(tmp_path: Path)
     assert told(reader.load(str(tmp_path / "p.json")), rows) == told(policy, rows)
     written["answer_from"] = 0.0
     (tmp_path / "p.json").write_text(json.dumps(written), encoding="utf-8")
-    with pytest.raises(reader.ReaderError, match="its digest is of another one"):
+    with pytest.raises(reader.ReaderError, match="a digest that is not that of its content"):
         reader.load(str(tmp_path / "p.json"))
     del written["digest"]  # who means it leaves the digest out
     (tmp_path / "p.json").write_text(json.dumps(written), encoding="utf-8")

@@ -206,7 +206,7 @@ def test_a_panel_file_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Pa
     panel_of_kind(rng, log, "scores", 2, Final()).save(tmp_path / "panel.json")
     whole = (tmp_path / "panel.json").read_text(encoding="utf-8")
     (tmp_path / "changed.json").write_text(whole.replace('"j0"', '"j9"'), encoding="utf-8")
-    with pytest.raises(BadFileError, match="its digest is of another one"):
+    with pytest.raises(BadFileError, match="a digest that is not that of its content"):
         load_panel(tmp_path / "changed.json")
     (tmp_path / "half.json").write_text(whole[: len(whole) // 2], encoding="utf-8")
     with pytest.raises(BadFileError, match="must be a policy of Shortlist"):

@@ -327,6 +327,8 @@ def _word(label: Any) -> str:
     whole, point, zeros = text.partition(".")
     has_zeros = point and zeros and not zeros.strip("0")
     return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
+    is_whole = bool(point and zeros) and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
+    return whole if is_whole else text
 
 
 class Decided(NamedTuple):
@@ -705,7 +707,7 @@ def check(policy: Any) -> None:
     """
     try:
         if "digest" in policy:
-            _need(policy["digest"] == digest(policy), "its digest is of another one")
+            _need(policy["digest"] == digest(policy), "a digest that is not that of its content")
         names = policy["classes"]
         most = MOST_CLASSES if policy["kind"] != "panel" else LARGEST  # open answers are of many classes
         _need(_is_list(names) and 2 <= len(names) <= most, "classes")

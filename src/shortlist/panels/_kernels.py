@@ -60,7 +60,8 @@ def scale_confidence(confidence: Floats, low: Floats, high: Floats, finest: floa
 
 
 @kernel(
-    "float64(int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64, float64[:, ::1], float64[::1])"
+    "float64(int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64, float64[:, ::1], "
+    "float64[::1])"
 )
 def logistic_loss(
     answers: Longs,

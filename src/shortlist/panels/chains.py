@@ -2,7 +2,7 @@
 
 Loss and price of a chain are sums over groups of cases, one group for each class that a stage decides. Each
 group has a threshold of its own: its surest cases end there, and the others go on. So a group is a list of
-points of loss and price, one for each threshold that tells two of its cases apart, and the front of the chain
+points of loss and price, one for each threshold that tells two of its cases apart. The front of the chain
 is the front of all sums of one point of each group. Sums of points that their group dominates are dominated,
 so they are left out first. Everything is counted in integers, and nothing is left to a grid.
 """

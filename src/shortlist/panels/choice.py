@@ -1,4 +1,4 @@
-"""From a log to a front of panels: which cases choose, which measure, and what each point does on new cases."""
+"""From a log to a front of panels: which cases choose, which measure, and what each point does on them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -158,7 +158,7 @@ def choose_panels(
         cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
     )
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
-    complete = every and options.final.kind == ANSWER
+    complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
@@ -175,7 +175,7 @@ def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> 
         )
     if len(np.unique(known)) < 2:
         label = log.classes[known[0]]
-        raise BadInputError("truth", "must have at least two classes", f"{label!r} in every case")
+        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
     unknown = [name for name in objectives if name not in OBJECTIVES]
@@ -184,6 +184,10 @@ def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> 
             "objectives",
             "must be accuracy or error-cost, then price, and perhaps latency",
             str(list(objectives)),
+        )
+    if options.error_costs and ERROR_COST not in objectives:
+        raise BadInputError(
+            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
         )
     if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
         raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
@@ -298,7 +302,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         log.classes,
         stages_of(found.recipe, choice.cases.decisions, len(log.classes), places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
-        ConfidenceScale(*(part[members] for part in (scale.low, scale.high, scale.usual, scale.told))),
+        ConfidenceScale(scale.low[members], scale.high[members], scale.usual[members], scale.told[members]),
         tuple(latency.tolist()),
         choice.cases.final,
     )

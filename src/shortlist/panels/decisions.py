@@ -78,7 +78,7 @@ class Heard(NamedTuple):
 class ConfidenceScale:
     """What turns the confidence of each judge into numbers from 0 to 1, finely told apart near certainty.
 
-    A confidence c becomes v = (c - low) / (high - low), cut off at 0 and 1, and then
+    A confidence c becomes v = (c - low) / (high - low), cut off at 0 and 1. It is then put as
     log(1 - v + FINEST) / log(FINEST), so that 0.9, 0.99 and 0.999 are as far apart as each other.
 
     Attributes

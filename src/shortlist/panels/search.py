@@ -21,7 +21,7 @@ ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 LARGEST_GROWN, MOST_VOTERS = 5, 15
 """How large sets of judges grow one by one, and how many vote at most."""
 WINDOWS = 12
-"""So many thresholds of a second stage are tried, with all those of the first, where a third stage follows."""
+"""So many thresholds of a second stage are tried with all those of the first, where more follows."""
 MOST_TRIPLES = 60
 """So many chains of three stages are tried at most."""
 
@@ -99,7 +99,7 @@ class Cases:
     @property
     def n_judges(self) -> int:
         """Number of judges."""
-        return self.prices.shape[1]
+        return int(self.prices.shape[1])
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what deciding these classes loses on each case."""
@@ -160,13 +160,16 @@ def find_policies(
 
 
 Family = tuple[str, Iterator[list[Found]]]
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family]:
     n = cases.n_judges
     yield f"All {counted(n, 'single judge')} as they answer.", _singles(cases)
     yield (
-        "Committees by votes: windows, the most accurate judges and those that grow best.",
+        "Committees by votes, of all sets of judges."
+        if n <= ALL_SETS_UP_TO
+        else "Committees by votes: windows, the most accurate judges and those that grow best.",
         _committees(cases),
     )
     learned = [name for name in cases.decisions if name != "votes"]
@@ -182,7 +185,9 @@ def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family
                 _told_pairs(cases, name, len(pairs)),
                 (_chain(cases, name, first, second) for first, second in pairs),
             )
-        if max_stages > 2:
+        if max_stages > 2 and cases.final.kind != ANSWER:
+            yield "Chains of three stages are searched only where the last stage always answers.", iter(())
+        elif max_stages > 2:
             triples = _triples_of(front.kept, name, sets)
             told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
             yield (
@@ -201,9 +206,12 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
         if n <= ALL_PAIRS_UP_TO
         else f"of {ALL_PAIRS_UP_TO} of {n} judges, a window"
     )
-    return (
-        f"Complete, every threshold included: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
+    thresholds = (
+        "every threshold included"
+        if cases.final.kind == ANSWER
+        else f"every threshold of the first stage included, with {WINDOWS} thresholds of the second"
     )
+    return f"Complete, {thresholds}: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
 
 
 def _singles(cases: Cases) -> Iterator[list[Found]]:
@@ -226,9 +234,13 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
 
 
 def _committees(cases: Cases) -> Iterator[list[Found]]:
-    """Yield committees by votes: the most accurate judges, and those that are added one by one."""
+    """Yield committees by votes: all, or the most accurate judges and those that are added one by one."""
     n = cases.n_judges
-    losses = [int(cases.losses_of(column)[0:].sum()) for column in _columns(cases)]
+    if n <= ALL_SETS_UP_TO:
+        for size in range(2, n + 1):
+            yield from (_votes_of(cases, one) for one in itertools.combinations(range(n), size))
+        return
+    losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
     ranked = sorted(range(n), key=lambda judge: (losses[judge], judge))
     grown = _grown_by_votes(cases, ranked)
     seen = set()
@@ -299,7 +311,7 @@ def _stage_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
 
 
 def _grown_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
-    """Return sets that grow by the judge whose answer helps most, from the best judge and the best bargain."""
+    """Return sets that grow by the judge who helps most, from the best judge and the best bargain."""
     decisions, n = cases.decisions[name], cases.n_judges
     losses = [int(cases.losses_of(decisions.of((judge,)).decided.codes).sum()) for judge in range(n)]
     mean = cases.prices.mean(axis=0)
@@ -315,18 +327,16 @@ def _grown_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
     return list(grown)
 
 
-def _pairs_of(
-    cases: Cases, name: str, sets: list[tuple[int, ...]]
-) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _pairs_of(cases: Cases, name: str, sets: list[tuple[int, ...]]) -> list[Pair]:
     """Return the chains of two stages: each set, and one that contains it."""
     n = cases.n_judges
-    nested = [(one, two) for one in sets for two in sets if set(one) < set(two)]
+    nested: list[Pair] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
     if n <= ALL_SETS_UP_TO:
         return nested
     judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
-    couples = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
+    couples: list[Pair] = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
     larger = [one for one in sets if len(one) > 2]
-    added = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
+    added: list[Pair] = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
     return list(dict.fromkeys(couples + nested + added))
 
 
@@ -398,12 +408,19 @@ def _first_thresholds(
     sets: tuple[tuple[int, ...], ...],
     stopped: NDArray[np.int64],
     going_on: NDArray[np.int64],
+    *,
+    waits: Floats | None = None,
 ) -> list[Found]:
-    """Return the front of the thresholds of a first stage, whatever follows."""
+    """Return the front of the thresholds of a first stage, whatever follows.
+
+    `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
+    """
     decided = cases.decisions[name].of(sets[0]).ordering
     front = threshold_front(decided, stopped, going_on, cases.answers.n_classes)
     begun = cases.seconds_of(sets[0])
-    added = _added_seconds(cases, sets[:2]) if len(sets) > 1 else np.zeros_like(begun)
+    added = np.zeros_like(begun)
+    if len(sets) > 1:
+        added = _added_seconds(cases, sets[:2]) if waits is None else waits
     told = bool(np.isfinite(begun).all())
     found = []
     for point, thresholds in zip(front.points, front.thresholds.tolist(), strict=True):
@@ -432,7 +449,7 @@ def _triples_of(
 ) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
     """Return chains of three stages: those of two on the front, with a set between, before or behind."""
     known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
-    triples = {}
+    triples: dict[tuple[tuple[int, ...], ...], None] = {}
     for chain in (one for one in known if len(one) == 2):
         for middle in sets:
             three = sorted({*chain, middle}, key=lambda one: (len(one), one))
@@ -449,13 +466,13 @@ def _three(
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
     last = _last_word(cases, three, third)
     middle = _last_word(cases, two, second)
-    if cases.final.kind != ANSWER:
-        return []
+    stopped = _last_word(cases, one, first)
     found = []
     for thresholds, ends in _windows(cases, decisions.of(second).ordering, middle, last):
         rest = np.where(ends[:, None], middle, last)
-        stopped = _last_word(cases, one, first)
-        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest)
+        waits = _added_seconds(cases, (first, second))
+        waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
+        chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits=waits)
         found += _with_later(chain, (thresholds, ()))
     return found
 
@@ -475,7 +492,8 @@ def stages_of(
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     every = recipe.sets[-1]
-    stages, asked = [], set()
+    stages: list[Stage] = []
+    asked: set[int] = set()
     for judges, thresholds in zip(recipe.sets, recipe.thresholds, strict=True):
         asks = tuple(moved[judge] for judge in judges if judge not in asked)
         asked.update(judges)
@@ -485,7 +503,8 @@ def stages_of(
             decision: Any = Votes(known, votes)
         else:
             fitted = decisions[recipe.learner].of(judges).decision
-            decision = replace(fitted, judges=tuple(moved[judge] for judge in sorted(judges)))  # type: ignore[type-var]  # both are dataclasses
+            renamed = tuple(moved[judge] for judge in sorted(judges))
+            decision = replace(fitted, judges=renamed)  # type: ignore[type-var]  # all are dataclasses
         least = thresholds or (0.0,) * n_classes
         stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
     return tuple(stages)

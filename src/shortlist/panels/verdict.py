@@ -130,6 +130,8 @@ class Verdict:
         if not self.within_chance:
             better = "Better than" if points > 0 else "Worse than"
             return f"{better} the best single judge: {what}, for {cost}."
+        if self.recommended and all_of_them.price >= one.price:  # it is the judge itself
+            return f"The best is a single judge: {self.single!r} alone, for {one.price:.4g} a case."
         if self.recommended:
             return f"As accurate as the best single judge within chance, and cheaper: {what}, for {cost}."
         return f"No better than the best single judge: {what}, for {cost}. Ask {self.single!r} alone."

@@ -77,7 +77,7 @@ def panel(
     told = panel_report(choice, point, notes)
     files = {
         "out": str(save(panel_file, choice.panel(point).save)) if panel_file else None,
-        "front": str(save(front_file, choice.front.save)) if front_file else None,
+        "front_file": str(save(front_file, choice.front.save)) if front_file else None,
     }
     report = save_page(report, f"Panel: {', '.join(logs)}", lambda: _parts(told))
     if json:
@@ -128,6 +128,7 @@ def compare(
     from shortlist.panels import load_panel
     from shortlist.panels.choice import choose_panels, told_notes
 
+    check_shared(context.params)
     refuse_unused(context)
     old = load_panel(saved)
     read = log.read(logs)

@@ -1,5 +1,6 @@
 """Options of `shortlist panel`: what the log's columns are called, and what panels may do."""
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 LogFiles = Annotated[
     list[str],
     typer.Argument(
-        help="Logs of answers: tables (wide or long), or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
+        help="Logs of answers: tables, wide or long, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
     ),
 ]
 
@@ -83,8 +84,8 @@ class PolicyOptions:
     pick: Annotated[
         str | None,
         typer.Option(
-            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal or "
-            "knee; or its number."
+            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal "
+            "or knee; or its number."
         ),
     ] = None
     final: Annotated[
@@ -110,6 +111,8 @@ class PolicyOptions:
         as_choice(self.decide, "decide", (AUTO, *LEARNERS))
         if not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
+        if self.max_price is not None and not 0 <= self.max_price < math.inf:
+            raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
             decide=self.decide, final=read_final(self.final), max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),

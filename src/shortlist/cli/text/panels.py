@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Any
 
+from shortlist.cli.text.front_text import contract
+from shortlist.panels.bounds import bound_at
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured, panel_facts, stages_in_words
 from shortlist.panels.policy import Panel
@@ -13,14 +15,37 @@ MOST_ROWS = 12
 
 def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]:
     """Return the JSON of a chosen panel."""
-    return panel_facts(told) | {
-        "claims": list(choice.claims),
-        "proof": str(choice.front.proof.kind),
-        "n_chosen": len(choice.chosen.truth),
-        "n_test": len(choice.test.truth),
-        "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
-        "seconds": choice.front.seconds,
-    }
+    return (
+        contract(choice.front, "panel")
+        | panel_facts(told)
+        | {
+            "claims": all_claims(choice, told.point),
+            "bound": bound_of(choice, told.point),
+            "n_chosen": len(choice.chosen.truth),
+            "n_test": len(choice.test.truth),
+            "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
+        }
+    )
+
+
+def bound_of(choice: PanelChoice, point: int) -> float:
+    """Return what share of the cases that choose a panel may get right at the price of a point."""
+    return bound_at(choice.cases, choice.found[point].price / len(choice.cases.truth))
+
+
+def all_claims(choice: PanelChoice, point: int) -> list[str]:
+    """Say what was searched, and what no panel exceeds at the price of a point, if that says anything."""
+    bound = bound_of(choice, point)
+    if bound == 1:
+        return list(choice.claims)
+    price = choice.front.values[point, choice.front.names.index("price")]
+    return [
+        *choice.claims,
+        (
+            f"No panel that answers as one of the judges that it asks is right about more than "
+            f"{100 * bound:.1f} % of the cases that choose, at {price:.4g} a case."
+        ),
+    ]
 
 
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
@@ -38,7 +63,7 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     for sentence in facts["verdict"]:
         print(sentence)
     _print_budgets(facts)
-    for claim in choice.claims:
+    for claim in all_claims(choice, told.point):
         print(f"  {claim}")
 
 
@@ -66,7 +91,7 @@ def compared_facts(choice: PanelChoice, old: Panel, point: int) -> dict[str, Any
     judge = best_single(choice)
     alone = single_panel(choice, judge)
     told = compared("the saved panel", old, new, choice.test)
-    return {
+    return contract(choice.front, "panel compare") | {
         "saved": {"asks": stages_in_words(old), **dataclasses.asdict(figures(old, choice.test))},
         "new": {"asks": stages_in_words(new), "point": point, **dataclasses.asdict(told.panel_figures)},
         "single": {
@@ -96,5 +121,6 @@ def print_compared(facts: dict[str, Any]) -> None:
         print("The saved panel is more accurate than the new one beyond chance; keep it.")
     else:
         print(
-            "The saved panel is not the best any more: the new one is more accurate, or as accurate and cheaper."
+            "The saved panel is not the best any more: the new one is more accurate, or as accurate and "
+            "cheaper."
         )

@@ -56,7 +56,8 @@ def table_records(
     """
     names = tuple(map(str, table.columns))
     named = list(columns.features)
-    named += [one for one in (columns.target, columns.case, columns.content) if one is not None]
+    told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
+    named += [one for one in told if one is not None]
     _check_named(source, table, named)
     table = table.drop(columns=[name for name in columns.drop if name in names])
     roles = long_roles(table, columns)
