@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def is_of(value: Any, names: Any) -> bool:
 
 def fits(value: Any, schema: dict[str, Any]) -> bool:
     """Whether a value is as the part of JSON Schema says that the file uses."""
-    rules = {
+    rules: dict[str, Callable[[Any], bool]] = {
         "$schema": lambda _: True, "title": lambda _: True, "description": lambda _: True, "$defs": lambda _: True,
         "$ref": lambda name: fits(value, SCHEMA["$defs"][name.rpartition("/")[2]]),
         "type": lambda names: is_of(value, names),

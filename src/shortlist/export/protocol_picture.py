@@ -42,13 +42,14 @@ def picture(protocol: Protocol) -> str:
         answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
         middle = top + LEADING
         shapes += [_drawn(box, bold=1), _drawn(answer)]
-        word = _with_share("answer", step, step.share)
-        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, word))
+        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
         low = top + max(box.height, answer.height)
         centre = 2 + STEP_WIDTH / 2
-        shapes.append(
-            _arrow(centre, top + box.height, centre, low + GAP, _with_share("otherwise", step, left))
-        )
+        word = "otherwise"
+        if step.share is not None:
+            shapes.append(_text(2 + STEP_WIDTH + 12, middle + LEADING, _percent(step.share)))
+            word = f"otherwise: {_percent(left)} of all cases"
+        shapes.append(_arrow(centre, top + box.height, centre, low + GAP, word))
         top = low + GAP
     last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
     shortened |= cut
@@ -70,8 +71,8 @@ def picture(protocol: Protocol) -> str:
     )
 
 
-def _with_share(word: str, step: Step, share: float | None) -> str:
-    return word if step.share is None or share is None else f"{word}: {100 * abs(round(share, 9)):.3g} %"
+def _percent(share: float) -> str:
+    return f"{100 * abs(round(share, 9)):.3g} %"
 
 
 def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:

@@ -68,6 +68,11 @@ def page(protocol: Protocol) -> str:
     )
 
 
+def in_form(protocol: Protocol, ending: str) -> str:
+    """Return a protocol as a file of some ending: text for .md, the flow chart for .svg, or a page."""
+    return {".md": markdown, ".svg": picture}.get(ending, page)(protocol)
+
+
 def _title(protocol: Protocol) -> str:
     return f"Protocol for {protocol.target} in {counted(len(protocol.steps), 'step')}"
 

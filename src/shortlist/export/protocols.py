@@ -96,8 +96,8 @@ class Wording(NamedTuple):
 
     order: str = "order"
     beginning: str = (
-        "Begin with step 1. Order all that a step lists at once; when the values are there, add up its score, "
-        "and answer or go on as it says."
+        "Begin with step 1. Order all that a step lists at once; when the values are there, add up its "
+        "score, and answer or go on as it says."
     )
     last: str = "A person decides"
     end: str = "A person decides about a case that no step answers. Nothing is guessed for it."

@@ -325,12 +325,12 @@ def _word(label: Any) -> str:
     if text.casefold() in {"true", "false"}:
         return text.capitalize()
     whole, point, zeros = text.partition(".")
-    is_whole = bool(point and zeros) and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
-    return whole if is_whole else text
+    has_zeros = point and zeros and not zeros.strip("0")
+    return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
 
 
 class Decided(NamedTuple):
-    """What a stage of a panel decides: a class, how probable each is, and whether votes left can change it."""
+    """What a stage of a panel decides: a class, the share of each, and whether no vote left can change it."""
 
     label: int | None
     shares: list[float]

@@ -140,7 +140,7 @@ class Decision(Protocol):
 
     @property
     def judges(self) -> tuple[int, ...]:
-        """Places of the judges whose answers it takes."""
+        """Places of the judges whose answers decide."""
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases; `answers` has a column for each of `judges`."""

@@ -176,7 +176,7 @@ def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> 
         once = " at once" if len(stage["asks"]) > 1 else ""
         waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
         said.append(
-            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}), which answers "
+            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): that answers "
             f"{_percent(stage['answered'])} of the cases."
         )
     if final.kind == HAND_OVER:
@@ -193,12 +193,13 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     said = [told.sentence()]
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference stays."
+            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
+            "stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(
-            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}: they amount "
-            f"to {told.n_independent:.1f} independent votes."
+            f"The errors of its {counted(n_judges, 'judge')} correlate by {told.correlation:.2f}: they "
+            f"amount to {told.n_independent:.1f} independent votes."
         )
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
@@ -211,7 +212,8 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, one in prices.items():
         if one.get("up_to") is not None:
             said.append(
-                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now {one['now']:.4g}."
+                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now "
+                f"{one['now']:.4g}."
             )
         elif one.get("below") is not None:
             said.append(
@@ -222,11 +224,14 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
-    """Return the best point of the front for each of several round budgets a case, and the best judge alone."""
-    rows = []
+    """Return for round budgets a case the best point of the front, and the best judge alone.
+
+    A budget that buys the same point as the one before is left out.
+    """
+    rows: list[dict[str, Any]] = []
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
-        if point is not None:
+        if point is not None and not (rows and rows[-1]["number"] == point["number"]):
             single = (
                 None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
             )

@@ -108,8 +108,8 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
         f"Price against {name}",
-        f"{len(panels):,} panels that no other beats, and all {len(judges):,} judges alone, on the cases that "
-        "choose; what is learned decides out of fold.",
+        f"{len(panels):,} panels that no other beats, and all {len(judges):,} judges alone, on the cases "
+        "that choose; what is learned decides out of fold.",
         {
             "kind": "line",
             "x": {"label": "mean price of a case"},

@@ -239,7 +239,7 @@ def run_stages(
     price, seconds = np.zeros(n_cases), np.zeros(n_cases)
     left = np.arange(n_cases)
     for number, stage in enumerate(stages):
-        asks = np.array(stage.asks, dtype=np.intp)
+        asks = np.array(stage.asks, dtype=np.int64)
         price[left] += prices[np.ix_(left, asks)].sum(axis=1)
         seconds[left] += latency[np.ix_(left, asks)].max(axis=1)
         now = answers.at(left).of(stage.decision.judges)

@@ -95,7 +95,11 @@ def final_words(final: Final) -> str:
 
 def _wording(panel: Panel) -> Wording:
     last = final_words(panel.final)
-    end = f"{last}, about a case that no step answers." if panel.final.kind == HAND_OVER else f"{last} then."
+    end = (
+        f"{last}, about a case that no step answers."
+        if panel.final.kind == HAND_OVER
+        else f"{last} about a case that no step answers."
+    )
     gaps = GAPS
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
@@ -177,7 +181,7 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
 
 
 def _least_votes(votes: Votes, least: float) -> str:
-    """Return how many votes a share is: a number where all votes count, or else a percentage, not rounded up."""
+    """Return how many votes a share is: a number where all votes count, or a percentage, not rounded up."""
     total = sum(votes.votes)
     if votes.missing == COUNTED:
         enough = (n for n in range(total + 1) if n / max(1, total) >= least)
