@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.cli.running import Ran, shortlist
 PYTHON = ("np.", "KeyError", "['", "Traceback")
 
 
-def refusals(lines: str, **shorthands: list[str]) -> pytest.MarkDecorator:
+def refusals(lines: str, **shorthands: Sequence[str]) -> pytest.MarkDecorator:
     """Give a test `words` and `message` from each line: the words of a command, a bar, part of what it says.
 
     A word that is a shorthand stands for several words.

@@ -327,8 +327,6 @@ def _word(label: Any) -> str:
     whole, point, zeros = text.partition(".")
     has_zeros = point and zeros and not zeros.strip("0")
     return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
-    is_whole = bool(point and zeros) and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
-    return whole if is_whole else text
 
 
 class Decided(NamedTuple):
