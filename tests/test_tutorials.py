@@ -1,13 +1,12 @@
 """Every command and line of Python runs, in the order of the page: of tutorials, and of what shows a whole task."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.running import shortlist
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [
@@ -25,14 +24,7 @@ def _run(line: str, folder: Path) -> None:
     """Run one command as a user would, and show what it said if it failed."""
     words = shlex.split(line)
     assert words[0] == "shortlist"
-    ran = subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = shortlist(*words[1:], cwd=folder)
     assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
     assert ran.stdout.strip()
 

@@ -39,9 +39,11 @@ from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
 from shortlist.programs.arrays import solve_front as solve_front
 from shortlist.results.front import Front as Front
-from shortlist.results.limits import Limit  # noqa: F401
+from shortlist.results.objective import (
+    Limit,  # noqa: F401
+    Sense,  # noqa: F401
+)
 from shortlist.results.objective import Objective as Objective
-from shortlist.results.objective import Sense  # noqa: F401
 from shortlist.results.picking import Pick  # noqa: F401
 from shortlist.results.proof import Proof as Proof
 from shortlist.results.proof import ProofKind  # noqa: F401

@@ -139,7 +139,6 @@ def _signature_types(signature: str, names: dict[str, Any]) -> Any:
 
 
 def _record_type(record: type[tuple[Any, ...]]) -> Any:
-    """Return what numba calls a named tuple, from the annotations of its fields."""
     from numba import types
 
     known: Any = types
@@ -148,7 +147,6 @@ def _record_type(record: type[tuple[Any, ...]]) -> Any:
 
 
 def _field_type(annotation: Any) -> Any:
-    """Return what numba calls a field: a number, a named tuple, or a contiguous array, also of records."""
     import numpy as np
     from numba import from_dtype, types
 

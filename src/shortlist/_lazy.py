@@ -1,6 +1,6 @@
 """Packages whose public names are loaded when they are first used.
 
-Such a package lists its names once, in a stub ``__init__.pyi`` beside its ``__init__.py``, as imports of the
+Such a package lists its names once, in a stub ``__init__.pyi`` next to its ``__init__.py``, as imports of the
 form ``from shortlist.results.front import Front as Front``. Type checkers and editors read the stub as they
 read any other, and :func:`lazy_package` reads the same lines when the program runs.
 

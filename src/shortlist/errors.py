@@ -83,7 +83,7 @@ class MissingDependencyError(ShortlistError, ImportError):
 
 
 class UntrustedFileError(ShortlistError, PermissionError):
-    """Loading the file would run code in it, and nobody said that its maker is trusted."""
+    """Loading the file would run code in it, and it is not trusted."""
 
 
 class NotWrittenError(ShortlistError, OSError):

@@ -126,7 +126,6 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
 
 
 def _n_decimals(number: Decimal) -> int:
-    """Return how many decimals a number needs, whatever its number of digits."""
     _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int) or exponent >= 0 or not any(digits):
         return 0

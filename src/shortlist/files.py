@@ -49,7 +49,7 @@ def check_writable(path: str | Path, name: str = "out") -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed to `path` when the block ends without an error.
+    """Yield a temporary path next to `path`, renamed to `path` when the block ends without an error.
 
     Raises
     ------

@@ -53,7 +53,6 @@ def restore(path: str, *arguments: Any) -> Any:
 
 
 def _parts(path: str, thing: Any) -> tuple[Any, ...]:
-    """Return what pickle keeps of an object: how to make it anew, and its state."""
     if isinstance(thing, Enum):
         return restore, (path, thing.value)
     _, (_, *arguments), *state = thing.__reduce_ex__(4)

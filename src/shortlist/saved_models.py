@@ -17,7 +17,7 @@ class SavedModel:
 
     The `estimator` of ``shortlist prune`` is what was chosen, without the pruner that chose it.
 
-    The columns in `ids` name rows; they stand beside the answers wherever a table has them.
+    The columns in `ids` name rows; they are written with the answers wherever a table has them.
     """
 
     estimator: Any

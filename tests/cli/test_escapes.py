@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from shortlist.tables.csv_cells import guarded, unguarded
+from shortlist.tables.spreadsheets import guarded, unguarded
 from tests.cli.running import shortlist
 
 ESCAPE = "\x1b]0;gotcha\x07"

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
@@ -19,8 +18,9 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=25)
+EXAMPLES = examples(25)
 
 sizes = st.tuples(st.integers(0, 4), st.integers(0, 8))
 

@@ -14,8 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import OrderedPruner
 from shortlist.export.member_numbers import numbers_of
-from shortlist.export.onnx_files import check_onnx
-from shortlist.export.onnx_graph import onnx_of
+from shortlist.export.onnx_graph import check_onnx, onnx_of
 from shortlist.export.policies import check_policy, policy_of
 from shortlist.saved_models import SavedModel
 from tests.export.test_policies import CODES, KINDS, X

@@ -7,8 +7,7 @@ import pytest
 
 from shortlist import BadInputError, ExactPruner, MultiStageClassifier, OrderedPruner, SelectiveClassifier
 from shortlist.ensembles import Pool, make_pool
-from shortlist.export.onnx_files import check_onnx
-from shortlist.export.onnx_graph import onnx_of
+from shortlist.export.onnx_graph import check_onnx, onnx_of
 from shortlist.export.policies import policy_of
 from shortlist.saved_models import SavedModel
 from tests.export.test_policies import SUMS, TABLE, TARGETS, TIED, neighbours_of, saved

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mapie.risk_control import BinaryClassificationController
 from mapie.risk_control.fwer_control import control_fwer
@@ -24,6 +24,7 @@ from shortlist.guarantees.thresholds import (
     promise,
     promise_each,
 )
+from tests.examples import examples
 from tests.guarantees import oracles
 
 N_DRAWS = 1000
@@ -215,7 +216,7 @@ def test_what_is_promised_equals_a_plain_loop(data: st.DataObject) -> None:
             assert thresholds[point] == trial.thresholds[best[2]]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_what_could_be_promised_instead_is_the_most_that_some_point_keeps(data: st.DataObject) -> None:
     trials = _trials(data)

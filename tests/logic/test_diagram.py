@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -14,6 +14,7 @@ from shortlist.logic.compilation import compile_diagram
 from shortlist.logic.diagram import Diagram, least_sums, n_models_with
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.formats import read_model
+from tests.examples import examples
 from tests.logic.oracles import all_assignments, clause_sets, models
 
 
@@ -113,7 +114,7 @@ def questions(draw: st.DrawFn) -> tuple[Clauses, list[int], list[list[int]]]:
 
 
 @given(question=questions())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_counts_and_sums_are_those_of_all_models_with_the_literals(
     question: tuple[Clauses, list[int], list[list[int]]],
 ) -> None:

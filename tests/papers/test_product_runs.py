@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.methods.integer.bounded_solves import LimitReachedError
@@ -29,6 +29,7 @@ from shortlist.papers.product_runs import (
 )
 from shortlist.results.objective import Objective
 from shortlist.runs import Budget, Cancellation, open_study
+from tests.examples import examples
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 
@@ -119,7 +120,7 @@ def test_algorithm_2_goes_on_from_its_last_outermost_loop(points: list[Point], n
     assert found == whole
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(program=multiobjective_programs(), data=st.data())
 def test_one_program_is_solved_as_by_enumeration(program: Program, data: st.DataObject) -> None:
     integers = integer_objectives(program)
@@ -169,7 +170,7 @@ def covers(draw: st.DrawFn) -> Program:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@examples(5)
 @given(program=covers())
 def test_our_methods_find_what_the_algorithms_find_as_printed(program: Program) -> None:
     largest = [int(linear.costs.sum()) for linear in program.objectives]

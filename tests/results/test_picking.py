@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError, Front, Objective, Proof
-from shortlist.results.limits import read_limit
-from shortlist.results.objective import Sense
+from shortlist.results.objective import Sense, read_limit
 from shortlist.results.proof import ProofKind
 
 OBJECTIVES = [Objective("cost"), Objective("quality", Sense.MAX)]

@@ -119,7 +119,6 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _check_readable(name: str, path: Path) -> None:
-    """Raise what reading the file would raise."""
     if path.is_dir():
         raise BadFileError(f"{name} {path} must be a file, got a folder. Name a file in it.")
     try:

@@ -13,39 +13,34 @@ import typer
 import typer.core
 
 from shortlist import __version__
-from shortlist.cli.commands import front, model
+from shortlist.cli.commands import datasets, front, model, study
+from shortlist.cli.commands.check import check
 from shortlist.cli.commands.compare import compare
 from shortlist.cli.commands.configure import configure
+from shortlist.cli.commands.convert import convert, slice_
 from shortlist.cli.commands.evolve import evolve
-from shortlist.cli.commands.models.check import check
-from shortlist.cli.commands.models.convert import convert
-from shortlist.cli.commands.models.sample import sample
-from shortlist.cli.commands.models.slice import slice_
-from shortlist.cli.commands.pages.opened import open_result
-from shortlist.cli.commands.pages.report import report
-from shortlist.cli.commands.policies.export import export_policy
+from shortlist.cli.commands.export import export_policy
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
+from shortlist.cli.commands.report import open_result, report
+from shortlist.cli.commands.reproduce import reproduce
+from shortlist.cli.commands.sample import sample
 from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
-from shortlist.cli.commands.studies import datasets, study
-from shortlist.cli.commands.studies.reproduce import reproduce
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
 from shortlist.cli.options.arguments import in_options, speaking
 from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
-from shortlist.cli.text.delivery import Held, complain, deliver, unwritten
-from shortlist.cli.text.output import warn, warned
+from shortlist.cli.text.output import Held, complain, deliver, unwritten, warn, warned
 
 
 class _Commands(typer.core.TyperGroup):
     """The commands by name, one of which may be two words, the first a command of its own."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command that the words name, and return the words after it."""
         both = " ".join(args[:2])
         if both in self.commands and len(args) > 1:
             return both, self.commands[both], args[2:]
@@ -134,7 +129,7 @@ def run_command() -> None:
         said, code = misread(error, words), BAD_INPUT
     except SystemExit as error:  # how the printing of a shell's completion ends
         code = int(error.code or 0)
-    except BaseException as error:  # noqa: BLE001  # the last resort: nobody should see a traceback unasked
+    except BaseException as error:  # noqa: BLE001  # the last resort: no traceback without --debug
         said, code = ended(error, translate)
         if DEBUG in sys.argv:
             traceback.print_exception(error)

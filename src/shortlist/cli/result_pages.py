@@ -8,8 +8,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
-from shortlist.results.front import Front
-from shortlist.results.front_table import COMMITTEES, PROGRAM, STAGED_METHODS
+from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def estimator_parts(estimator: Any) -> tuple[str, Parts]:
 
         return "Pruned ensemble", pruned_parts(chosen)
     if hasattr(estimator, "guarantee_") and hasattr(estimator, "classifier_"):
-        from shortlist.report.promises import guarantee_parts
+        from shortlist.report.parts import guarantee_parts
 
         title, parts = estimator_parts(estimator.classifier_)
         return title, [*guarantee_parts(estimator.guarantee_), *parts]
@@ -99,7 +98,6 @@ def _model_parts(path: Path, *, trust: bool) -> tuple[str, Parts]:
 
 
 def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
-    """Read a front, or the results of a comparison."""
     table = read_parquet(path)
     if {"dataset", "method", "fold"} <= set(table.column_names):
         from shortlist.papers.comparison_pages import pruning_comparison_parts

@@ -17,7 +17,7 @@ NOTHING_WRITTEN = "interrupted; nothing was written."
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _last_word = threading.Lock()
-"""Taken by the handler that ends the process, which nobody else may do after it, nor speak."""
+"""Taken by the handler that ends the process; after it no other may end it or print."""
 
 Handler = Callable[[int, FrameType | None], None]
 

@@ -7,16 +7,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shortlist._words import counted
 from shortlist.cli.files import Named
-from shortlist.cli.text.delivery import complain
+from shortlist.cli.text.output import complain
 
 if TYPE_CHECKING:
     from shortlist.runs import Study
+
 
 UNDECIDING = frozenset(
     [
@@ -48,7 +49,7 @@ class StudyPlace:
     path : Path or None
         The file of the study; None for none.
     cached : bool
-        Whether it lies in the cache, where nobody named it: then the command does not wait while another
+        Whether it lies in the cache because no file was named: then the command does not wait while another
         process works on it.
     """
 
@@ -73,14 +74,14 @@ class StudyPlace:
         ) as study:
             self._begin(study)
             if study.noted("begun") is not None and context.params.get("time_limit") is not None:
-                complain("note: the time limit begins anew.")
+                complain("note: the time limit starts again.")
             ask(study, context.command_path.partition(" ")[2], sys.argv[1:])
             yield study
         if self.cached and self.path not in unfinished:
             answered.append(self.path)
 
     def _remove_damaged(self) -> None:
-        """Remove a study of the cache that cannot be opened: nobody has named it, so nobody is asked."""
+        """Remove a study of the cache that cannot be opened; no user named it, so none is asked."""
         from shortlist.errors import BadFileError, ShortlistError
         from shortlist.runs import open_study
         from shortlist.runs.studies.study_file import remove_study
@@ -93,14 +94,18 @@ class StudyPlace:
         except ShortlistError as error:
             if not isinstance(error, BadFileError) or not os.access(self.path, os.W_OK):
                 return  # in use, or not to be written, which is told when it is opened
-            complain("note: what an earlier run of this command had kept is damaged, so it begins anew.")
+            complain(
+                "note: what an earlier run of this command had kept is damaged, so it starts from scratch."
+            )
             with contextlib.suppress(OSError):
                 remove_study(self.path)
 
     def _begin(self, study: "Study") -> None:
         if self.cached and study.settings():
             units = counted(study.n_finished, "finished unit")
-            complain(f"note: goes on from an earlier run of this command, {units}. --study none begins anew.")
+            complain(
+                f"note: resumes an earlier run of this command, {units}. --study none starts from scratch."
+            )
 
 
 def place_in_cache(context: typer.Context, data: str) -> StudyPlace:
@@ -129,3 +134,40 @@ def remove_answered() -> None:
     while answered:
         with contextlib.suppress(OSError):
             remove_study(answered.pop())
+
+
+NONE = Path("none")
+"""What stands for no study at all."""
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """The study of a command."""
+
+    study: Annotated[
+        Path | None,
+        typer.Option(
+            help="File that keeps finished units, ending in .db, so that a stopped or killed "
+            "run can resume; none starts from scratch and keeps nothing. Default: a file"
+            " in the cache, removed once the answer is printed."
+        ),
+    ] = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file that the user named."""
+        return None if self.study == NONE else self.study
+
+    def place(self, context: typer.Context, data: str) -> "StudyPlace":
+        """Return where the study is.
+
+        Parameters
+        ----------
+        context : typer.Context
+            Of the command; its parameters tell a study of the cache from others.
+        data : str
+            A digest of what the command reads.
+        """
+        if self.file is not None:
+            return StudyPlace(self.file)
+        return StudyPlace() if self.study == NONE else place_in_cache(context, data)

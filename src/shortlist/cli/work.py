@@ -55,7 +55,7 @@ def last_resort(
 ) -> Iterator[None]:
     """End the process with a sentence if a block goes on for :data:`STILL_AT_WORK_S` after its limit.
 
-    Every search looks at its limit by itself, so this is for what nobody has foreseen.
+    Every search looks at its limit by itself, so this is the last resort against unforeseen cases.
 
     Parameters
     ----------
@@ -89,7 +89,6 @@ def check_found(found: bool, cancellation: Cancellation) -> None:
 
 
 def _kept(keeps: Path | None) -> str:
-    """Say where finished parts lie."""
     if keeps is None or not keeps.exists():
         return ""
     return f" What had been finished is in {keeps}; the same command goes on from there."

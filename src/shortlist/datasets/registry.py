@@ -129,7 +129,6 @@ def public_set(name: str) -> DataSet:
 
 
 def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
-    """Turn an entry of the file into a set."""
     source = entry.get("source")
     return DataSet(name, **{**_frozen(entry), "source": SetSource(**_frozen(source)) if source else None})
 

@@ -1,12 +1,151 @@
 """Where the files of public sets are: in the user's cache, or in a folder that the user names."""
 
+import csv
+import hashlib
+import http.client
+import io
+import ssl
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
-from shortlist.datasets.download import SILENCE_S, TellBytes, download
-from shortlist.datasets.original import as_table_text, checked_original
-from shortlist.datasets.registry import DataSet, SetSource
+from shortlist._words import counted
+from shortlist.datasets.registry import TARGET, DataSet, SetSource
 from shortlist.errors import BadFileError, BadInputError, FetchError
 from shortlist.files import cache_folder, read_bytes, whole_file
+
+TellBytes: TypeAlias = Callable[[int, int | None], None]
+"""Receives how many bytes are there, and how many there will be, if the server says so."""
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Hosts of this machine, from which http is accepted."""
+
+SILENCE_S = 30.0
+"""Seconds without data after which a download times out."""
+
+BLOCK_BYTES = 1 << 16
+
+NETWORK_ERRORS = (OSError, http.client.HTTPException, ssl.SSLError)
+"""What reading from a server may raise; a timeout is an OSError."""
+
+
+def download(
+    url: str,
+    *,
+    most_bytes: int,
+    silence_s: float = SILENCE_S,
+    tell: TellBytes = lambda _done, _total: None,
+) -> bytes:
+    """Return the content of a file on a server.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, with https. From the own machine http is accepted too, so that tests need no certificate.
+        Redirects must obey the same rule, and none leads from https to http.
+    most_bytes : int
+        Nothing longer is accepted, whatever the server says.
+    silence_s : float, default=30
+        Seconds without a byte after which the server is given up.
+    tell : callable, optional
+        Receives progress.
+
+    Raises
+    ------
+    FetchError
+        If the server cannot be reached, refuses, is silent, or sends too much or too little.
+    BadInputError
+        If the address is not accepted.
+    """
+    _check_address(url, url)
+    request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
+    try:
+        with _opener(url).open(request, timeout=silence_s) as answer:
+            return _content(answer, most_bytes, tell)
+    except FetchError:
+        raise
+    except urllib.error.HTTPError as error:
+        with error:
+            raise FetchError(
+                f"{url} cannot be fetched: the server answers {error.code} {error.reason}. It may have moved."
+            ) from None
+    except NETWORK_ERRORS as error:
+        raise FetchError(f"{url} cannot be fetched: {_reason(error)}. Is this machine online?") from None
+
+
+def _content(answer: Any, most_bytes: int, tell: TellBytes) -> bytes:
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        raise FetchError(
+            f"{answer.url} cannot be fetched: the server compresses it unasked. Fetch it by other means."
+        )
+    length = answer.headers.get("Content-Length", "")
+    total = int(length) if length.isdecimal() else None
+    content = bytearray()
+    while max(len(content), total or 0) <= most_bytes and (block := answer.read(BLOCK_BYTES)):
+        content += block
+        tell(len(content), total)
+    if max(len(content), total or 0) > most_bytes:
+        raise FetchError(f"{answer.url} must have at most {most_bytes:,} bytes, but the server sends more.")
+    if total is not None and len(content) < total:
+        raise FetchError(
+            f"{answer.url} was cut off: {len(content):,} of {total:,} bytes came. Try again later."
+        )
+    return bytes(content)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects whose address is accepted."""
+
+    def redirect_request(  # noqa: PLR0917  # as urllib calls it
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        _check_address(newurl, req.full_url)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    """Return what opens an address: nothing but http and https, and proxies for other machines only."""
+    opener = urllib.request.OpenerDirector()
+    proxies = urllib.request.ProxyHandler({} if _is_loopback(url) else None)
+    for handler in (
+        proxies,
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(context=ssl.create_default_context()),
+        _Redirects(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.HTTPDefaultErrorHandler(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _check_address(url: str, origin: str) -> None:
+    """Refuse an address that is neither https nor on this machine, or where a redirect leaves https."""
+    parts = urlsplit(url)
+    from_here = _is_loopback(origin) and urlsplit(origin).scheme == "http"
+    if parts.hostname and (parts.scheme == "https" or (_is_loopback(url) and from_here)):
+        return
+    led = "" if url == origin else f"{origin} leads to {url}: "
+    raise BadInputError(f"{led}an address to fetch from must begin with https://, got {url!r}.")
+
+
+def _is_loopback(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in {"http", "https"} and parts.hostname in LOOPBACK
+
+
+def _reason(error: BaseException) -> str:
+    reason = getattr(error, "reason", None)
+    inner = reason if isinstance(reason, BaseException) else error
+    if isinstance(inner, TimeoutError):
+        return "the server is silent"
+    return str(getattr(inner, "strerror", None) or inner or type(inner).__name__).rstrip(".")
+
 
 FOLDERS = ("", "uci")
 """Parts of a user's folder that are looked into."""
@@ -44,7 +183,7 @@ def fetch(
     folder : str or Path, optional
         Where the original lies, under the name that it has at its source, in place of a download.
     silence_s, tell
-        As for :func:`shortlist.datasets.download.download`.
+        As for :func:`shortlist.datasets.store.download`.
 
     Returns
     -------
@@ -137,7 +276,6 @@ def _from_folder(source: SetSource, folder: Path) -> bytes:
 
 
 def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
-    """Download the original, or say what to do where that fails."""
     most = source.most_bytes or source.size
     try:
         content = download(source.url, most_bytes=most, silence_s=silence_s, tell=tell)
@@ -148,3 +286,91 @@ def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
         ) from None
     checked_original(source, content, source.url)
     return content
+
+
+def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
+    """Return the file that is read, out of its archives, if it is the one whose hash is known.
+
+    Parameters
+    ----------
+    source : SetSource
+        What the file must be.
+    content : bytes
+        Of the download.
+    name : str
+        What messages call the download.
+
+    Raises
+    ------
+    BadFileError
+        If it is another file, or an archive without it. Never more is unpacked than the size that is known.
+    """
+    for depth, member in enumerate(source.members, start=1):
+        most = source.size if depth == len(source.members) else source.most_bytes
+        content = _member(content, member, most, name)
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != source.sha256:
+        inside = f" in its member {source.members[-1]}" if source.members else ""
+        raise BadFileError(
+            f"{name} must hold{inside} {source.size:,} bytes with the SHA-256 {source.sha256}, got "
+            f"{len(content):,} bytes with {digest}. It was changed, or damaged on its way: fetch it again."
+        )
+    return content
+
+
+def as_table_text(data_set: DataSet, content: bytes) -> str:
+    """Return the rows of an original as a CSV table with a header, whose last column is ``target``.
+
+    Cells are as the file has them, but for classes, which are written as the set does, and for what is not
+    known, which is empty.
+
+    Raises
+    ------
+    BadFileError
+        If a row has more or fewer cells than the set has columns.
+    """
+    source = data_set.source
+    assert source is not None
+    order = [*source.order, *(name for name in data_set.columns if name not in source.order)]
+    places = [order.index(name) for name in data_set.columns]
+    lines = io.StringIO(content.decode("utf-8"), newline="")
+    rows = csv.reader(lines, delimiter=source.separator)
+    if source.header:
+        next(rows, None)
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(data_set.columns)
+    for row in rows:
+        if not row:
+            continue
+        if len(row) != len(order):
+            raise BadFileError(
+                f"line {rows.line_num} of {source.file} must have {counted(len(order), 'cell')}, got "
+                f"{len(row)}. Fetch {data_set.name} again."
+            )
+        table.writerow(_cells(source, data_set.columns, [row[place] for place in places]))
+    return written.getvalue()
+
+
+def _cells(source: SetSource, columns: Sequence[str], row: Sequence[str]) -> list[str]:
+    known = ["" if source.missing and cell == source.missing else cell for cell in row]
+    return [
+        source.classes.get(cell, cell) if column == TARGET else cell
+        for column, cell in zip(columns, known, strict=True)
+    ]
+
+
+def _member(content: bytes, member: str, most: int, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(member) as file:
+            found = file.read(most + 1)
+    # zipfile raises RuntimeError for a password and NotImplementedError for a compression it does not know
+    except (KeyError, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile):
+        raise BadFileError(
+            f"{name} must be a zip archive with a file {member}, got another one. Fetch it again."
+        ) from None
+    if len(found) > most:
+        raise BadFileError(
+            f"the file {member} in {name} must have at most {most:,} bytes, got more. Fetch it again."
+        )
+    return found

@@ -20,7 +20,6 @@ def numbers_of(estimator: Any) -> Numbers | None:
 
 
 def _linear(estimator: Any) -> Numbers:
-    """Logistic regression and linear discriminants: scores, then a sigmoid or a softmax."""
     weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=float))
     intercepts = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), len(weights))
     return {"kind": "linear", "weights": weights.tolist(), "intercepts": intercepts.tolist()}
@@ -34,7 +33,6 @@ def _most_likely(estimator: Any) -> Numbers | None:
 
 
 def _quadratic(estimator: Any) -> Numbers:
-    """One normal distribution per class, with axes of its own."""
     classes = []
     for mean, turn, spread, prior in zip(
         estimator.means_, estimator.rotations_, estimator.scalings_, estimator.priors_, strict=True
@@ -51,7 +49,6 @@ def _quadratic(estimator: Any) -> Numbers:
 
 
 def _naive(estimator: Any) -> Numbers:
-    """Independent normal columns per class."""
     classes = [
         {
             "constant": float(np.log(prior) - 0.5 * np.log(2 * np.pi * variance).sum()),
@@ -148,7 +145,6 @@ def _nearest_rows(estimator: Any) -> Numbers:
 
 
 def _pipeline(estimator: Any) -> Numbers | None:
-    """Write two steps: standard scores, or a kernel by landmarks, and then a classifier."""
     steps = [step for _, step in estimator.steps]
     then = numbers_of(steps[1]) if len(steps) == 2 else None
     if then is None:
@@ -160,7 +156,6 @@ def _pipeline(estimator: Any) -> Numbers | None:
 
 
 def _of_standard_scores(scaler: Any, then: Numbers) -> Numbers | None:
-    """Write a linear classifier of standard scores as one of the columns themselves."""
     if then["kind"] == "highest":
         of = _of_standard_scores(scaler, then["of"])
         return None if of is None else then | {"of": of}

@@ -157,7 +157,6 @@ def _boosting(graph: Graph, model: dict[str, Any], x: str) -> str:
 
 
 def _nodes(trees: Sequence[dict[str, Any]], precision: Any) -> dict[str, Any]:
-    """Return the attributes of a tree ensemble."""
     import onnx
 
     found: dict[str, list[Any]] = {

@@ -17,9 +17,8 @@ from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.members import Member, counted_names
 from shortlist.errors import BadInputError
 from shortlist.export import reader
-from shortlist.export.evolved_numbers import evolved_numbers
 from shortlist.export.member_numbers import numbers_of
-from shortlist.export.table_numbers import plain_numbers, pool_numbers, stage_numbers
+from shortlist.export.plain_numbers import evolved_numbers, plain_numbers, pool_numbers, stage_numbers
 from shortlist.files import whole_file
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.predict.prediction import stage_amounts
@@ -278,7 +277,6 @@ def _prepared(pool: Any, names: tuple[str, ...]) -> Any:
 
 
 def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
-    """Return what each stage buys and asks."""
     model = classifier.model_
     features, columns = stage_numbers(model.encoding)
     stages: list[dict[str, Any]] = []
@@ -317,7 +315,6 @@ def _stages(classifier: MultiStageClassifier) -> dict[str, Any]:
 
 
 def _foreign(model: Any, number: int, n_classes: int) -> dict[str, Any]:
-    """Return a stage's classifier that is not our own."""
     numbers = numbers_of(model.estimator)
     if numbers is None or len(model.estimator.classes_) != n_classes:
         raise BadInputError(

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIGITS = (3, 12)
-"""So many significant digits a printed number has at least and at most."""
+"""Least and most significant digits of a printed number."""
 UNCHECKED_DIGITS = 6
-"""So many it has where there are no rows to check them on."""
+"""Significant digits where there are no rows to check them on."""
 
 ITS_NUMBER, NO_VALUE, START = "its number ×", "(no value)", "start"
 """What a line of a score is about besides words: the value of a feature, a gap, and what every case has."""
@@ -283,7 +283,7 @@ def _printed(score: _Score, digits: int) -> _Numbers:
 
 
 def _text(number: float, digits: int) -> str:
-    """Return a number with so many significant digits, without an exponent where that is readable."""
+    """Return a number with some significant digits, without an exponent where that is readable."""
     if number == 0 or 1e-6 <= abs(number) < 10**9:
         return np.format_float_positional(number, precision=digits, unique=False, fractional=False, trim="-")
     return f"{number:.{digits}g}"
@@ -298,7 +298,6 @@ class _Met(NamedTuple):
 
     @classmethod
     def of(cls, classifier: MultiStageClassifier, table: "pd.DataFrame") -> "_Met":
-        """Let the model decide rows."""
         model = classifier.model_
         rows, states = model.encoding.encode_known(table)
         decisions = decide_known(model, rows, states)
@@ -311,7 +310,6 @@ class _Met(NamedTuple):
         return cls(rows, tuple(decided))
 
     def n_changed(self, printed: tuple[_Numbers | None, ...]) -> int:
-        """Return how many rows the printed numbers answer otherwise, or at another stage."""
         changed = np.zeros(len(self.rows), dtype=bool)
         for numbers, (here, labels) in zip(printed, self.decided, strict=True):
             if numbers is not None:
@@ -361,7 +359,6 @@ def _steps(classifier: MultiStageClassifier, printed: tuple[_Numbers | None, ...
 def _rules(
     classes: list[str], stage: FittedStage, numbers: _Numbers | None, thresholds: tuple[float, ...]
 ) -> tuple[Rule, ...]:
-    """Return when a stage answers each class."""
     rules = []
     for place, (name, threshold) in enumerate(zip(classes, thresholds, strict=True)):
         probability = max(threshold, stage.least)
@@ -381,7 +378,6 @@ def _rules(
 
 
 def _checked(printed: tuple[_Numbers | None, ...], digits: int, n_rows: int, changed: int) -> str:
-    """Say how the printed numbers answer the rows that they were checked on."""
     if all(one is None for one in printed):
         return "No score can be added up by hand; the model file answers."
     numbers = f"The numbers have {digits} significant digits"

@@ -79,7 +79,7 @@ def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] 
 
 
 def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """Name the judge to ask next, where the row has the columns of those asked already; None: nobody.
+    """Name the judge to ask next, from the columns of those asked already; None if no more are needed.
 
     Raises ReaderError as `answer` does, and if the next judge has said a word that is no class.
     """
@@ -378,7 +378,7 @@ def _counted(policy: Any, sums: list[list[float]], one: Opinion, times: int = 1)
 def _decided(policy: Any, sums: list[list[float]], n: int) -> tuple[int | None, list[float]]:
     """Return the class that wins, and what makes it probable, by the sums of what `n` answers add.
 
-    None wins where nobody has answered, or where those who are silent could turn a threshold.
+    None wins without any answer, or where those who are silent could turn a threshold.
     """
     decision, (votes, scores, probabilities, (heard,)) = policy["decision"], sums
     classes, n_votes, open_ = range(len(policy["classes"])), heard, not heard
@@ -425,7 +425,6 @@ def _parts(decision: Any, shares: list[float]) -> list[int]:
 
 
 def _score(model: Any, x: list[float]) -> list[float]:
-    """Return the class probabilities that one model gives one row of columns."""
     kind = model["kind"]
     if kind == "highest":
         return _highest(_raw(model["of"], _in_single(x) if model["single"] else x))
@@ -456,7 +455,6 @@ def _score(model: Any, x: list[float]) -> list[float]:
 
 
 def _raw(model: Any, x: list[float]) -> list[float]:
-    """Return scores: one for two classes, or one for each class."""
     if model["kind"] == "programs":
         found = [_value_of(iter(program), x) for program in model["programs"]]
         return [one if math.isfinite(one) else 0.0 for one in found]
@@ -517,7 +515,6 @@ def _ruled(model: Any, x: list[float]) -> list[float]:
 
 
 def _value_of(symbols: Iterator[Any], x: list[float]) -> float:
-    """Return the value of an expression in prefix order."""
     symbol = next(symbols)
     if isinstance(symbol, dict):
         return x[symbol["column"]]

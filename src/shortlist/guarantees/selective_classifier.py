@@ -21,9 +21,8 @@ from shortlist.guarantees.thresholds import (
     promise,
 )
 from shortlist.pickles import saved_from
-from shortlist.tables.fit_inputs import checked_fit, checked_rows, integer_seed, take_rows
+from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart
-from shortlist.tables.table_classifier import TableClassifier
 
 PLANNING_SHARE = 0.25
 """Part of the calibration rows that chooses which thresholds are tested, where no other rows can."""

@@ -141,21 +141,23 @@ def promise(
     >>> promise(np.array([0.9, 0.8, 0.0]), few, few, Demand(0.9, 0.95)).threshold
     0.8
     """
-    passed = None
+    passed = -1
     for place in range(first_to_try(chosen, calibration.n_rows, demand), len(thresholds)):
         answered, right = int(calibration.answered[place]), int(calibration.right[place])
         if tail(answered, answered - right, demand) > demand.error:
             break
         passed = place
-    if passed is None:
-        return Guarantee(*demand, np.inf, calibration.n_rows, 0, 0)
-    return Guarantee(
-        *demand,
-        float(thresholds[passed]),
-        calibration.n_rows,
-        int(calibration.answered[passed]),
-        int(calibration.right[passed]),
-    )
+    return _guarantee_from(thresholds, calibration, passed, demand)
+
+
+def _guarantee_from(
+    thresholds: NDArray[np.float64], counts: AnswerCounts, place: int, demand: Demand
+) -> Guarantee:
+    """Promise what holds from a threshold on; nothing passed where its place is -1."""
+    if place < 0:
+        return Guarantee(*demand, np.inf, counts.n_rows, 0, 0)
+    n_answered, n_right = int(counts.answered[place]), int(counts.right[place])
+    return Guarantee(*demand, float(thresholds[place]), counts.n_rows, n_answered, n_right)
 
 
 LEAST_PER_CENT = 50
@@ -224,17 +226,7 @@ def promise_each(
     np.maximum.at(last, points[passed], places[passed])
     guarantees, thresholds = [], []
     for trial, place, worth in zip(trials, last.tolist(), worths, strict=True):
-        counts = trial.calibration
-        if place >= 0:
-            kept = (
-                float(trial.thresholds[place]),
-                n_rows,
-                int(counts.answered[place]),
-                int(counts.right[place]),
-            )
-        else:
-            kept = np.inf, n_rows, 0, 0
-        guarantees.append(Guarantee(demand.accuracy, demand.confidence_level, *kept))
+        guarantees.append(_guarantee_from(trial.thresholds, trial.calibration, place, demand))
         thresholds.append(trial.thresholds[place if place >= 0 else int(worth.argmax())])
     return tuple(guarantees), np.array(thresholds)
 

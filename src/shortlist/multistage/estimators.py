@@ -90,9 +90,8 @@ from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
-from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, Cases, cases_of_rows
-from shortlist.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,9 +22,8 @@ from shortlist.papers.front_quality import (
     quality_of,
 )
 from shortlist.products.attributes.attribute import Attribute
-from shortlist.products.configuration.checked_front import checked_front, products_front
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
-from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.found_front import checked_front, find_front, products_front
 from shortlist.products.configuration.front_search import Question, program_of
 from shortlist.products.configuration.product_front import make_question, parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective

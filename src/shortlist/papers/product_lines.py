@@ -15,9 +15,7 @@ from shortlist.arrays import Points
 from shortlist.methods.evolution.ibea import ibea, ibed
 from shortlist.methods.evolution.variation import Evolution
 from shortlist.products import chosen_attributes, read_attributes, read_model, read_requirements
-from shortlist.products.configuration.checked_front import checked_front
-from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
-from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED, checked_front, find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
 from shortlist.products.configuration.product_objectives import parse_objectives

@@ -27,7 +27,7 @@ from shortlist.papers.product_runs import (
     measure_stored,
 )
 from shortlist.papers.product_tables import CONTENTS, product_tables
-from shortlist.products.configuration.evolved_front import REPAIR_SHARE, REPAIRED
+from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED
 from shortlist.runs import Unit
 
 COMPLETE = ("diagram", "exact", CWMOIP, EPSILON)

@@ -13,14 +13,16 @@ from shortlist.products.analysis.differences import (
 from shortlist.products.analysis.differences import difference as difference
 from shortlist.products.analysis.slicing import Slice  # noqa: F401
 from shortlist.products.analysis.slicing import slice_model as slice_model
+from shortlist.products.analysis.uniform import diverse_products as diverse_products
+from shortlist.products.analysis.uniform import uniform_sample as uniform_sample
 from shortlist.products.attributes.attribute import (
     Attribute,  # noqa: F401
     AttributeTable,  # noqa: F401
 )
 from shortlist.products.attributes.attribute import chosen_attributes as chosen_attributes
 from shortlist.products.attributes.attribute import model_attributes as model_attributes
-from shortlist.products.attributes.attribute_export import save_attributes as save_attributes
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
+from shortlist.products.attributes.attribute_files import save_attributes as save_attributes
 from shortlist.products.configuration.contradictions import Contradiction  # noqa: F401
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.product_objectives import (
@@ -29,16 +31,14 @@ from shortlist.products.configuration.product_objectives import (
 )
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
-from shortlist.products.conversion.conversion import Conversion  # noqa: F401
-from shortlist.products.conversion.conversion import convert_model as convert_model
-from shortlist.products.conversion.product_tables import (
-    ProductCheck,  # noqa: F401
-    ProductTable,  # noqa: F401
-)
+from shortlist.products.conversion import Conversion  # noqa: F401
+from shortlist.products.conversion import convert_model as convert_model
 from shortlist.products.decisions.choices import (
+    End,  # noqa: F401
     FeatureChoice,  # noqa: F401
     FinishedConfiguration,  # noqa: F401
     Side,  # noqa: F401
+    ValuesLeft,  # noqa: F401
 )
 from shortlist.products.decisions.choices import cost_of as cost_of
 from shortlist.products.decisions.choices import finish as finish
@@ -46,20 +46,16 @@ from shortlist.products.decisions.choices import values_left as values_left
 from shortlist.products.decisions.deciding import decide_feature as decide_feature
 from shortlist.products.decisions.deciding import start as start
 from shortlist.products.decisions.deciding import undo as undo
-from shortlist.products.decisions.decision import Decision as Decision
+from shortlist.products.decisions.deciding import why as why
 from shortlist.products.decisions.decision_files import read_decisions as read_decisions
 from shortlist.products.decisions.decision_files import staged_decisions as staged_decisions
 from shortlist.products.decisions.decision_files import write_decisions as write_decisions
+from shortlist.products.decisions.decision_state import Decision as Decision
 from shortlist.products.decisions.decision_state import (
     DecisionProblem,  # noqa: F401
     DecisionState,  # noqa: F401
 )
 from shortlist.products.decisions.forced_features import LimitedModel  # noqa: F401
-from shortlist.products.decisions.reasons import why as why
-from shortlist.products.decisions.values_left import (
-    End,  # noqa: F401
-    ValuesLeft,  # noqa: F401
-)
 from shortlist.products.explanations.explanation import Explanation  # noqa: F401
 from shortlist.products.feature_models.model import (
     Constraint,  # noqa: F401
@@ -68,5 +64,7 @@ from shortlist.products.feature_models.model import (
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
-from shortlist.products.sampling.uniform import diverse_products as diverse_products
-from shortlist.products.sampling.uniform import uniform_sample as uniform_sample
+from shortlist.products.product_tables import (
+    ProductCheck,  # noqa: F401
+    ProductTable,  # noqa: F401
+)

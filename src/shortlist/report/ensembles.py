@@ -22,19 +22,17 @@ from shortlist.ensembles.votes.class_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.promises import guarantee_parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
-from shortlist.results.proof import Status, shortfall
-from shortlist.results.proof_words import stopped_by
+from shortlist.results.proof import Status, shortfall, stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers
     from shortlist.ensembles.protocol.measured import Measured
 
 MOST_MEMBERS = 24
-"""So many members at most are compared with each other in a picture."""
+"""Largest number of members that a picture compares with each other."""
 
 NOT_TESTED = (
     "Rows that were held out for testing are not in a model file: the page that the command writes when it "
@@ -221,7 +219,6 @@ def _facts(chosen: Chosen, told: Mapping[str, Any]) -> Facts:
 
 
 def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
-    """Say how the promise fares on held-out rows, beside figures of all of them."""
     return (
         f"With the promise {n_answered:,} of the {n_rows:,} test rows are answered, {n_right:,} of them "
         "rightly. The other figures of the test rows are of all of them, answered without a promise."
@@ -229,11 +226,10 @@ def _kept_on(n_rows: int, n_answered: int, n_right: int) -> str:
 
 
 def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAnswers | None") -> Facts:
-    """Say whom to ask in which order, what stops that, and what it takes."""
     members = chosen.committee.members.names
     who = counted_names(members)
     if len(who) <= 1 or exits is None:
-        return Facts((("who", ", ".join(who) or "nobody"),))
+        return Facts((("who", ", ".join(who) or "no member"),))
     copies = dict(zip((name for name in members if AGAIN not in name), who, strict=True))
     order = [copies[name] for name in exits["order"]]
     if exits["prices"] is not None:
@@ -250,12 +246,10 @@ def _asking(chosen: Chosen, exits: Mapping[str, Any] | None, held_out: "EarlyAns
 
 
 def _paid(calls: float, cost: float | None) -> str:
-    """Say how many calls a row takes, and what they cost."""
     return f"{calls:.4g} calls a row" + ("" if cost is None else f", for {cost:.4g}")
 
 
 def _proof_facts(chosen: Chosen, result: PrunedSelection) -> list[tuple[str, str]]:
-    """Say what exact pruning reached and proved."""
     limit = f", {stopped_by(result.proof.limit)}" if result.proof.limit else ""
     among = chosen.evidence.among
     proof = (
@@ -274,7 +268,6 @@ def _proof_facts(chosen: Chosen, result: PrunedSelection) -> list[tuple[str, str
 
 
 def _history(result: PrunedSelection) -> Parts:
-    """Return value and bound over time."""
     if not result.history:
         return []
     end = max(result.seconds, result.history[-1][0])
@@ -332,7 +325,6 @@ def _truth(chosen: Chosen) -> ClassCodes:
 
 
 def _decided(chosen: Chosen, codes: ClassCodes) -> ClassCodes:
-    """Return what the ensemble decides on the rows that pruned."""
     members, ballot = np.repeat(np.arange(len(chosen.copies)), chosen.copies), chosen.committee.ballot
     answers: Any = codes[:, members]
     if ballot.by_mean:
@@ -342,7 +334,6 @@ def _decided(chosen: Chosen, codes: ClassCodes) -> ClassCodes:
 
 
 def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
-    """Return accuracy against size: two orders of the classifiers, and the selection."""
     from shortlist.ensembles.rules.orderings import order_classifiers  # its kernels take time to load
 
     votes = merge_class_rows(class_votes(codes, truth, n_classes=len(chosen.classes_)))
@@ -367,7 +358,6 @@ def _sizes(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
 
 
 def _size_of_order(chosen: Chosen, right: NDArray[np.integer[Any]]) -> Parts:
-    """Return accuracy against size in the order of a rule."""
     size = int(chosen.selection.sum())
     series: list[dict[str, Any]] = [
         {"name": "in the rule's order", "points": _curve(right, len(chosen.record.labels))},
@@ -397,7 +387,6 @@ def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
 
 
 def _before_and_after(chosen: Chosen, codes: ClassCodes, truth: ClassCodes) -> Parts:
-    """Return the confusion of the whole pool and of the selection."""
     n, shares = len(chosen.classes_), chosen.record.shares
     whole = plurality(class_tally(codes, n))
     if chosen.committee.ballot.by_mean and shares is not None:
@@ -447,7 +436,6 @@ def _votes(chosen: Chosen, threshold: int) -> Parts:
 
 
 def _agreement(chosen: Chosen, codes: ClassCodes) -> Parts:
-    """Return on how many rows each two members answer alike."""
     answers = codes[:, chosen.selection][:, :MOST_MEMBERS]
     names = list(chosen.committee.names)[:MOST_MEMBERS]
     if len(names) < 2:

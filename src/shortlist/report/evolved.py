@@ -54,7 +54,6 @@ def _proved(result: "Evolved") -> str:
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
-    """Return errors and size by generation."""
     history = classifier.result_.history
     if not history:
         return [Text("No generation has ended.")]

@@ -11,18 +11,16 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
-from shortlist.results.front import Front
-from shortlist.results.front_table import PROGRAM, STAGED_METHODS
+from shortlist.results.front import PROGRAM, STAGED_METHODS, Front
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
-from shortlist.results.proof import ProofKind
-from shortlist.results.proof_words import proof_text
+from shortlist.results.proof import ProofKind, proof_text
 
 MOST_CHOICE_BYTES = 8_000_000
 """What is chosen at the points is left out of a page where it takes more than this, deflated."""
 
 MOST_BARS = 40
-"""So many candidates at most have a bar of how often they are chosen."""
+"""Largest number of candidates with a bar of how often they are chosen."""
 
 PROMISED = "promised (1: yes)"
 """The axis that says about which points something is promised."""
@@ -87,7 +85,6 @@ def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
 
 
 def _ranges(fronts: Mapping[str, Front]) -> Table:
-    """Return best and worst value of every objective over all points, and how good any point can be."""
     first = next(iter(fronts.values()))
     bounds = [None] * len(first.objectives)
     if len(fronts) == 1 and first.proof.kind is not ProofKind.COMPLETE:
@@ -162,7 +159,6 @@ def _number(value: float) -> float | int | None:
 
 
 def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) -> list[dict[str, Any]]:
-    """Return the points to mark; with one front also those by the usual rules."""
     names = list(fronts)
     found = [
         {"group": names.index(name), "index": pick.index, "rule": pick.rule, "why": why}
@@ -178,7 +174,7 @@ def _picks(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]]) 
 
 
 def _shared(fronts: Mapping[str, Front]) -> str:
-    """Say at how many places methods coincide, so that nobody takes a hidden mark for a missing one."""
+    """Say at how many places methods coincide, so that hidden marks are not taken for missing ones."""
     if len(fronts) < 2:
         return ""
     places = Counter(point for front in fronts.values() for point in map(tuple, front.values.tolist()))

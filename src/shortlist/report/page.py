@@ -109,7 +109,6 @@ def _digest(text: str) -> str:
 
 
 def _html(part: Part, name: str, heading: str) -> Iterator[str]:
-    """Yield a part as HTML; a title that is the heading above is heard, and not seen twice."""
     if isinstance(part, Heading):
         yield f"<h2>{escape(part.text)}</h2>"
     elif isinstance(part, Text):
@@ -153,7 +152,6 @@ def _table(table: Table, heading: str) -> Iterator[str]:
 
 
 def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:
-    """Yield a picture with its alternatives: a sentence, and its numbers."""
     data = as_json({**chart.data, "text": chart.text})
     yield f'<script type="application/json" id="{name}">{data}</script>'
     yield f'<figure class="chart"><h3{_hidden(chart.title, heading)}>{escape(chart.title)}</h3>'

@@ -20,7 +20,7 @@ MOST_BRANCHES = 3000
 """A tree with more features shows those only that are chosen."""
 
 MOST_PARTS = 6
-"""So many features of the pick at most are told one by one at the beginning of a page."""
+"""Largest number of features of the pick listed at the beginning of a page."""
 
 
 def product_parts(
@@ -72,7 +72,6 @@ def product_parts(
 
 
 def _picked(front: Front, pick: Pick, why: str, attributes: Mapping[str, Attribute]) -> Parts:
-    """Return the point to take, and what each of its features adds to the objectives that are sums."""
     words = ", ".join(f"{name} {value:.10g}" for name, value in pick.values.items())
     selected = np.flatnonzero(pick.decision)
     first: list[Any] = [

@@ -6,8 +6,7 @@ import numpy as np
 
 from shortlist.report.fronts import RULES, frequency_chart, front_parts
 from shortlist.report.parts import Heading, Parts, Table, Text
-from shortlist.results.front import Front
-from shortlist.results.front_table import chosen_at
+from shortlist.results.front import Front, chosen_at
 from shortlist.results.picking import Pick
 
 MOST_COLUMNS = 200

@@ -19,7 +19,7 @@ PATIENCE_S = 10.0
 
 
 def state_of(path: Path) -> str:
-    """Return a text that changes when a file changes, or what is written beside it as SQLite does."""
+    """Return a text that changes when a file changes, or the journal next to it as SQLite has one."""
     parts = []
     for file in (path, path.with_name(f"{path.name}-wal")):
         try:
@@ -32,7 +32,7 @@ def state_of(path: Path) -> str:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one page under an address that nobody can guess, to this machine only.
+    """Serves one page at an address that cannot be guessed, to this machine only.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class PageServer(ThreadingHTTPServer):
     port : int, default=0
         Where to listen on 127.0.0.1; 0 takes a free one.
     patience_s : float, default=10
-        So many seconds a client may take for its whole request, and for taking the answer.
+        Seconds that a client may take for its whole request, and for taking the answer.
 
     Notes
     -----
@@ -87,7 +87,6 @@ class _Answer(BaseHTTPRequestHandler):
         self._impatience.start()
 
     def finish(self) -> None:
-        """End the connection."""
         self._impatience.cancel()
         super().finish()
 
@@ -96,7 +95,6 @@ class _Answer(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:  # the name that http.server asks for
-        """Send the page, or the state of its file."""
         self._impatience.cancel()
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or hosts[0] not in self.server.hosts:

@@ -9,8 +9,7 @@ from shortlist._words import counted
 from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.report.fronts import front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
-from shortlist.report.promises import guarantee_parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ NEVER = "never"
 """From which probability on a stage answers that only buys for the next one."""
 
 MOST_FEATURES = 40
-"""So many features at most are in the picture of what is bought when."""
+"""Largest number of features in the picture of what is bought when."""
 
 
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:
@@ -61,7 +60,6 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
 
 
 def _steps(classifier: "MultiStageClassifier") -> Parts:
-    """Return what to buy step after step, at which price, and from which probability on a step answers."""
     names, scale = classifier.costs_.names, classifier.costs_.scale
     model, taken = classifier.model_, stage_amounts(classifier.model_)
     rows, paid = [], 0.0
@@ -110,7 +108,6 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
 
 
 def _path(classifier: "MultiStageClassifier") -> Parts:
-    """Return the path of the rows that chose through the stages, and what they cost there."""
     decisions = validation_decisions(classifier)
     truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
@@ -165,7 +162,6 @@ def _path(classifier: "MultiStageClassifier") -> Parts:
 
 
 def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> Parts:
-    """Return what is measured on rows that were held out."""
     point = classifier.point_
     if staged is not None:
         measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
@@ -202,7 +198,6 @@ def _with_interval(value: float, interval: "Interval | None") -> str:
 
 
 def _confidence(classifier: "MultiStageClassifier") -> Parts:
-    """Return coverage and accuracy of the same stages under other confidence thresholds."""
     truth = classifier.problem_.labels
     model = classifier.model_
     found = []

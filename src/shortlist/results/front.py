@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +15,6 @@ from shortlist.arrays import Points, Values
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import read_parquet, write_parquet
 from shortlist.pickles import saved_from
-from shortlist.results.front_table import front_header, front_rows
 from shortlist.results.notebook import html_table
 from shortlist.results.objective import Objective
 from shortlist.results.picking import Pick
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.results.picking import LimitsAsked
+    from shortlist.tables.spreadsheets import Cell
 
 
 LARGEST_POINT = 2**51
@@ -139,7 +139,6 @@ class Front:
         return html_table(f"Front: {self._summary()}", header, self.values.tolist(), n_rows=len(self))
 
     def _summary(self) -> str:
-        """Say in one line how many points there are, of what, and what is proved."""
         wanted = ", ".join(f"{objective.sense} {objective.name}" for objective in self.objectives)
         limit = f", limit {self.proof.limit}" if self.proof.limit else ""
         return f"{counted(len(self), 'point')}; {wanted}; {self.proof.kind}{limit}"
@@ -205,7 +204,7 @@ class Front:
         """Write the front as Parquet: a column per objective, `decision` as a list, the rest as metadata.
 
         A path that ends in ``.csv`` or ``.xlsx`` gets a table for people and spreadsheets instead, see
-        :func:`shortlist.results.front_table.front_header`. It has no proof and cannot be loaded again.
+        :func:`shortlist.results.front.front_header`. It has no proof and cannot be loaded again.
         """
         if Path(path).suffix.casefold() in SPREADSHEET_ENDINGS:
             save_rows(path, front_header(self), front_rows(self))
@@ -247,7 +246,6 @@ class Front:
 
     @classmethod
     def _from_table(cls, table: Any, header: Mapping[str, Any]) -> Self:
-        """Read the parts of a saved front."""
         objectives = tuple(Objective(**objective) for objective in header["objectives"])
         columns = [table.column(f"objective: {objective.name}").to_numpy() for objective in objectives]
         decisions = table.column("decision").combine_chunks().flatten().to_numpy(zero_copy_only=False)
@@ -266,3 +264,90 @@ class Front:
             seconds=header["seconds"],
             extras=header["extras"],
         )
+
+
+POINT = "point"
+"""The heading of the numbers of points."""
+
+COMMITTEES = "committees"
+"""The method of fronts with committees as decisions."""
+
+PROGRAM = "program"
+"""The fact of a front that its candidates are the columns of a program."""
+
+STAGED_METHODS = ("emsco", "enumerate", "windows")
+"""Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
+
+HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
+"""What a table tells of each point of stages on rows that were held out."""
+
+
+def front_header(front: "Front") -> list[str]:
+    """Return the headings of a front's table: the number of the point, each objective, and each candidate.
+
+    Numbers are those of the front as saved, from 0, so that a point has the same one everywhere. A heading
+    reads ``objective: min cost``; for products ``feature: GPS``, with 1 for selected and 0 for deselected;
+    for stages ``stage of: age``, with the stage from 1 on and nothing for a feature that is never bought.
+    Where something is promised about points, ``promised`` is 1 for those that keep it and 0 for the others,
+    and what points do on rows that were held out is in columns such as ``held out: coverage``.
+    As every heading begins with a word of ours and every other cell is a number, no name can become a formula
+    in a spreadsheet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.results.front import Front
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.results.proof import Proof, ProofKind
+    >>> front = Front.from_points(
+    ...     [Objective("cost", scale=10)], np.array([[25]]), np.array([[1, 0]]), ["GPS", "=1+1"],
+    ...     Proof(ProofKind.COMPLETE)
+    ... )
+    >>> front_header(front), list(front_rows(front))
+    (['point', 'objective: min cost', 'feature: GPS', 'feature: =1+1'], [[0, 2.5, 1, 0]])
+    """
+    what = "column" if PROGRAM in front.extras else "feature"
+    what = "stage of" if front.method in STAGED_METHODS else what
+    header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
+    header += ["promised"] if "promised" in front.extras else []
+    header += [f"held out: {name}" for name in HELD_OUT] if "held_out" in front.extras else []
+    return header + [f"{what}: {name}" for name in front.candidates]
+
+
+def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
+    """Return what a point chooses: names, with the number where it is not 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.results.front import Front
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.results.proof import Proof, ProofKind
+    >>> front = Front.from_points(
+    ...     [Objective("cost")], np.array([[7]]), np.array([[1, 0, 3]]), ["x", "y", "z"],
+    ...     Proof(ProofKind.COMPLETE)
+    ... )
+    >>> chosen_at(front, front.decisions[0])
+    ['x', 'z = 3']
+    """
+    return [
+        name if value == 1 else f"{name} = {value}"
+        for name, value in zip(front.candidates, decision.tolist(), strict=True)
+        if value
+    ]
+
+
+def front_rows(front: "Front") -> "Iterator[list[Cell]]":
+    """Yield a row per point; values are written so that reading them back gives the same numbers."""
+    staged = front.method in STAGED_METHODS
+    whole = [objective.scale == 1 for objective in front.objectives]
+    for point, (values, decision) in enumerate(
+        zip(front.values.tolist(), front.decisions.tolist(), strict=True)
+    ):
+        numbers = [int(value) if is_whole else value for value, is_whole in zip(values, whole, strict=True)]
+        if "promised" in front.extras:
+            numbers.append(int(front.extras["promised"][point]))
+        if "held_out" in front.extras:
+            numbers += [front.extras["held_out"][point][name] for name in HELD_OUT]
+        choices = [(None if stage < 0 else stage + 1) for stage in decision] if staged else decision
+        yield [point, *numbers, *choices]

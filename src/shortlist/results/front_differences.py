@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.errors import BadInputError
-from shortlist.results.front import Front
-from shortlist.results.front_table import STAGED_METHODS
+from shortlist.results.front import STAGED_METHODS, Front
 
 
 class Fate(StrEnum):

@@ -11,7 +11,7 @@ from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
-from shortlist.results.limits import Limit
+from shortlist.results.objective import Limit
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front
@@ -250,7 +250,6 @@ def _promised_points(front: "Front") -> str:
 
 
 def _nothing_promised(front: "Front") -> str:
-    """Say that points within the limits do not keep the promise, and what can be promised."""
     asked = front.extras["promises"][0]
     wanted = (
         f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
@@ -273,7 +272,6 @@ def can_be_promised(instead: Mapping[str, Any] | None) -> str:
 
 
 def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
-    """Yield the name of each limit, its words, and the points that meet it."""
     if isinstance(limits, Mapping):
         _check_names(front, "limits", limits)
         for name, number in limits.items():

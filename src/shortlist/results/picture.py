@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 INK = "#0072b2"
 PICKED = "#d55e00"
 MOST_AXES = 6
-"""So many objectives at most are drawn against each other."""
+"""Largest number of objectives drawn against each other."""
 
 
 def front_figure(front: "Front") -> Any:
@@ -69,7 +69,6 @@ def front_figure(front: "Front") -> Any:
 
 
 def _draw_plane(ax: Any, front: "Front", across: int, up: int) -> None:
-    """Draw the points in the plane of two objectives, better up and to the right."""
     xs, ys = front.values[:, across], front.values[:, up]
     ax.scatter(xs, ys, s=14, color=INK, linewidths=0, rasterized=len(front) > 5000)
     marked = (("ideal", "o"), ("knee", "D")) if mark_takeable(front, None).any() else ()

@@ -168,7 +168,6 @@ def _unpacked(name: str, content: bytes) -> bytes:
 
 
 def _only_member(name: str, content: bytes) -> bytes:
-    """Return the one file of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [
             one for one in archive.namelist() if not one.endswith("/") and not one.startswith("__MACOSX/")

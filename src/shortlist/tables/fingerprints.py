@@ -163,7 +163,6 @@ def _words(column: Any) -> NDArray[np.uint64]:
 
 
 def _float_words(numbers: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the bits of numbers as floats, with one zero and one NaN."""
     floats = np.asarray(numbers, dtype="<f8") + 0.0  # -0.0 + 0.0 is 0.0
     floats[np.isnan(floats)] = math.nan
     return floats.view("<u8")

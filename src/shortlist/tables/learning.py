@@ -27,7 +27,7 @@ MOST_NUMBERS = 20
 """A target of more different numbers than these is a class only if each of them has rows enough."""
 
 ROWS_PER_NUMBER = 5
-"""So many rows each, on average, are enough."""
+"""Enough rows of each value, on average."""
 
 NAMES_OF_ROWS = (
     "id",
@@ -68,7 +68,7 @@ class LearningTable(NamedTuple):
     y : Series
         The class of every row.
     ids : tuple of str
-        Columns that name rows or cases: no features, but kept beside the answers to new rows.
+        Columns that name rows or cases: no features, but kept next to the answers to new rows.
     cases : ndarray of int, shape (n_samples,), or None
         Of which case each row is, where somebody says so.
     """
@@ -290,7 +290,6 @@ def shown(names: Sequence[str], most: int = 8) -> str:
 
 
 def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:
-    """Refuse a target that is a quantity rather than a class."""
     if y.dtype.kind not in "iuf":
         return
     n_values = y.nunique()
@@ -338,7 +337,6 @@ def _names_rows(column: "pd.Series[Any]") -> bool:
 
 
 def _cases(table: "pd.DataFrame", group: str, target: str) -> "Cases":
-    """Return the numbers of the cases that a column names."""
     import numpy as np
     import pandas as pd
 
@@ -376,7 +374,6 @@ def _repeats(column: "pd.Series[Any]", y: "pd.Series[Any]") -> str:
 
 
 def _all_differ(column: "pd.Series[Any]") -> bool:
-    """Whether no value is missing or occurs twice."""
     return bool(column.nunique() == len(column))
 
 
@@ -413,7 +410,6 @@ def _words_of(name: str) -> list[str]:
 
 
 def _example(name: str) -> "pd.DataFrame":
-    """Return a table that scikit-learn ships, or a public set that was fetched."""
     if name in SHIPPED or name in PRICES:
         return shipped_table(name)
     known = (*SHIPPED, *public_sets())

@@ -21,10 +21,10 @@ Cases = NDArray[np.intp]
 """Of which case each row is, as numbers from 0 without gaps."""
 
 N_FOLDS = 5
-"""Folds of what is fitted without each of them, where nobody says otherwise."""
+"""Default number of folds for out-of-fold answers."""
 
 MOST_ROWS_IN_FOLDS = 2_000
-"""Up to so many rows choose by answers out of fold, where nobody says otherwise."""
+"""By default tables of up to this many rows are used out of fold."""
 
 IN_NO_FOLD = -1
 """The fold of rows that always fit: those of a class with one row."""
@@ -258,6 +258,5 @@ def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -
 
 
 def _shuffled_classes(y: Labels, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
-    """Yield the rows of each class in random order."""
     for label in np.unique(y):
         yield rng.permutation(np.flatnonzero(y == label))

@@ -2,14 +2,18 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import whole_file, write_text
-from shortlist.tables.csv_cells import guarded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 Cell: TypeAlias = str | bool | int | float | Decimal | None
 """A text, a truth value, a number, or nothing."""
@@ -101,7 +105,6 @@ def _save_workbook(path: str | Path, cells: list[list[Cell]]) -> None:
 
 
 def _workbook_cell(cell: Cell) -> str | float | None:
-    """Return a number that Excel holds exactly, or a text."""
     if cell is None or isinstance(cell, str):
         return cell or None
     if isinstance(cell, bool):
@@ -111,3 +114,34 @@ def _workbook_cell(cell: Cell) -> str | float | None:
     text = f"{cell:f}" if isinstance(cell, Decimal) else str(cell)
     digits = text.lstrip("-0.").replace(".", "").rstrip("0")
     return float(cell) if len(digits) <= 15 and len(text) < 300 else text
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""How a text begins that is guarded, or that spreadsheets take for a formula, which may call programs."""
+
+HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A sign alone, or a number: spreadsheets show it as it is."""
+
+
+def guarded(text: str) -> str:
+    """Return a text for a cell, with ``'`` before it where a spreadsheet would take it for a formula.
+
+    Examples
+    --------
+    >>> guarded("GPS"), guarded("=1+1"), guarded("-1.5"), unguarded(guarded("-Xmx")), guarded("'=1")
+    ('GPS', "'=1+1", '-1.5', '-Xmx', "''=1")
+    """
+    return f"'{text}" if FORMULA.match(text) and not HARMLESS.fullmatch(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """Undo :func:`guarded`."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
+
+
+def guarded_csv(table: "pd.DataFrame") -> str:
+    """Return a table as CSV, in which no text is a formula."""
+    header = [guarded(str(name)) for name in table.columns]
+    texts = table.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+    text: str = texts.to_csv(index=False, header=header, lineterminator="\n")
+    return text

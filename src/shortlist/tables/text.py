@@ -34,7 +34,7 @@ POINT_NUMBER = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
 """Numbers with a decimal point."""
 
 ROWS_TO_TELL = 1000
-"""So many rows decide between two separators that both stand in the header."""
+"""Number of rows that decide between two separators that both stand in the header."""
 
 
 def decoded(name: str, content: bytes) -> str:
@@ -212,7 +212,7 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         try:
             cells = next(reader, None)
         except csv.Error:
-            # the reader gives up on a cell beyond its limit: nobody writes those, but an open quote makes one
+            # the reader gives up on a cell beyond its limit: mostly an open quote
             yield reader.line_num, []
             return
         if cells is None:
@@ -222,7 +222,6 @@ def text_records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked_header(name: str, text: str, separator: str, place: str) -> list[str]:
-    """Return the names of the columns, after a look at every row."""
     records = text_records(text, separator)
     _, header = next(records, (0, []))
     repeated = first_repeated(header)
@@ -285,7 +284,6 @@ def _is_european(cell: str) -> bool:
 
 
 def _has_fractions(column: "pd.Series[Any]") -> bool:
-    """Whether a column holds numbers with decimals."""
     if column.dtype.kind != "f":
         return False
     known = column.dropna()

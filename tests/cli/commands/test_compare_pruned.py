@@ -1,11 +1,19 @@
 """Which methods `shortlist compare` measures on a table, and with which options."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from shortlist.cli.commands.compare_pruned import chosen_methods
+from shortlist.cli.commands.compare_pruned import (
+    MEANING,
+    PruningComparison,
+    chosen_methods,
+    print_pruning_comparison,
+    pruning_comparison_facts,
+)
 from shortlist.cli.options.compare_options import TableQuestion
 from shortlist.cli.options.prune_options import PoolOptions
 from shortlist.tables.learning import LearningTable, split_target
@@ -53,3 +61,56 @@ def test_what_needs_probabilities_is_left_out_of_judges_without_them_and_that_is
     assert asked.notes == [
         "greedy-means is left out: it needs probabilities of every judge, and some give classes alone."
     ]
+
+
+RANKED = pd.DataFrame(
+    {
+        "method": ["exact", "full"],
+        "rank": [1.25, 1.75],
+        "accuracy": [0.9512, 0.94],
+        "accuracy_deviation": [0.01, float("nan")],
+        "balanced_accuracy": [0.95, 0.93],
+        "size": [2.5, 10.0],
+        "seconds": [0.5, 0.001],
+        "n_folds": [2, 2],
+    }
+)
+RESULTS = pd.DataFrame({"method": ["exact", "full"], "fold": [0, 0], "accuracy": [0.95, float("nan")]})
+
+
+def found(n_wanted: int, n_judges: int = 0) -> PruningComparison:
+    return PruningComparison("table.csv", RESULTS, RANKED, n_wanted, 10, n_judges, 3.5)
+
+
+def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
+    facts = json.loads(
+        json.dumps(pruning_comparison_facts(found(2), Path("f.parquet"), None), allow_nan=False)
+    )
+    assert (facts["limit"], facts["n_folds"], facts["n_folds_wanted"]) == ("", 2, 2)
+    assert facts["methods"][1]["accuracy_deviation"] is None
+    assert facts["folds"][1]["accuracy"] is None
+    assert (facts["out"], facts["study"]) == ("f.parquet", None)
+    stopped = pruning_comparison_facts(found(5), None, Path("s.db"))
+    assert (stopped["limit"], stopped["study"]) == ("interrupted", "s.db")
+
+
+def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_pruning_comparison(found(5), Path("f.parquet"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "Stopped after 2 of 5 folds.",
+        "table.csv: 2 folds, pools of 10 classifiers; the same pool for every method of a fold.",
+    ]
+    assert lines[3].split() == ["method", "rank", "accuracy", "±", "balanced", "size", "seconds"]
+    assert lines[4].split() == ["exact", "1.25", "0.9512", "0.0100", "0.9500", "2.5", "0.500"]
+    assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
+    assert f"Rank: {MEANING}." in lines
+    assert lines[-1] == "Every fold in f.parquet."
+    print_pruning_comparison(found(2, n_judges=6), None)
+    assert capsys.readouterr().out.startswith("table.csv: 2 folds, 6 judges; the same rows choose for every")
+    print_pruning_comparison(found(2), None)
+    said = capsys.readouterr().out
+    assert "Stopped" not in said
+    assert "Every fold" not in said

@@ -1,5 +1,6 @@
 """The command evolve, as a user runs it."""
 
+import inspect
 import io
 import json
 import os
@@ -12,7 +13,10 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from shortlist.cli.commands.evolve import MODES, evolution
+from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
@@ -106,29 +110,19 @@ def test_patience_stops_evolution(folder: Path) -> None:
     assert facts["generations"] < 500
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["--method", "on"], "--method must be one of", id="mode"),
-        pytest.param(["--set", "space=trees"], "space must be one of", id="space"),
-        pytest.param(["--set", "generations=0"], "--set generations must be at least 1", id="no generation"),
-        pytest.param(["--set", "gamma=-1"], "gamma must be", id="gamma"),
-        pytest.param(["--set", "criterion=mean"], "criterion must be", id="criterion"),
-        pytest.param(["--workers", "0"], "--workers must be", id="no thread"),
-        pytest.param(["--target", "x"], "must have a column 'x'", id="target"),
-        pytest.param(["--target", "number"], "this looks like a number to predict", id="too many classes"),
-        pytest.param(["--out", "no/x"], "folder does not exist", id="no folder"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
-    before = sorted(folder.iterdir())
-    run = shortlist("evolve", "cmc.csv", *QUICK, *arguments, cwd=folder)
-    assert run.returncode == 2
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert sorted(folder.iterdir()) == before
+@refusals("""
+    --method on          | --method must be one of
+    --set space=trees    | space must be one of
+    --set generations=0  | --set generations must be at least 1
+    --set gamma=-1       | gamma must be
+    --set criterion=mean | criterion must be
+    --workers 0          | --workers must be
+    --target x           | must have a column 'x'
+    --target number      | this looks like a number to predict
+    --out no/x           | folder does not exist
+""")
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, words: list[str], message: str) -> None:
+    refuse("evolve", "cmc.csv", *QUICK, *words, message=message, cwd=folder)
 
 
 def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,3 +152,17 @@ def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytes
     assert 1 <= facts["generations"] == len(facts["history"]) < 1_000_000
     predicted = shortlist("predict", "stopped.joblib", "cmc.csv", cwd=folder)
     assert predicted.returncode == 0, predicted.stderr
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_defaults_of_the_command_are_those_of_the_classifier(mode: str) -> None:
+    made = evolution(mode, {}).classifier(mode, 0).get_params()
+    parameters = inspect.signature(EvolutionaryEnsembleClassifier).parameters
+    named = {name for name in made if name not in {"random_state", "mode"}}
+    assert {name: made[name] for name in named} == {name: parameters[name].default for name in named}
+
+
+def test_every_option_reaches_the_classifier() -> None:
+    given: dict[str, Any] = {"space": "rules", "n_generations": 3, "population_size": 7, "max_members": 5}
+    made = evolution("online", given).classifier("online", 9)
+    assert made.get_params() == EvolutionaryEnsembleClassifier("online", random_state=9, **given).get_params()

@@ -38,20 +38,20 @@ from shortlist.papers.stage_comparison import compare_stage_methods
 from shortlist.products.analysis.analysis import analyse
 from shortlist.products.analysis.differences import difference
 from shortlist.products.analysis.slicing import slice_model
+from shortlist.products.analysis.uniform import diverse_products, uniform_sample
 from shortlist.products.attributes.attribute import chosen_attributes
-from shortlist.products.attributes.attribute_export import save_attributes
+from shortlist.products.attributes.attribute_files import save_attributes
 from shortlist.products.configuration.completeness_proof import prove_completeness
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.recheck import recheck_products
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
-from shortlist.products.conversion.conversion import convert_model
-from shortlist.products.conversion.product_tables import check_products, read_products
+from shortlist.products.conversion import convert_model
 from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
-from shortlist.products.sampling.uniform import diverse_products, uniform_sample
+from shortlist.products.product_tables import check_products, read_products
 from shortlist.programs.formats import read_program
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import chosen_objectives

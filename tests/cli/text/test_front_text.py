@@ -8,8 +8,7 @@ import pytest
 
 from shortlist.cli.text.front_text import contract, headline, no_point, pick_facts, print_frame, range_lines
 from shortlist.results.front import Front
-from shortlist.results.limits import read_limit
-from shortlist.results.objective import Objective
+from shortlist.results.objective import Objective, read_limit
 from shortlist.results.proof import Proof, ProofKind
 
 

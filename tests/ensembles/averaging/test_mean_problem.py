@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
 from shortlist.ensembles.averaging.mean_problem import (
@@ -24,6 +24,7 @@ from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
 from shortlist.runs.budget import Budget
 from tests.ensembles import mean_oracles
+from tests.examples import examples
 
 
 def _certified(votes: SoftVotes, objective: str, **limited: Any) -> Any:
@@ -37,7 +38,7 @@ def _check(certificate: Any, votes: SoftVotes) -> Any:
 
 
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(votes=mean_oracles.soft_pools())
 def test_a_certificate_is_valid_and_its_bound_holds(objective: str, votes: SoftVotes) -> None:
     certificate, _ = _certified(votes, objective)

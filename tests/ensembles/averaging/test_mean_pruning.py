@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
@@ -19,10 +19,11 @@ from shortlist.runs import Cancellation, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.summary import summary
 from tests.ensembles import mean_oracles
+from tests.examples import examples
 
 
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(votes=mean_oracles.soft_pools(), data=st.data())
 def test_the_best_selection_is_that_of_brute_force(
     objective: str, votes: SoftVotes, data: st.DataObject

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.averaging import _kernels as averaging
@@ -24,6 +24,7 @@ from shortlist.runs.studies.checkpoints import Checkpoint
 from shortlist.runs.studies.study import KeepSettings
 from shortlist.runs.studies.summary import summary
 from tests.ensembles import mean_oracles, oracles
+from tests.examples import examples
 
 NAMES = ("min log-loss", "min brier", "max accuracy", "min cost", "min size")
 
@@ -63,7 +64,7 @@ def check(
     names=st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True),
     data=st.data(),
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_front_is_that_of_all_subsets(votes: SoftVotes, names: list[str], data: st.DataObject) -> None:
     k = votes.n_classifiers
     costs = data.draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.0]), min_size=k, max_size=k))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from shortlist.ensembles.pools.families import FAMILIES, NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import draw_columns, draw_stratified, fit_member
 from shortlist.errors import BadInputError
+from tests.examples import examples
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "model-families.md"
 CLASSES = np.array(["no", "perhaps", "yes"])
@@ -60,7 +61,7 @@ def test_two_seeds_give_different_parameters_and_one_seed_the_same(name: str) ->
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@settings(max_examples=8)
+@examples(8)
 @given(
     n_columns=st.integers(1, 4),
     per_class=st.lists(st.integers(2, 6), min_size=2, max_size=3),
@@ -175,7 +176,7 @@ def plainly(model: NearestRows, row: list[float]) -> list[float]:
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("p", [1, 2])
-@settings(max_examples=40)
+@examples(40)
 @given(
     shape=st.tuples(st.integers(1, 12), st.integers(1, 4)),
     levels=st.integers(1, 4),

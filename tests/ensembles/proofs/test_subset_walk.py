@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.diversity import DiversityLimits, failure_credit
@@ -17,8 +17,9 @@ from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=60)
+EXAMPLES = examples(60)
 
 budgets = st.one_of(
     st.none(), st.tuples(st.lists(st.integers(0, 4), min_size=8, max_size=8), st.integers(0, 9))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
@@ -48,6 +48,7 @@ from tests.ensembles.plurality_oracles import (
     subsets,
     value_of,
 )
+from tests.examples import examples
 
 
 def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:
@@ -60,7 +61,7 @@ def _walker(votes: Votes, weights: Weights, limits: SelectionLimits, seed: int) 
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(
     rows=strategies.labelled_votes(max_classifiers=10, max_rows=16),
     name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
@@ -81,7 +82,7 @@ def test_named_objectives_equal_brute_force(rows: oracles.Rows, name: str) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@examples(100)
 @given(
     rows=strategies.labelled_votes(max_classifiers=7),
     numbers=strategies.weight_sets,
@@ -123,7 +124,7 @@ def test_weights_of_both_signs_and_all_limits_equal_brute_force(
         assert limits.satisfied_by(found.mask)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
     numbers=strategies.weight_sets,
@@ -177,7 +178,7 @@ def test_everything_kept_from_step_to_step_equals_counting_anew(
         assert (missed == 0) == limits.satisfied_by(flipped)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     rows=strategies.labelled_votes(max_classifiers=8, max_rows=20),
     numbers=strategies.weight_sets,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -24,6 +24,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
+from tests.examples import examples
 from tests.methods import evolution_oracles as oracles
 
 N = 6
@@ -192,7 +193,7 @@ def test_repair_gives_a_product_and_leaves_a_product_alone(listed: list[list[int
         assert result.tolist() == row
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(listed=clause_lists, row=selections)
 def test_an_improvement_is_a_product_that_is_no_worse_wherever_there_is_one(
     listed: list[list[int]], row: list[int]
@@ -233,7 +234,7 @@ def test_progress_has_a_total_and_cancelling_keeps_what_there_is() -> None:
     assert {event.total for event in events} == {5000}
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(listed=clause_lists, seed=st.integers(0, 3))
 def test_any_clauses_are_evolved_or_refused(listed: list[list[int]], seed: int) -> None:
     clauses = Clauses.from_clauses(N, listed)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
@@ -38,6 +38,7 @@ from shortlist.multistage.windows.window import (
     window_items,
 )
 from shortlist.runs import Budget, Cancellation
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -94,7 +95,7 @@ def items_of(draw: st.DrawFn, n_features: int) -> Mask:
         pytest.param(("coverage", "conclusive_accuracy", "hours"), id="hours"),
     ],
 )
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(ensembles=True), k=st.integers(1, 4), removal=st.booleans(), data=st.data())
 def test_a_window_holds_the_front_of_all_its_assignments(
     objectives: tuple[str, ...], known: oracles.Facts, k: int, removal: bool, data: st.DataObject
@@ -110,7 +111,7 @@ def test_a_window_holds_the_front_of_all_its_assignments(
     assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in everything}
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(), k=st.integers(1, 4), data=st.data())
 def test_what_is_known_may_be_left_out_and_nothing_else(
     known: oracles.Facts, k: int, data: st.DataObject
@@ -133,7 +134,7 @@ def test_what_is_known_may_be_left_out_and_nothing_else(
     [DEFAULT_OBJECTIVES, ("conclusive_accuracy", "evaluation_cost"), ("coverage", "hours")],
     ids="+".join,
 )
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(ensembles=True), k=st.integers(1, 3), data=st.data())
 def test_invalid_sets_are_passed_by(
     objectives: tuple[str, ...], known: oracles.Facts, k: int, data: st.DataObject

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.papers.opponents.cost_sensitive_tree import (
@@ -18,6 +18,7 @@ from shortlist.papers.opponents.cost_sensitive_tree import (
     pruned,
     train_tree,
 )
+from tests.examples import examples
 from tests.layouts import check_rows_stand_alone
 from tests.papers.opponents.oracles import tree_loss
 
@@ -36,7 +37,7 @@ def _loss(
 
 
 @given(seed=st.integers(0, 1000), n_levels=st.integers(1, 3), n_classes=st.integers(2, 3))
-@settings(max_examples=20)
+@examples(20)
 def test_the_loss_is_that_of_the_paper(seed: int, n_levels: int, n_classes: int) -> None:
     loss = _loss(seed, n_levels=n_levels, n_classes=n_classes)
     rng = np.random.default_rng(seed)
@@ -50,7 +51,7 @@ def test_the_loss_is_that_of_the_paper(seed: int, n_levels: int, n_classes: int)
 
 
 @given(seed=st.integers(0, 1000), n_classes=st.integers(2, 3))
-@settings(max_examples=10)
+@examples(10)
 def test_the_gradient_is_the_limit_of_differences(seed: int, n_classes: int) -> None:
     loss = _loss(seed, n_levels=3, n_classes=n_classes)
     rng = np.random.default_rng(seed)
@@ -86,7 +87,7 @@ def test_one_node_reaches_the_minimum_that_another_solver_finds(trade_off: float
 
 
 @given(seed=st.integers(0, 1000), n_classes=st.integers(2, 3))
-@settings(max_examples=5)
+@examples(5)
 def test_no_sweep_raises_the_loss_and_no_small_step_lowers_it_at_the_end(seed: int, n_classes: int) -> None:
     loss = _loss(seed, n_rows=12, n_levels=2, n_classes=n_classes)
     rng = np.random.default_rng(seed)

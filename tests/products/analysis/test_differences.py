@@ -3,13 +3,17 @@
 import dataclasses
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from shortlist.products.analysis.differences import Edit, difference
+from shortlist.logic.clauses import Clauses
+from shortlist.products.analysis.differences import Edit, difference, first_breach, joined, renumbered
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 from tests.products.oracles import is_product
 from tests.products.strategies import models
 
@@ -24,7 +28,7 @@ def _products(model: FeatureModel, names: tuple[str, ...]) -> set[tuple[bool, ..
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(first=models(max_features=5), second=models(max_features=6))
 def test_the_witnesses_are_products_of_one_model_only(first: FeatureModel, second: FeatureModel) -> None:
     found = difference(first, second)
@@ -73,3 +77,29 @@ def test_a_stopped_comparison_says_what_the_edit_may_be() -> None:
     assert known.edits == (Edit.ARBITRARY,)
     half = dataclasses.replace(known, gained=None, unsure=("gained",))
     assert (half.edit, half.edits) == (None, (Edit.SPECIALISATION, Edit.ARBITRARY))
+
+
+LITERALS = st.integers(1, 4).flatmap(lambda v: st.sampled_from([v, -v]))
+LISTED = st.lists(st.lists(LITERALS, max_size=3), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(listed=LISTED, claims=LISTED)
+def test_a_breach_is_a_model_of_the_clauses_and_of_no_claim(
+    listed: list[list[int]], claims: list[list[int]]
+) -> None:
+    clauses = Clauses.from_clauses(4, listed)
+    every = np.array(list(product([False, True], repeat=4)))
+    broken = clauses.satisfied(every) & ~Clauses.from_clauses(4, claims).satisfied(every)
+
+    found = first_breach(clauses, claims, budget=None)
+
+    assert (found is None) == (not broken.any())
+    if found is not None:
+        assert broken[(every == found).all(axis=1)].all()
+
+
+def test_renumbered_and_joined_clauses_say_what_they_said_of_other_variables() -> None:
+    clauses = Clauses.from_clauses(2, [(1, -2), (2,)])
+    assert list(renumbered(clauses, np.array([0, 3, 1]), 3)) == [(3, -1), (1,)]
+    assert list(joined(3, clauses, [(3,)])) == [(1, -2), (2,), (3,)]

@@ -4,14 +4,15 @@ import bz2
 import gzip
 import io
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.products.attributes.attribute_files import read_attributes
-from shortlist.products.feature_models.model import make_model
+from shortlist.products.attributes.attribute_files import read_attributes, save_attributes
+from shortlist.products.feature_models.model import make_model, with_details
 
 MODEL = make_model(["A", "B", "C"])
 TEXT = "feature,cost,note\nA,0.10,new\nB,12345678901234567.5,\n\nC,3,old\n"
@@ -68,3 +69,19 @@ def test_an_error_names_the_line(text: str, message: str, tmp_path: Path) -> Non
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadFileError, match=re.escape(f"{path}{message}")):
         read_attributes(path, MODEL)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_attributes_are_read_back_as_they_were_written(ending: str, tmp_path: Path) -> None:
+    plain = make_model(["A", "A", "=1+1", "-x", "B, C"], ids=list("12345"))
+    texts = {0: "=cmd", 2: "-", 4: "two words"}
+    numbers = {0: Decimal("1.50"), 1: Decimal(-3), 3: Decimal("12345678901234567.5")}
+    model = with_details(plain, attributes={"@note": texts, "cost": numbers, "ok": {1: True, 2: False}})
+    path = tmp_path / f"a{ending}"
+
+    save_attributes(path, model)
+    columns = read_attributes(path, model).columns
+
+    assert columns["@note"] == texts
+    assert {i: Decimal(str(text)) for i, text in columns["cost"].items()} == numbers
+    assert columns["ok"] == {1: "true", 2: "false"}

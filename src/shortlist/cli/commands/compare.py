@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from shortlist.cli.options.compare_options import AskedOfBoth, ComparedTable, SeedOptions, TableQuestion
-from shortlist.cli.options.groups import grouped
-from shortlist.cli.options.pairs import read_names
+from shortlist.cli.options.groups import grouped, refuse_unmet, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.settings import having, setting_fields
+from shortlist.cli.options.settings import having, read_names, setting_fields
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Json,
@@ -21,10 +20,8 @@ from shortlist.cli.options.shared import (
     check_shared,
     output,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unmet, refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
 """What is compared on a product line."""
@@ -47,7 +44,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "a feature model": (QuestionOptions,),
     "a table": (ComparedTable, AskedOfBoth),
 }
-"""What is compared on, and whose options are used then."""
+"""What methods are compared on, and the dataclasses of the options used then."""
 
 TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".data")
 
@@ -97,7 +94,8 @@ def compare(
 
     On a table, pruning methods are ranked over the folds of a cross-validation, and multi-stage classifiers
     are measured on the splits of several seeds; --set says what prune and stage take as options. On a feature
-    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops and compares what has ended.
+    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops, and compares the finished
+    runs.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
     from shortlist.runs.clock import seconds_now
@@ -125,7 +123,7 @@ def compare(
     path, seeds = Path(source), repeated.seeds
     from shortlist._validation import as_count, as_seed
     from shortlist.cli.studies import digest_of
-    from shortlist.cli.text.comparisons.product_comparison import (
+    from shortlist.cli.text.product_comparison import (
         print_product_comparison,
         product_comparison_facts,
         write_report,
@@ -278,7 +276,6 @@ def _own_settings(kind: str, own: type, settings: Mapping[str, Any]) -> dict[str
 
 
 def _refuse_others(kind: str, asked: Mapping[str, Any]) -> None:
-    """Refuse what methods of the other kind have."""
     from shortlist.errors import BadInputError
 
     of_stages = kind == "stages"

@@ -15,13 +15,12 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
-from shortlist.cli.text.comparisons.stage_methods_text import (
+from shortlist.cli.text.output import print_json, print_notes, save
+from shortlist.cli.text.stage_methods_text import (
     StageComparison,
     compared_facts,
     print_compared,
 )
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
 
 if TYPE_CHECKING:
     from shortlist.cli.options.compare_options import TableQuestion

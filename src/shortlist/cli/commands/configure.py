@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.product_questions import ASKED, QuestionOptions, asked_record, read_question
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
@@ -20,8 +20,7 @@ from shortlist.cli.options.shared import (
     check_shared,
     read_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class SearchRun(StudyOptions):
 
 
 KINDS: dict[str, tuple[type, ...]] = {"the search for a front": (SearchRun,), "--interactive": ()}
-"""What configure can do, and whose options are used then."""
+"""What configure can do, and the dataclasses of the options used then."""
 
 
 def _settings() -> dict[str, type]:
@@ -76,7 +75,8 @@ def configure(
         bool,
         typer.Option(
             "--interactive",
-            help="Decide features one by one, in lines typed or piped: what follows, why, and what it costs.",
+            help="Decide features one by one, in typed or piped lines, and see what follows, "
+            "why, and what it costs.",
         ),
     ] = False,
     settings: dict[str, Any],
@@ -108,8 +108,7 @@ def configure(
 
     from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.configured import configured_facts, print_configured
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
@@ -178,9 +177,8 @@ def _decide_in_lines(
     time_limit: float | None,
     json: bool,
 ) -> None:
-    """Hold a dialogue in place of a search."""
     from shortlist._validation import as_count, as_positive_seconds
-    from shortlist.cli.dialogue.dialogue import decide_in_lines
+    from shortlist.cli.dialogue import decide_in_lines
     from shortlist.runs.clock import seconds_now
 
     if max_nodes:

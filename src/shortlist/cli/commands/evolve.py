@@ -1,10 +1,10 @@
 """`shortlist evolve`: breed classifiers, and choose the ensemble from them."""
 
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.evolve_options import MODES, evolution
 from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
@@ -17,13 +17,102 @@ from shortlist.cli.options.shared import (
     check_shared,
     own_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.protocol.holdout import EvolvedTable
     from shortlist.report.parts import Parts
+
+
+@dataclass(frozen=True)
+class SingleEvolution:
+    """A plain genetic algorithm; None leaves an option as the estimator has it."""
+
+    space: Annotated[str, "Search space: linear, networks, rules or genetic-programs."] = "linear"
+    n_generations: Annotated[int, "Most generations, of which the first is random."] = 200
+    population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
+    tournament: Annotated[int | None, "Individuals that compete for being a parent; default 2."] = None
+    crossover_rate: Annotated[
+        float | None, "Share of the children with two parents; default 0.9.", "crossover"
+    ] = None
+    survivors: Annotated[str | None, "children (the default) replace all but the elites; or best."] = None
+    n_elites: Annotated[int | None, "Number of fittest parents kept with survivors=children; default 1."] = (
+        None
+    )
+    patience: Annotated[int | None, "Stop after this many generations without a lower error."] = None
+
+    def __post_init__(self) -> None:
+        _refuse(self, ("n_elites",), self.survivors != "best", "`survivors='children'`")
+        _refuse(
+            self,
+            ("tournament", "crossover_rate", "survivors", "n_elites", "patience", "gamma"),
+            self.n_generations != 1,
+            "evolution of more than one generation",
+        )
+
+    def classifier(self, mode: str, seed: int) -> "EvolutionaryEnsembleClassifier":
+        """Return the unfitted classifier."""
+        from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        given = {name: value for name, value in given.items() if value is not None}
+        return EvolutionaryEnsembleClassifier(mode, random_state=seed, **given)
+
+
+@dataclass(frozen=True)
+class OfflineEvolution(SingleEvolution):
+    """The ensemble is chosen from the last generation."""
+
+    gamma: Annotated[float | None, "Exponent of the rows' hardness, 0 for equal rows; default 1."] = None
+    criterion: Annotated[str, "What the selection compares: histogram or minimum."] = "histogram"
+    max_members: Annotated[int | None, "Most members of the ensemble; default no limit."] = None
+    selection: Annotated[str, "How members are chosen: margins, or exact, with a bound."] = "margins"
+    exact_time_limit_s: Annotated[float | None, "Seconds for each step of selection=exact; default 10."] = (
+        None
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        exact = self.selection == "exact"
+        _refuse(self, ("exact_time_limit_s", "exact_every"), exact, "`selection='exact'`")
+
+
+@dataclass(frozen=True)
+class OnlineEvolution(OfflineEvolution):
+    """The ensemble grows in every generation, and says which rows are hard."""
+
+    exact_every: Annotated[int | None, "Generations between steps of selection=exact; default 10."] = None
+
+
+MODES: dict[str, type[SingleEvolution]] = {
+    "offline": OfflineEvolution,
+    "online": OnlineEvolution,
+    "single": SingleEvolution,
+}
+"""The options of each method."""
+
+
+def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
+    """Return the options of a method.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such method, or it has no such option.
+    """
+    from shortlist._validation import as_choice, as_options
+
+    as_choice(mode, "mode", list(MODES))
+    return as_options(MODES[mode], given, f"`mode={mode!r}`")
+
+
+def _refuse(options: SingleEvolution, names: tuple[str, ...], used: bool, belongs_to: str) -> None:
+    for name in () if used else names:
+        if getattr(options, name, None) is not None:
+            raise BadInputError(f"`{name}` belongs to {belongs_to}. Leave it out.")
 
 
 @having(lambda: MODES)
@@ -48,7 +137,7 @@ def evolve(
     report: ReportOut = None,
     json: Json = False,
 ) -> None:
-    """Breed classifiers that are right where others are wrong, and choose an ensemble of them by margins.
+    """Breed classifiers that correct each other's errors, and choose an ensemble of them by margins.
 
     Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes;
     text columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far. With
@@ -65,7 +154,7 @@ def evolve(
     from threadpoolctl import threadpool_limits
 
     from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
-    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.text.output import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
     from shortlist.ensembles.protocol.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers
+from shortlist.cli.options.groups import needs, refuse_unused
+from shortlist.cli.options.settings import read_names, read_numbers
 from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
-from shortlist.cli.options.unused import needs, refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     from shortlist.products.feature_models.model import make_model
     from shortlist.products.formats import read_model
     from shortlist.products.formats.configurations import write_configuration
-    from shortlist.results.front_table import PROGRAM
+    from shortlist.results.front import PROGRAM
 
     if is_staged(front):
         _write_stages(front, picked, model, out)
@@ -51,7 +50,6 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
 
 
 def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the stage of each feature as CSV."""
     from shortlist.errors import BadInputError
     from shortlist.tables.spreadsheets import save_rows
 
@@ -90,8 +88,8 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Of two, "
-            "such as 12,40, what differs is printed."
+            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Two "
+            "numbers, such as 12,40, are compared."
         ),
     ] = None,
     limit: LimitTexts = None,
@@ -164,7 +162,7 @@ def pick(
     limit: LimitTexts = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="The feature model: checks the product, and writes it at its places."),
+        typer.Option(help="Feature model: checks the product, and writes it at its places."),
         needs("out", "FILE"),
     ] = None,
     out: Annotated[
@@ -230,8 +228,7 @@ def export(
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE})
     from shortlist.cli.text.front_text import contract
-    from shortlist.results.front import Front
-    from shortlist.results.front_table import PROGRAM
+    from shortlist.results.front import PROGRAM, Front
 
     loaded = Front.load(front)
     out = save(out, loaded.save)
@@ -254,9 +251,9 @@ def diff(
     out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
     json: Json = False,
 ) -> None:
-    """Say what became of the points of a front after new prices, or with a changed model.
+    """Show what became of the points of a front under new prices or a changed model.
 
-    Points are matched by what they choose, then by their values, which are compared exactly.
+    Points are matched by their choices, then by their values, which are compared exactly.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
@@ -322,7 +319,6 @@ def plot(
 
 
 def _tell_none(reason: str, facts: dict[str, Any], *, json: bool) -> None:
-    """Answer that no point of a front is within the limits."""
     if json:
         nothing: dict[str, Any] = {
             "status": "infeasible",

@@ -89,7 +89,7 @@ def analyse(
     model: FeatureModelFile,
     *,
     explained: Annotated[
-        int, typer.Option(help="How many findings of each kind are explained; 0 for none.")
+        int, typer.Option(help="Number of findings of each kind to explain; 0 for none.")
     ] = 10,
     max_nodes: Annotated[
         int | None,
@@ -98,18 +98,18 @@ def analyse(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Print what follows from a feature model, and the fewest rules that make it so.
+    """Print what follows from a feature model, and the fewest rules that imply it.
 
-    That is: dead and core features, features that are optional in name only, constraints that can be left
-    out, features that are always selected together, and how many products have each feature. Ctrl-C ends the
-    analysis with what was found.
+    That is: dead and core features, false-optional features, redundant constraints, atomic sets (features
+    always selected together), and how many products have each feature. Ctrl-C ends the analysis with what was
+    found.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.clock import seconds_now
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
-    from shortlist.cli.text.models.model_analysis import analysis_facts, print_analysis
+    from shortlist.cli.text.model_analysis import analysis_facts, print_analysis
     from shortlist.cli.work import last_resort
     from shortlist.products.analysis.analysis import analyse as find
     from shortlist.products.formats import read_model
@@ -144,7 +144,7 @@ def diff(
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Say what an edit did to the products, with a product that only one of the models has.
+    """Say how an edit changed the products, with a product that only one of the models has.
 
     Features are matched by name; one that a model does not have counts as not selected there. Ctrl-C ends
     the search, and the command says what is known.
@@ -154,7 +154,7 @@ def diff(
 
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds
-    from shortlist.cli.text.models.model_analysis import difference_facts, print_difference
+    from shortlist.cli.text.model_analysis import difference_facts, print_difference
     from shortlist.cli.work import last_resort
     from shortlist.products.analysis.differences import difference
     from shortlist.products.formats import read_model

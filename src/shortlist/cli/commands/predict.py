@@ -9,8 +9,7 @@ import typer
 
 from shortlist._words import all_of, counted
 from shortlist.cli.options.shared import Json, SavedModelFile, TableFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,18 +39,18 @@ def predict(
         bool,
         typer.Option(
             "--early-exit",
-            help="For a model of shortlist prune: ask one member after the other, and no further once no "
-            "answer could change the class, or, with a promise, whether there is one; the answers are the "
-            "same.",
+            help="For a model of shortlist prune: ask members one after the other until the "
+            "class (with a promise: whether to answer) can no longer change; the answers"
+            " stay the same.",
         ),
     ] = False,
     not_asked: Annotated[
         str | None,
         typer.Option(
             "--not-asked",
-            help="For judges and stages: cells with this marker were not asked or bought yet; '' for empty "
-            "ones. Without it an empty cell was asked and is silent, but for stages of which a row has no "
-            "value.",
+            help="For judges and stages: marker of cells that were not asked or bought yet; "
+            "'' for empty cells. Without it an empty cell counts as asked, except in "
+            "stages of which a row has no value.",
             metavar="MARKER",
         ),
     ] = None,
@@ -73,8 +72,8 @@ def predict(
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
-    from shortlist.tables.csv_cells import guarded_csv
     from shortlist.tables.learning import read_table
+    from shortlist.tables.spreadsheets import guarded_csv
 
     if json and out is None:
         raise BadInputError("--json prints facts on stdout, so the answers need a file. Pass --out.")
@@ -192,7 +191,6 @@ def _asked_columns(table: "pd.DataFrame", columns: Sequence[str], where: str) ->
 
 
 def _waiting(facts: dict[str, Any], n_rows: int) -> list[str]:
-    """Say how many rows lack what their next stage needs."""
     if not facts.get("n_waiting"):
         return []
     count = f"{facts['n_waiting']:,} of {n_rows:,} rows"
@@ -200,7 +198,6 @@ def _waiting(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 
 def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
-    """Say how many rows are not answered where something is promised about answers, and what."""
     if "guarantee" not in facts:
         return []
     rejected = f"{facts['n_rejected']:,} of {n_rows:,} rows are not answered. " if facts["n_rejected"] else ""
@@ -208,7 +205,6 @@ def _promised(facts: dict[str, Any], n_rows: int) -> list[str]:
 
 
 def _called(facts: dict[str, Any]) -> list[str]:
-    """Say how many members were asked where they are asked one after the other."""
     if "early_exit" not in facts:
         return []
     found = facts["early_exit"]
@@ -291,7 +287,6 @@ def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") 
 
 
 def _rejected(committee: "Committee | None", n_rejected: int) -> dict[str, Any]:
-    """Return how many rows are not answered, and what is promised about the others, if anything is."""
     promised = None if committee is None else committee.promise
     told = {} if promised is None else {"guarantee": promised.as_dict()}
     return {"n_rejected": n_rejected} | told

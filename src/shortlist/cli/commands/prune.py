@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import excludes, grouped, refuse_unused
 from shortlist.cli.options.prune_options import (
     EXACT,
     AnswerOptions,
@@ -25,8 +25,7 @@ from shortlist.cli.options.shared import (
     output,
     own_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import excludes, refuse_unused
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.measured_table import one_answer_notes
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
@@ -44,11 +43,10 @@ KINDS: dict[str, tuple[type, ...]] = {
     "rules": (AnswerOptions, PromiseOptions),
     "--objectives": (FrontOptions,),
 }
-"""What prune can do, and whose options are used then."""
+"""What prune can do, and the dataclasses of the options used then."""
 
 
 def _kind(method: str, front: FrontOptions) -> str:
-    """Return what prune is asked to do."""
     if front.objectives is not None:
         return "--objectives"
     return "the method exact" if method == EXACT else "rules"
@@ -89,12 +87,11 @@ def prune(
     """Choose the classifiers that vote, with proof or by a rule.
 
     Keeps a tenth of the rows for the test, fits a pool of classifiers, chooses members by rows that they were
-    not fitted on, and reports on the tenth. The pruning-rows are
-    27 of 100, or all others out of fold. Ctrl-C stops the proof and keeps the best selection found. With
-    --objectives it finds every committee that no other beats in all of them, and one of these predicts. With
-    --answers the table holds what judges have answered: nothing is fitted, nine rows of ten choose whom to
-    ask. With --answer-accuracy a quarter of the rows that are not for the test calibrates the threshold from
-    which on a row is answered. shortlist compare measures several methods.
+    not fitted on, and reports on the tenth. The pruning rows are 27 of 100, or all others out of fold. Ctrl-C
+    stops the proof and keeps the best selection found. With --objectives it finds every non-dominated
+    committee, one of which predicts. With --answers the table holds the answers of judges: nothing is fitted,
+    and nine rows of ten choose whom to ask. With --answer-accuracy a quarter of the other rows is the
+    calibration set of the threshold. shortlist compare measures several methods.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
@@ -176,8 +173,7 @@ class PrunedFiles(NamedTuple):
 
 
 def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable") -> PrunedFiles:
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.result_page import save_page
+    from shortlist.cli.text.output import save, save_page
 
     front = model = None
     nothing = pruned.selective is not None and not pruned.selective.guarantee_.promised
@@ -190,7 +186,6 @@ def _written(pruned: "PrunedTable", files: PrunedFiles, learning: "LearningTable
 
 
 def _front_of(pruned: "PrunedTable") -> "FrontPruner":
-    """Return the pruner of a run with --objectives."""
     pruner: Any = pruned.pruner
     return cast("FrontPruner", pruner)
 
@@ -203,9 +198,8 @@ def _tell(
     about: dict[str, Any] | None,
 ) -> None:
     """Print the answer, as JSON where there is something to say about the run."""
-    from shortlist.cli.text.committees import committee_facts, print_committees
-    from shortlist.cli.text.pruned import print_pruned
-    from shortlist.cli.text.result_page import page_path, tell_page
+    from shortlist.cli.text.output import page_path, tell_page
+    from shortlist.cli.text.pruned import committee_facts, print_committees, print_pruned
 
     is_front = hasattr(pruned.pruner, "front_")
     if is_front:

@@ -19,7 +19,7 @@ from shortlist.cli.options.shared import (
     check_shared,
     read_workers,
 )
-from shortlist.cli.options.study_options import StudyOptions
+from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 DEFAULT_SECONDS = 60.0
@@ -90,10 +90,9 @@ def solve(
         outputs={"--out": out, "--report": report, "--study": study},
         endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
     )
-    from shortlist.cli.options.pairs import read_numbers
+    from shortlist.cli.options.settings import read_numbers
     from shortlist.cli.studies import StudyPlace, digest_of
-    from shortlist.cli.text.delivery import save
-    from shortlist.cli.text.result_page import page_path, save_page, tell_page
+    from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.text.solved import print_solved, solved_facts
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.programs.formats import read_program

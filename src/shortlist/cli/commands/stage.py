@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import (
     Json,
     PromiseOptions,
@@ -31,11 +31,16 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
-from shortlist.cli.options.study_options import StudyOptions
-from shortlist.cli.options.unused import refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
-from shortlist.cli.text.result_page import page_path, save_page, tell_page
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import (
+    page_path,
+    print_json,
+    print_notes,
+    run_facts,
+    save,
+    save_page,
+    tell_page,
+)
 from shortlist.cli.text.stage_report import (
     front_part,
     kept_text,
@@ -66,7 +71,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     WITH_FRONT: (GoalOptions, StageSearchOptions, StageClassifierOptions, PromiseOptions, StudyOptions),
     "opponents": (),
 }
-"""What stage can do, and whose options are used then; those of prices and of the table always are."""
+"""What stage can do, and the dataclasses of the options used then; prices and table are always used."""
 
 
 @grouped
@@ -101,14 +106,13 @@ def stage(
 ) -> None:
     """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
 
-    A quarter of the rows measures what was chosen. Of up to 2,000 others all fit classifiers, and each judges
-    by those that were fitted without its fold; of more, two thirds fit and one third judges. --out
-    front.parquet writes the front (shortlist front show), --out stages.joblib the classifier (shortlist
-    predict stages.joblib NEW.csv --explain), which shortlist stage use changes to another point of its front.
-    Ctrl-C stops the search and keeps what was found. With --answer-accuracy a quarter of the rows is kept
-    apart before, and calibrates the threshold of every point of the front, of which one is taken that keeps
-    the promise. With --method NAME of an opponent it fits that one instead. shortlist compare measures
-    several methods.
+    A quarter of the rows is the test set. Up to 2,000 other rows are used out of fold; of more, two thirds
+    are for training and one third for validation. --out front.parquet writes the front (shortlist front
+    show), --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
+    shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
+    found. With --answer-accuracy a quarter of the rows is set aside first as the calibration set of all
+    thresholds, and a point that keeps the promise is taken. With --method NAME of an opponent it fits that
+    one instead. shortlist compare measures several methods.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 
@@ -223,7 +227,6 @@ def _find_front(
     about: dict[str, Any],
     study: "Study",
 ) -> None:
-    """Search stage assignments, write what was asked for, and print the answer."""
     from shortlist.cli.text.front_text import no_point
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError

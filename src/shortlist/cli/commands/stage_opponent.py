@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shortlist.cli.text.comparisons.stage_methods_text import (
+from shortlist.cli.text.output import print_json, save
+from shortlist.cli.text.stage_methods_text import (
     opponent_facts,
     print_opponent,
 )
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json
 
 if TYPE_CHECKING:
     from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ModelFile(NamedTuple):
-    """What a model file holds beside the model, and where it is written; nowhere if None."""
+    """What a model file holds besides the model, and where it is written; nowhere if None."""
 
     learning: "LearningTable"
     target: str

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from shortlist.cli.options.shared import POINT, Anyway, Json, LimitTexts, SavedModelFile, Trust, output
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 
 def use(
@@ -28,9 +27,8 @@ def use(
 ) -> None:
     """Take another point of a saved model's front.
 
-    Nothing is fitted. The model that is written predicts with that point.
-
-    The first figures are those on rows that were held out. A file that is called use is written ./use.
+    Nothing is fitted; the new model predicts with that point. The first figures are those on the hold-out
+    set. Type ./use for a table that is called use.
     """
     from shortlist.cli.files import MODEL_FILE, check_files
 

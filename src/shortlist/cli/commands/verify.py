@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.groups import grouped, refuse_unused
 from shortlist.cli.options.shared import POOL, SECONDS_HELP, Json, Trust, check_shared, output
-from shortlist.cli.options.unused import refuse_unused
-from shortlist.cli.text.delivery import save
-from shortlist.cli.text.output import print_json, print_notes
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     from shortlist.ensembles.verification.recheck import Verification
@@ -208,7 +206,6 @@ def _print(found: "Verification") -> None:
 
 
 def _counted(found: "Verification") -> str:
-    """Say how much proves the bound."""
     from shortlist._words import counted
 
     return {

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from shortlist.results.front import Front
-    from shortlist.results.limits import Limit
+    from shortlist.results.objective import Limit
     from shortlist.results.picking import Pick
 
 SHOWN_RULES = ("ideal", "knee", "one-se", "norm")
@@ -70,7 +70,7 @@ def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
 
 def usual_rule(front: "Front") -> str:
     """Return the rule that picks a point where the user names none, the same in every command."""
-    from shortlist.results.front_table import STAGED_METHODS
+    from shortlist.results.front import STAGED_METHODS
 
     return "one-se" if front.method in STAGED_METHODS else "ideal"
 
@@ -129,7 +129,7 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
 
     from shortlist._words import any_of, did_you_mean
     from shortlist.errors import BadInputError
-    from shortlist.results.limits import read_limit as read
+    from shortlist.results.objective import read_limit as read
 
     limit = read(text)
     if limit.name in names:

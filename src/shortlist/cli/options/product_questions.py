@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.files import Named
-from shortlist.cli.options.pairs import read_pairs
+from shortlist.cli.options.settings import read_pairs
 from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:
     from shortlist.products.attributes.attribute import Attribute, AttributeTable
     from shortlist.products.configuration.requirements import Requirements
-    from shortlist.products.decisions.decision import Decision
+    from shortlist.products.decisions.decision_state import Decision
     from shortlist.products.feature_models.model import FeatureModel
     from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
-"""How attributes follow `deselected` where nobody names objectives: as the study of Xue and Li (2018) sorts
+"""How attributes follow `deselected` where no objectives are named: as the study of Xue and Li (2018) sorts
 points.
 """
 
@@ -105,12 +105,10 @@ class QuestionOptions:
         ),
     ] = None
     default: Annotated[str, "Value of an attribute where a feature has none, such as cost=0,defects=1."] = ""
-    ignore_unknown: Annotated[
-        bool, "Whether rows of features that the model does not have are passed over."
-    ] = False
+    ignore_unknown: Annotated[bool, "Skip rows of features that the model does not have."] = False
     limit: LimitTexts = None
-    select: Annotated[list[str] | None, typer.Option(help="Feature that must be in.")] = None
-    deselect: Annotated[list[str] | None, typer.Option(help="Feature that must be out.")] = None
+    select: Annotated[list[str] | None, typer.Option(help="Feature that every product must have.")] = None
+    deselect: Annotated[list[str] | None, typer.Option(help="Feature that no product may have.")] = None
     decisions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -346,12 +344,11 @@ def _refuse_unused_files(
 def _drawn(
     line: "FeatureModel", seed: int | None, tables: "Sequence[AttributeTable]"
 ) -> "dict[str, Attribute]":
-    """Return random attributes, but for those that are given."""
     if seed is None:
         return {}
     import numpy as np
 
-    from shortlist.products.attributes.attribute_draws import random_attributes
+    from shortlist.products.attributes.attribute import random_attributes
 
     rng = np.random.default_rng(seed)
     given = {name.casefold() for table in tables for name in table.columns}

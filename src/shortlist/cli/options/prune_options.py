@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from shortlist.cli.options.pairs import read_numbers
+from shortlist.cli.options.groups import Needs, excludes, needs
+from shortlist.cli.options.settings import read_numbers
 from shortlist.cli.options.shared import (
     POINT,
     POOL,
@@ -15,7 +16,6 @@ from shortlist.cli.options.shared import (
     WHAT_MATTERS,
     Trust,
 )
-from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +50,8 @@ class AnswerOptions:
 
     voting: Annotated[
         str,
-        "How members answer: auto; hard, by votes; averaged, by the mean probability; or soft, selected by "
-        "it too (exact and greedy-means only).",
+        "How members answer: auto; hard (votes); averaged (mean probability); or soft (the "
+        "selection uses it too; exact and greedy-means only).",
     ] = "auto"
     probabilities: Annotated[
         str,
@@ -87,8 +87,9 @@ class PoolOptions:
         bool,
         typer.Option(
             "--answers",
-            help="TABLE holds answers of judges in place of features: a column of classes for each, or "
-            "columns judge:class of probabilities; an empty cell is an abstention.",
+            help="TABLE holds answers of judges in place of features: one column of classes "
+            "per judge, or columns judge:class of probabilities; an empty cell is an "
+            "abstention.",
         ),
     ] = False
     costs: Annotated[
@@ -133,7 +134,6 @@ class PoolOptions:
         return None if self.pool is None else load_pool(self.pool, trust=self.trust)
 
     def _judge_costs(self, X: "pd.DataFrame", dropped: Sequence[str], notes: list[str]) -> dict[str, float]:
-        """Return the prices of judges, without those of dropped columns."""
         from shortlist._words import all_of
 
         costs = read_judge_costs(cast("Path", self.costs))
@@ -152,7 +152,7 @@ class SizeOptions:
 
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     min_size: Annotated[int, "Fewest members."] = 1
-    max_size: Annotated[int | None, typer.Option(help="Most members.")] = None
+    max_size: Annotated[int | None, typer.Option(help="Largest number of members.")] = None
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, for search and proof.")] = 60.0
 
 
@@ -176,7 +176,7 @@ class ExactOptions(SizeOptions, AnswerOptions):
     ] = 1
     max_cost: Annotated[
         float | None,
-        typer.Option(help="Most that the members may cost together."),
+        typer.Option(help="Highest total cost of the members."),
         Needs(
             "members that have prices",
             lambda given: given["costs"] is not None or given["pool"] is not None,
@@ -184,12 +184,12 @@ class ExactOptions(SizeOptions, AnswerOptions):
         ),
     ] = None
     pruning_rows: Annotated[
-        str, "Which rows select members: auto, held-out (three of ten) or out-of-fold (all).", FITS
+        str, "Rows that select the members: auto, held-out (three of ten) or out-of-fold (all).", FITS
     ] = "auto"
     refit: Annotated[bool, "Whether the selected members are fitted again on all training rows.", FITS] = True
-    solver: Annotated[str, "What proves: auto, or highs, cpsat or scip alone on the integer program."] = (
-        "auto"
-    )
+    solver: Annotated[
+        str, "Solver of the proof: auto, or highs, cpsat or scip alone on the integer program."
+    ] = "auto"
 
     def exact_pruner(
         self, pool: "Pool | None", costs: list[float] | None, seed: int, jobs: int | None
@@ -228,14 +228,15 @@ class FrontOptions(SizeOptions):
             help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size': max accuracy, "
             "balanced-accuracy, true-positives, true-negatives, recall, specificity or recall:CLASS; "
             "min cost, price-paid (as early exit pays), size, time, bytes, or, of mean probabilities "
-            "on up to 47,662 rows that prune, log-loss or brier. Finds every "
-            "committee that no other beats in all of them."
+            "on up to 47,662 pruning rows, log-loss or brier. Finds every "
+            "non-dominated committee."
         ),
     ] = None
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, which predicts: ideal, knee, lexicographic; or its number. Of --objectives."
+            help=f"{POINT}, which predicts: ideal, knee, lexicographic; or its number. "
+            "Only with --objectives."
         ),
     ] = "ideal"
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from shortlist.cli.options.pairs import read_names
-from shortlist.cli.options.unused import needs
+from shortlist.cli.options.groups import needs
+from shortlist.cli.options.settings import read_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +59,8 @@ Drop: TypeAlias = Annotated[
 Group: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Column that names the case of each row: all rows of a case are on one side of every split, and "
-        "nothing is learned from the column."
+        help="Column that names the case of each row: all rows of a case stay on one side of "
+        "every split, and the column is not used as a feature."
     ),
 ]
 LimitTexts: TypeAlias = Annotated[
@@ -79,7 +79,9 @@ Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets
 MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
 Anyway: TypeAlias = Annotated[
     bool,
-    typer.Option("--anyway", help="Write the model although nothing is promised: it answers no row."),
+    typer.Option(
+        "--anyway", help="Write the model even if nothing can be promised; such a model answers no row."
+    ),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
@@ -124,7 +126,7 @@ class TableOptions:
     target: Target = "target"
     drop: Drop = None
     keep: Annotated[
-        str | None, "Columns to learn from although they look like names of the rows, such as id,zip."
+        str | None, "Features to keep although they look like row identifiers, such as id,zip."
     ] = None
     group: Group = None
 
@@ -182,12 +184,12 @@ class PromiseOptions:
     answer_accuracy: Annotated[
         float | None,
         typer.Option(
-            help="Promise that so large a share of the answers to new rows is right, such as 0.9: rows that "
-            "fit and choose nothing set the threshold, and other rows are not answered."
+            help="Promised share of correct answers on new rows, such as 0.9: a calibration "
+            "set fixes the threshold, and rows below it are not answered."
         ),
     ] = None
     confidence_level: Annotated[
-        float, "Probability with which the promise of --answer-accuracy holds at least.", OF_A_PROMISE
+        float, "Least probability that the promise of --answer-accuracy holds.", OF_A_PROMISE
     ] = 0.95
     anyway: Annotated[Anyway, OF_A_PROMISE] = False
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.pairs import read_names, read_numbers, read_pairs
+from shortlist.cli.options.groups import Needs, excludes, needs
+from shortlist.cli.options.settings import read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import (
     POINT,
     SECONDS_HELP,
@@ -15,7 +16,6 @@ from shortlist.cli.options.shared import (
     LimitTexts,
     check_shared,
 )
-from shortlist.cli.options.unused import Needs, excludes, needs
 
 if TYPE_CHECKING:
     from shortlist.multistage.presets import Preset
@@ -111,7 +111,7 @@ class GoalOptions:
     ] = None
     penalty: Annotated[
         str | None,
-        "What an error about a row of a class takes from the accuracy, such as ill=0.5,well=0.1.",
+        "Loss of accuracy for a wrong answer, by true class, such as ill=0.5,well=0.1.",
         measured("conclusive_accuracy"),
     ] = None
     call_cost: Annotated[
@@ -121,7 +121,7 @@ class GoalOptions:
     ] = 1.0
     call_cost_per_feature: Annotated[
         float,
-        "What such a call costs more for each feature that it reads.",
+        "Additional cost of a call for each feature that it reads.",
         measured("evaluation_cost"),
     ] = 0.0
 
@@ -151,8 +151,9 @@ class StageClassifierOptions:
     subclassifier: Annotated[
         str,
         typer.Option(
-            help="What answers at every stage: logistic (regression), pruned (an ensemble whose members are "
-            "chosen with proof), evolved (an ensemble), forest or boosting; each set of features gets one."
+            help="Classifier of every stage: logistic (regression), pruned (an ensemble whose"
+            " members are chosen with proof), evolved (an ensemble), forest or boosting;"
+            " each feature set gets its own."
         ),
     ] = LOGISTIC
     ensemble_size: Annotated[
@@ -212,7 +213,7 @@ class StageSearchOptions:
     population: Annotated[int | None, "Individuals of a generation of emsco.", EVOLVES] = None
     generations: Annotated[int | None, "Most generations of emsco.", EVOLVES] = None
     rules: Annotated[
-        str | None, "How emsco breeds: distinct (the default), or paper, as printed.", EVOLVES
+        str | None, "Breeding rules of emsco: distinct (the default), or paper, as published.", EVOLVES
     ] = None
     recall: Annotated[
         int | None,

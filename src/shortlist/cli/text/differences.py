@@ -13,7 +13,7 @@ from shortlist.results.proof import ProofKind
 from shortlist.tables.spreadsheets import Cell
 
 MOST_SHOWN = 20
-"""So many points of each fate are printed."""
+"""Largest number of points printed of each fate."""
 
 PROMISED = "promised"
 """What the extras of a front and a column call whether something is promised about a point."""
@@ -59,7 +59,6 @@ def print_side_by_side(front: Front, first: int, second: int) -> None:
 
 
 def _choice_lines(front: Front, first: int, second: int) -> Iterator[str]:
-    """Yield what is chosen at one of two points only, or otherwise at both."""
     found = choice_changes(front, first, second)
     if not found:
         yield "What is chosen is the same."
@@ -201,7 +200,6 @@ def _now(before: Front, now: Front, point: int) -> list[float]:
 
 
 def _cells(before: Front, now: Front, one: PointFate) -> list[str]:
-    """Return the numbers of a point and its values, with both where they differ."""
     numbers = ["" if number is None else str(number) for number in (one.before, one.now)]
     old = None if one.before is None else before.values[one.before].tolist()
     new = None if one.now is None else _now(before, now, one.now)

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from shortlist.ensembles.protocol.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"
-"""What an exact step proves something of; how good other candidates could be nobody knows."""
+"""Range of what an exact step proves; nothing is known of other candidates."""
 
 MANY_MEMBERS = 100
 """From here on the number of members is worth a note."""
 
 
 def evolved_notes(evolved: "EvolvedTable") -> list[str]:
-    """Say what a user should know of the ensemble beside how right it is."""
+    """Return notes on the ensemble besides its accuracy."""
     notes = one_answer_notes(
         evolved.only_answer, evolved.test["evolved"].only_answer, who="the ensemble", rows="training"
     )
@@ -74,7 +74,6 @@ def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]
 
 
 def _evidence(evolved: "EvolvedTable") -> "Evidence":
-    """Return what is known of the ensemble on the rows that it was evolved on."""
     from shortlist.ensembles.pruning.evidence import evidence_of_step
 
     result = evolved.classifier.result_

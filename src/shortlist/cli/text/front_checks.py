@@ -24,13 +24,12 @@ def verify_front(
 ) -> str:
     """Recheck a front against a program or a feature model, tell of it, and return the status."""
     from shortlist._validation import as_positive_seconds
-    from shortlist.cli.text.delivery import save
     from shortlist.cli.text.front_text import is_staged
+    from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.completeness_proof import prove_completeness
-    from shortlist.results.front import Front
-    from shortlist.results.front_table import COMMITTEES, PROGRAM
+    from shortlist.results.front import COMMITTEES, PROGRAM, Front
     from shortlist.runs.budget import Budget
 
     front = Front.load(path)

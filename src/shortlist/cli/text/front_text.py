@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.output import finite
-from shortlist.results.front import Front
-from shortlist.results.front_table import chosen_at
-from shortlist.results.proof import ProofKind, Status
-from shortlist.results.proof_words import proof_text
+from shortlist.results.front import Front, chosen_at
+from shortlist.results.proof import ProofKind, Status, proof_text
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
-    from shortlist.results.limits import Limit
+    from shortlist.results.objective import Limit
     from shortlist.results.picking import Pick
 
 
@@ -131,20 +129,19 @@ def no_point(front: Front, limits: "Sequence[Limit]") -> str:
 
 def is_staged(front: Front) -> bool:
     """Whether the decisions are stages of features."""
-    from shortlist.results.front_table import STAGED_METHODS
+    from shortlist.results.front import STAGED_METHODS
 
     return front.method in STAGED_METHODS
 
 
 def _stages(front: Front, picked: "Pick") -> dict[str, list[str]]:
-    """Return the features bought at each stage."""
     stages = sorted(set(picked.decision.tolist()) - {-1})
     names = list(zip(front.candidates, picked.decision.tolist(), strict=True))
     return {f"stage {stage + 1}": [name for name, at in names if at == stage] for stage in stages}
 
 
 def held_out_facts(front: Front, point: int) -> dict[str, Any] | None:
-    """Return what a point does on held-out rows; None where there were none, or it answers nobody."""
+    """Return what a point does on held-out rows; None where there were none, or it answers no row."""
     if "held_out" not in front.extras or not front.extras.get("promised", [True] * len(front))[point]:
         return None
     return dict(front.extras["held_out"][point])
@@ -187,7 +184,7 @@ def print_frame(frame: "pd.DataFrame", rows: int) -> None:
 
 def print_pick(front: Front, picked: "Pick") -> None:
     """Print one point and what is chosen for it; of stages what it does on held-out rows comes first."""
-    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+    from shortlist.cli.text.measured_table import print_after_looking, print_held_out
     from shortlist.guarantees.guarantee import guarantees_of
 
     values = ", ".join(f"{name} {value:g}" for name, value in picked.values.items())

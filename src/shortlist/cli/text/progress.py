@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from shortlist.cli.text.delivery import written_out
+from shortlist.cli.text.output import written_out
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
 from shortlist.runs.cancellation import say_on_stderr
@@ -71,7 +71,7 @@ def shown_progress(*, announce: bool = True) -> Iterator[Display]:
 
 
 def _print_line(line: str) -> None:
-    """Print a line on stderr; work goes on where nobody can read it."""
+    """Print a line on stderr; work goes on where it is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(written_out(line), file=sys.stderr, flush=True)
 
@@ -97,7 +97,6 @@ class _Stage:
         self.event, self.told = event, now
 
     def text(self, now: float) -> str:
-        """Return done, total, value, gap and time left."""
         text = ", ".join(filter(None, (_done(self.event), _state(self.event), self._left(now))))
         return f"{self.event.stage}: {text}" if text else self.event.stage
 
@@ -243,7 +242,6 @@ def _done(event: Progress) -> str:
 
 
 def _state(event: Progress) -> str:
-    """Show value, bound and gap where the method has them."""
     if event.value is None:
         return ""
     if event.bound is None:

@@ -5,11 +5,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
+from shortlist.cli.text.front_text import (
+    front_facts,
+    front_status,
+    headline,
+    look_at,
+    print_frame,
+    print_pick,
+    range_lines,
+)
 from shortlist.cli.text.measured_table import OnRowsThatChose, measured_facts, print_measured
 from shortlist.results.picking import can_be_promised
-from shortlist.results.proof_words import stopped_by
+from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.protocol.holdout import PrunedTable
     from shortlist.ensembles.protocol.measured import OtherDiversity, Reached
 
@@ -47,7 +57,6 @@ def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | 
 
 
 def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
-    """Return what the members cost, and how differently they fail."""
     if pruned.reached is None or pruned.chosen is None:
         return {"cost": None, "diversity": None}
     chosen = pruned.chosen
@@ -56,7 +65,7 @@ def _reached_facts(pruned: "PrunedTable") -> dict[str, Any]:
 
 
 def rows_that_chose(pruned: "PrunedTable") -> OnRowsThatChose:
-    """Return what is told of the rows that chose beside the test rows."""
+    """Return what is told of the validation rows in addition to the test rows."""
     return OnRowsThatChose(
         pruned.right_where_chosen, pruned.n_rows["validation"], "folds" in pruned.n_rows, pruned.best_single
     )
@@ -90,7 +99,6 @@ def _guarantee_facts(pruned: "PrunedTable") -> dict[str, Any] | None:
 
 
 def _print_promise(promised: dict[str, Any]) -> None:
-    """Print what is promised, what that rests on, and how the test rows fare."""
     print(promised["sentence"])
     if promised["promised"]:
         test = promised["test"]
@@ -188,19 +196,16 @@ def print_asking(facts: dict[str, Any]) -> None:
 
 
 def _paid_text(paid: dict[str, Any]) -> str:
-    """Say how many calls a row takes, and what they cost."""
     cost = "" if paid["mean_cost"] is None else f" for {paid['mean_cost']:.4g}"
     return f"{paid['mean_calls']:.2f} calls{cost}"
 
 
 def _asking_text(ask: dict[str, Any]) -> str:
-    """Say what a new row takes to be answered."""
     cost = "" if ask["cost"] is None else f"; asking all of them costs {ask['cost']:g} a row"
     return f"Ask them for: {', '.join(ask['columns'])}{cost}."
 
 
 def _print_reached(reached: "Reached") -> None:
-    """Print what the members cost, and how differently they fail."""
     if reached.cost is not None:
         budget = "" if reached.max_cost is None else f", of at most {reached.max_cost:g}"
         print(f"The members cost {reached.cost:g} together{budget}.")
@@ -216,7 +221,6 @@ def _print_reached(reached: "Reached") -> None:
 
 
 def _print_other(other: "OtherDiversity") -> None:
-    """Print how diverse the members are by another measure than PFC."""
     from shortlist.ensembles.goals.diversity import MEASURES
 
     measure = MEASURES[other.measure]
@@ -226,3 +230,76 @@ def _print_other(other: "OtherDiversity") -> None:
         f"({wanted} {other.wanted_mean:.4f} wanted), "
         f"{name} of a member {extreme(other.each):.4f} ({wanted} {other.wanted_each:.4f} wanted)."
     )
+
+
+MOST_POINTS = 20
+"""Largest number of points printed."""
+
+MEASURED = "Time was measured on the pruning rows, and depends on this machine and on what else it does."
+
+
+def committee_facts(pruner: "FrontPruner", saved: Path | None) -> dict[str, Any]:
+    """Return what only a front of committees has; it stands in the place of what one selection says."""
+    from shortlist.ensembles.fronts.front_claims import looked_at
+
+    front = pruner.front_
+    return {
+        "method": front.method,
+        "status": front_status(front),
+        "seconds": front.seconds,
+        **front_facts(front),
+        "points": front.values.tolist(),
+        "proved": front.extras["proved"],
+        "final_to": front.extras["final_to"],
+        "bounds": front.extras["bounds"],
+        "looked_at": looked_at(front),
+        "calls": front.extras["calls"],
+        "price_paid": front.extras["price_paid"],
+        "prices": {name: list(map(float, prices)) for name, prices in pruner.prices_.items()},
+        "pick": {
+            "rule": str(pruner.pick),
+            "index": pruner.point_,
+            "values": dict(zip(front.names, front.values[pruner.point_].tolist(), strict=True)),
+        },
+        "out": None if saved is None else str(saved),
+    }
+
+
+def print_committees(
+    pruned: "PrunedTable", facts: dict[str, Any], front_file: Path | None, saved: Path | None
+) -> None:
+    """Print the answer for people."""
+    from shortlist.ensembles.fronts.front_claims import looked_at, paid_columns
+
+    pruner: Any = pruned.pruner
+    front = pruner.front_
+    print(f"{rows_in_words(pruned.n_rows)}.")
+    print(headline(front))
+    if limited := looked_at(front):
+        print(limited)
+    proved = sum(front.extras["proved"])
+    if 0 < proved < len(front):
+        print(f"Of these points {proved:,} are proved: nothing beats them.")
+    print("\n".join(range_lines(front)))
+    if "time" in front.names:
+        print(MEASURED)
+    frame = front.to_frame().round(4)
+    for name, paid in paid_columns(front).items():
+        frame[name] = [round(value, 4) for value in paid]
+    if front.extras["thresholds"] is not None:
+        frame["votes above"] = front.extras["thresholds"]
+    if 0 < proved < len(front):
+        frame["proved"] = front.extras["proved"]
+    print()
+    print_frame(frame, MOST_POINTS)
+    print_pick(front, front.point(pruner.point_, str(pruner.pick)))
+    print()
+    if pruned.test:
+        print_measured(pruned.test, rows_that_chose(pruned))
+        print()
+        print_asking(facts)
+    print()
+    if front_file is not None:
+        print(f"Saved the front to {front_file}{look_at(front_file)}")
+    if saved is not None:
+        print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")

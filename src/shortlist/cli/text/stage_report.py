@@ -16,7 +16,6 @@ NAMED = 20
 
 
 def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
-    """Return the names that each stage buys."""
     names = classifier.costs_.names
     return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
 
@@ -129,7 +128,6 @@ def _window_facts(front: "Front") -> dict[str, Any] | None:
 
 
 def _recall_facts(found: "Recall") -> dict[str, Any]:
-    """Return recall per generation, averaged over the seeds that finished; empty when none did."""
     return {
         "n_seeds": len(found.points),
         "points": found.points.mean(axis=0).tolist() if len(found.points) else [],
@@ -179,7 +177,6 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
 
 
 def _values_line(classifier: "MultiStageClassifier") -> str:
-    """Return the objectives of the point that predicts."""
     front, point = classifier.front_, classifier.point_
     values = zip(front.names, front.values[point], strict=True)
     return f"  point {point}: {', '.join(f'{name} {value:.4g}' for name, value in values)}"
@@ -188,7 +185,7 @@ def _values_line(classifier: "MultiStageClassifier") -> str:
 def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
     """Print the point that a model was changed to, by held-out rows first, then by those that chose."""
     from shortlist.cli.text.front_text import held_out_facts
-    from shortlist.cli.text.held_out import print_after_looking, print_held_out
+    from shortlist.cli.text.measured_table import print_after_looking, print_held_out
 
     point = classifier.point_
     if (held := held_out_facts(classifier.front_, point)) is not None:
@@ -242,7 +239,7 @@ def promise_text(classifier: "MultiStageClassifier") -> str:
 
 def _print_stage(staged: "StagedTable", seconds: float) -> None:
     from shortlist._words import counted
-    from shortlist.cli.text.held_out import print_held_out
+    from shortlist.cli.text.measured_table import print_held_out
 
     classifier, counts = staged.classifier, staged.n_rows
     print_held_out({"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()})
@@ -264,7 +261,6 @@ def _print_stage(staged: "StagedTable", seconds: float) -> None:
 
 
 def _print_recall(found: "Recall") -> None:
-    """Print how much of the front evolution finds."""
     if not len(found.points):
         print("Recall: stopped before a run of emsco ended.")
         return
@@ -293,7 +289,7 @@ def print_staged(
 
 
 def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> list[str]:
-    """Return what a user should know beside the answer."""
+    """Return the notes on the answer."""
     from shortlist.cli.text.measured_table import one_answer_notes
 
     if staged is None:

@@ -34,9 +34,8 @@ from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import reject_label_for
 from shortlist.runs import Cancellation, Report
-from shortlist.tables.fit_inputs import checked_rows, take_rows
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
 from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, classes_of_cases, hold_out, split_cases
-from shortlist.tables.table_classifier import TableClassifier
 
 VALIDATION_SHARE = 0.3
 """Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""

@@ -15,8 +15,7 @@ from shortlist.ensembles.fronts.front_walk import Caps, Committee, WalkedFront
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
 from shortlist.pareto import nondominated_unique
-from shortlist.results.front import Front
-from shortlist.results.front_table import COMMITTEES
+from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

@@ -181,7 +181,9 @@ class SolveSetting:
     def open(self) -> LimitedSolves:
         """Return a session."""
         solver = (
-            open_solver(self.solver, short_programs=True) if isinstance(self.solver, str) else self.solver
+            open_solver(self.solver, short_programs=self.solver == "highs")
+            if isinstance(self.solver, str)
+            else self.solver
         )
         solves = LimitedSolves(self.program, solver=solver, budget=self.budget, stage=STAGE)
         solves.checks = self.checks

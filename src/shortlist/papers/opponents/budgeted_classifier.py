@@ -20,8 +20,7 @@ from shortlist.multistage.problem.reject_rules import RejectRule, confident_answ
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.runs import Cancellation, Progress, Report, silent
-from shortlist.tables.fit_inputs import checked_rows
-from shortlist.tables.table_classifier import TableClassifier
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -210,7 +210,6 @@ def _atomic_sets(solver: SatSolver, features: list[int]) -> list[tuple[int, ...]
 
 
 def _is_redundant(switched: SwitchedRules, traced: TracedClauses, rule: int) -> bool:
-    """Whether the other rules imply every clause of a rule."""
     others = [other for other in switched.rules if other != rule]
     starts = traced.clauses.offsets
     for place in np.flatnonzero(traced.rules == rule).tolist():

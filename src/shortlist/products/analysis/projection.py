@@ -148,7 +148,7 @@ def asked(
     known : iterable of tuple of int
         Clauses over the kept variables that follow from `clauses`.
     most_questions : int, default=20,000
-        After so many configurations it gives up.
+        Largest number of configurations looked at.
     budget : Budget, optional
         Ends the search.
 

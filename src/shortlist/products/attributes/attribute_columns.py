@@ -1,4 +1,4 @@
-"""Which columns of a table are attributes, where nobody says what matters."""
+"""Which columns of a table are attributes by default."""
 
 import re
 
@@ -21,8 +21,8 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
     A column is an attribute if at least half of its values are numbers, or are written like numbers:
     ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every one of them must be a number, as a column that is
     dropped for one bad value would make the answer one to another question. Other columns are texts.
-    ``used_before`` is left out beside ``not_used_before``, which says the same with the sense reversed. Names
-    that cannot be written in a list of objectives are left out too.
+    ``used_before`` is left out if there is ``not_used_before``, which says the same with the sense reversed.
+    Names that cannot be written in a list of objectives are left out too.
 
     Returns
     -------
@@ -66,7 +66,6 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
 
 
 def _reason(table: AttributeTable, name: str) -> str:
-    """Return why a column is no attribute by design, or nothing."""
     column = table.columns[name]
     alike = sum(map(_is_like_a_number, column.values()))
     if 2 * alike < len(column):

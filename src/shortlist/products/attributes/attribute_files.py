@@ -11,8 +11,8 @@ from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
 from shortlist.source import Source, unpacked
-from shortlist.tables.csv_cells import unguarded
 from shortlist.tables.files import cells_of, read_content
+from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
 from shortlist.tables.text import decoded
 
 GZIP = b"\x1f\x8b"
@@ -38,7 +38,8 @@ def read_attributes(
         column ``id`` of the CSV tells features apart where names repeat, if it holds the model's identifiers.
         ``used_before`` brings ``not_used_before`` with it, its complement.
     model : FeatureModel
-        Whose features. Names are compared as written first, then without case, spaces and signs.
+        The model that the features belong to. Names are compared as written first, then without case, spaces
+        and signs.
     renames : mapping of str to str, optional
         What a name in the file is called in the model.
     ignore_unknown : bool, default=False
@@ -66,7 +67,7 @@ def read_attributes(
 
 
 def attributes_beside(model_path: str | Path) -> Path | None:
-    """Return the ``.augment`` file that lies beside a model, as those of the LVAT models do, or None.
+    """Return the ``.augment`` file that lies next to a model, as those of the LVAT models do, or None.
 
     For ``m.dimacs`` this is ``m.dimacs.augment``; for ``m.dimacs.gz`` also that of the unpacked name; either
     may be compressed itself.
@@ -167,7 +168,6 @@ def _feature(names: FeatureNames, name: str, identifier: str) -> int | None:
 
 
 def _no_such_feature(source: Source, line: int, names: FeatureNames, name: str) -> BadFileError:
-    """Return the error of a row whose feature the model does not have."""
     return source.error(
         f"the model has no feature {name!r}. {names.close_to(name)} Correct the name, or pass "
         "`ignore_unknown=True` to pass over such rows.",
@@ -215,3 +215,29 @@ def _with_reuse(columns: Mapping[str, dict[int, Value]]) -> Mapping[str, Mapping
     if any(number not in {Decimal(0), Decimal(1)} for number in numbers.values()):
         return columns
     return {**columns, "not_used_before": {i: Decimal(not number) for i, number in numbers.items()}}
+
+
+def save_attributes(path: str | Path, model: FeatureModel) -> None:
+    """Write the attributes of a model's features as CSV, or as a workbook for ``.xlsx``.
+
+    The table has a row for every feature, a column ``feature`` with its name and one column per attribute;
+    :func:`~shortlist.products.read_attributes` reads it again.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write, whole or not at all; it ends in ``.csv`` or ``.xlsx``.
+    model : FeatureModel
+        The model that the attributes belong to.
+
+    Raises
+    ------
+    BadInputError
+        If the ending is another one, or the table is larger than a sheet of Excel.
+    """
+    save_rows(path, ["feature", *model.attributes], _rows(model))
+
+
+def _rows(model: FeatureModel) -> Iterator[list[Cell]]:
+    for feature, label in enumerate(model.labels):
+        yield [label, *(column.get(feature) for column in model.attributes.values())]

@@ -18,9 +18,8 @@ from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
 from shortlist.products.configuration.front_search import Question
-from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.encodings.clauses import linear_literal, to_clauses
 from shortlist.products.encodings.cnf import ClauseLimits, Definitions
-from shortlist.products.encodings.pseudo_boolean import linear_literal
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front

@@ -1,16 +1,27 @@
 """Which limits, choices and rules of a model contradict each other, none of which can be left out."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from shortlist.errors import BadInputError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
+from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.explanations.explanation import SwitchedRules, fewest_rules
-from shortlist.products.explanations.program_rules import ProgramRules, irreducible_rules
-from shortlist.products.feature_models.formulas import Literal
-from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
+from shortlist.products.explanations.least_values import (
+    Least,
+    ProgramRules,
+    irreducible_rules,
+    least_value,
+    only_rules,
+)
+from shortlist.products.feature_models.formulas import And, Linear, Literal, formula_text
+from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
+from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
 
 CLAUSES_SHARE = 0.5
@@ -158,7 +169,6 @@ class _Found:
 
 
 def _joined(model: FeatureModel, limits: Sequence[Constraint], literals: Sequence[int]) -> _Joined:
-    """Put limits and choices behind the constraints of a model."""
     n_before = (model.root is not None) + len(model.groups) + len(model.constraints)
     n_more = len(limits) + len(literals)
     own = (*range(n_before), *range(n_before + n_more, model.n_rules + n_more))
@@ -202,10 +212,169 @@ def _by_programs(joined: _Joined, assumed: Sequence[int], budget: Budget) -> _Fo
 
 
 def _program_rules(joined: _Joined, assumed: Sequence[int], budget: Budget) -> ProgramRules:
-    """Return what asks programs, with a limit of its own."""
     return ProgramRules(joined.model, assumed, _part(budget))
 
 
 def _part(budget: Budget) -> Budget:
     seconds = 0.0 if budget.stopped else min(MOST_SECONDS, CLAUSES_SHARE * budget.left)
     return Budget(seconds, cancellation=budget.cancellation)
+
+
+MOST_NUMBERED = 12
+"""Choices, and limits, of a contradiction that get a number; each takes an integer program or two."""
+
+WHOLE_MODEL = "the rules of the model"
+
+
+def contradiction_sentences(
+    found: Contradiction,
+    model: FeatureModel,
+    limits: Sequence[Constraint] = (),
+    literals: Sequence[int] = (),
+    *,
+    assumed: Sequence[int] = (),
+    chosen: Callable[[int], str] | None = None,
+    budget: Budget | None = None,
+) -> tuple[str, ...]:
+    """Say what contradicts each other: a sentence for each choice, limit and rule, in this order.
+
+    Parameters
+    ----------
+    found : Contradiction
+        What :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the model,
+        the limits, choices and assumed literals that follow.
+    chosen : callable, optional
+        Returns the sentence of a choice. Default: "GPS is required".
+    budget : Budget, optional
+        What is left for the numbers. One that is only a bound says so; one that is not known is left out.
+
+    Examples
+    --------
+    >>> from shortlist.products.attributes.attribute import Attribute
+    >>> from shortlist.products.configuration.contradictions import find_contradiction
+    >>> from shortlist.products.configuration.product_objectives import parse_limit
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> phone = make_model(["Phone", "GPS", "MP3"], root=0, groups=[make_group(0, [1, 2], "optional")])
+    >>> limits = [parse_limit("cost<=10", phone, {"cost": Attribute("cost", np.array([5, 6, 3]))})]
+    >>> found = find_contradiction(phone, limits, [2, 3])
+    >>> for sentence in contradiction_sentences(found, phone, limits, [2, 3]):
+    ...     print(sentence)
+    GPS is required; without it, cost can be 8
+    limit cost<=10: the others leave at least 11, and all that is asked at least 14
+    every product has Phone
+    """
+    numbers = _Numbers(model, found, limits, literals, assumed, budget or Budget())
+    return _sentences(numbers, chosen or _required(model))
+
+
+def _required(model: FeatureModel) -> Callable[[int], str]:
+    return lambda literal: (
+        f"{model.labels[abs(literal) - 1]} is required" + ("" if literal > 0 else " to be left out")
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """What the parts of a contradiction, and all that is asked, leave to its limits."""
+
+    model: FeatureModel
+    found: Contradiction
+    limits: Sequence[Constraint]
+    literals: Sequence[int]
+    assumed: Sequence[int]
+    budget: Budget
+
+    def left_by_others(self, goal: FeatureObjective, limit: int, more: Sequence[Constraint]) -> Least:
+        """Return the least that the other parts of the contradiction leave, and nothing else of the model."""
+        limits = [*(self.limits[place] for place in self.found.limits if place != limit), *more]
+        literals = [*self.assumed, *self.found.literals]
+        model = self.model if self.found.whole_model else only_rules(self.model, self.found.rules)
+        return least_value(with_constraints(model, limits), goal.minimised, literals, budget=self.budget)
+
+    def left_by_all(
+        self, goal: FeatureObjective, limit: int, *, more: Sequence[Constraint] = (), without: int = 0
+    ) -> Least:
+        """Return the least that the model and all else that is asked leave, without a choice perhaps."""
+        limits = [*(one for place, one in enumerate(self.limits) if place != limit), *more]
+        literals = [*self.assumed, *(literal for literal in self.literals if literal != without)]
+        whole = with_constraints(self.model, limits)
+        return least_value(whole, goal.minimised, literals, budget=self.budget)
+
+
+def _sentences(numbers: _Numbers, chosen: Callable[[int], str]) -> tuple[str, ...]:
+    found, model = numbers.found, numbers.model
+    told: list[str] = []
+    alone = found.limits[0] if len(found.limits) == 1 else None
+    for number, literal in enumerate(found.literals):
+        spared = _without(numbers, alone, literal) if alone is not None and number < MOST_NUMBERED else ""
+        told.append(chosen(literal) + spared)
+    for number, place in enumerate(found.limits):
+        left = _left_to(numbers, place) if number < MOST_NUMBERED else ""
+        told.append(_limit_text(numbers.limits[place], model) + left)
+    rules = [WHOLE_MODEL] if found.whole_model else [rule_text(model, rule) for rule in found.rules]
+    return (*told, *rules)
+
+
+def _limit_text(limit: Constraint, model: FeatureModel) -> str:
+    return limit.name or formula_text(limit.formula, model.labels)
+
+
+def _without(numbers: _Numbers, place: int, literal: int) -> str:
+    sums = _sums(numbers.limits[place], numbers.model)
+    if len(sums) != 1:
+        return ""
+    goal, _ = sums[0]
+    least = numbers.left_by_all(goal, place, without=literal)
+    if least.value is None:
+        return ""
+    return f"; without it, {goal.objective.name} can be {goal.value_text(least.value + _constant(goal))}"
+
+
+def _left_to(numbers: _Numbers, place: int) -> str:
+    of_others, of_all = [], []
+    for goal, other in _sums(numbers.limits[place], numbers.model):
+        more = [Constraint(other)] if other else []
+        least = _end(goal, numbers.left_by_others(goal, place, more))
+        if least:
+            of_others.append(least)
+            of_all.append(_end(goal, numbers.left_by_all(goal, place, more=more)))
+    if not of_others:
+        return ""
+    whole = f", and all that is asked {' or '.join(of_all)}" if all(of_all) and of_all != of_others else ""
+    return f": the others leave {' or '.join(of_others)}{whole}"
+
+
+def _end(goal: FeatureObjective, least: Least) -> str:
+    """Say where the values that are left begin or end; empty if that is not known."""
+    if least.bound is None:
+        return ""
+    end = "at least" if goal.objective.sign > 0 else "at most"
+    proved = "" if least.proved else " (as far as was proved)"
+    return f"{end} {goal.value_text(least.bound + _constant(goal))}{proved}"
+
+
+def _constant(goal: FeatureObjective) -> int:
+    return goal.offset * goal.objective.sign
+
+
+def _sums(limit: Constraint, model: FeatureModel) -> list[tuple[FeatureObjective, Linear | None]]:
+    """Return what a limit bounds, as to minimise, each with the side of ``==`` on which it is looked for."""
+    formula = limit.formula
+    parts = formula.parts if isinstance(formula, And) else (formula,)
+    linear = [part for part in parts if isinstance(part, Linear)]
+    if len(linear) < len(parts) or len(parts) > 2:
+        return []
+    others: list[Linear | None] = [None] if len(linear) == 1 else list(reversed(linear))
+    return [(_goal(limit, part, model), other) for part, other in zip(linear, others, strict=True)]
+
+
+def _goal(limit: Constraint, part: Linear, model: FeatureModel) -> FeatureObjective:
+    """Return the sum of a linear comparison as an objective to minimise, in the user's sign and unit."""
+    sums = np.zeros(model.n_features, dtype=np.int64)
+    sums[np.array(part.variables, dtype=np.int64) - 1] = part.coefficients
+    quantity = limit.quantity if isinstance(limit, QuantityLimit) else None
+    if quantity is None:
+        return FeatureObjective(Objective("the sum"), sums)
+    sense = Sense.MIN if np.array_equal(sums, quantity.coefficients) else Sense.MAX
+    objective = dataclasses.replace(quantity.objective, sense=sense)
+    return FeatureObjective(objective, quantity.coefficients, quantity.offset)

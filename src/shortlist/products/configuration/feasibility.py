@@ -148,7 +148,6 @@ def _sentences(
     rules: Sequence[int],
     budget: Budget | None,
 ) -> tuple[str, ...]:
-    """Return a contradiction that cannot be shortened, in words."""
     try:
         found = minimal_conflict(asked, rules, budget) or ()
     except SearchStoppedError:

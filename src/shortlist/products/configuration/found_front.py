@@ -1,24 +1,37 @@
 """What a method finds for a question, within its time, every product checked."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shortlist.errors import BadInputError
+from shortlist.arrays import Points
+from shortlist.errors import BadInputError, SolverError
+from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions
 from shortlist.pareto import nondominated_unique
-from shortlist.products.configuration.checked_front import checked_front, products_front
-from shortlist.products.configuration.evolved_front import front_by_evolution
+from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import (
     Question,
     diagram_of,
     front_by_diagram,
     front_by_program,
+    padded_costs,
 )
-from shortlist.products.configuration.search_options import AutoOptions, DiagramOptions, EvolutionOptions
+from shortlist.products.configuration.search_options import (
+    POPULATION,
+    AutoOptions,
+    DiagramOptions,
+    EvolutionOptions,
+    KeptEvolutionOptions,
+)
+from shortlist.products.encodings.clauses import to_clauses
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
@@ -82,7 +95,6 @@ def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budge
 
 
 def _by_method(question: Question, name: str, options: SearchOptions, budget: Budget) -> Front:
-    """Return what integer programs or evolution find."""
     if isinstance(options, EvolutionOptions):
         front = front_by_evolution(question, method=name, options=options, budget=budget)
     elif isinstance(options, ProgramOptions):
@@ -93,7 +105,6 @@ def _by_method(question: Question, name: str, options: SearchOptions, budget: Bu
 
 
 def _diagram(question: Question, options: DiagramOptions, budget: Budget) -> tuple[Diagram | None, str]:
-    """Return the diagram if it can be made, and why or why not."""
     rng = np.random.default_rng(budget.seed)
     return diagram_of(question, max_nodes=options.max_nodes, rng=rng, budget=budget)
 
@@ -141,3 +152,124 @@ def _nothing(question: Question, limit: str) -> Front:
         Proof(ProofKind.NONDOMINATED, limit=limit),
         method="diagram",
     )
+
+
+def checked_front(question: Question, found: Front, method: str) -> Front:
+    """Return the front of the products that `method` found, each checked and its points added up again.
+
+    Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
+    Products outside the soft limits are dropped: the diagram and evolution leave those to this check.
+
+    Raises
+    ------
+    SolverError
+        If a product breaks a rule, or its objectives are not those of its point.
+    """
+    model = with_constraints(question.model, question.hard_limits)
+    selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
+    if not are_valid(model, selections).all() or not question.meets_requirements(selections).all():
+        raise SolverError(
+            f"method {method!r} found a configuration that breaks a rule of the model. "
+            "Use another method or solver."
+        )
+    points: Points = question.points(selections)
+    if not np.array_equal(points, found.points):
+        raise SolverError(
+            f"method {method!r} found a configuration whose objectives are not those of its point. "
+            "Use another method or solver."
+        )
+    within = np.ones(len(found), dtype=bool)
+    proof = found.proof
+    if proof.kind is ProofKind.COMPLETE:
+        proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
+    if soft := question.soft_limits:
+        within = are_valid(with_constraints(model, soft), selections)
+        if (
+            proof.kind is ProofKind.APPROXIMATE
+        ):  # what stands in for a missing point may be outside the limits
+            proof = dataclasses.replace(proof, missing=None)
+    return products_front(
+        question, points[within], selections[within], proof, method=method, extras=dict(found.extras)
+    )
+
+
+def products_front(
+    question: Question, points: Points, selections: NDArray[np.uint8], proof: Proof, **facts: Any
+) -> Front:
+    """Return a front over the features of the model."""
+    kinds = [goal.objective for goal in question.objectives]
+    return Front.from_points(kinds, points, selections, question.model.labels, proof, **facts)
+
+
+REPAIR_SHARE = 0.02
+"""Share of the offspring that SATIBEA repairs (Henard et al. 2015), and SMTIBEA in its authors' program."""
+REPAIRED = ("satibea", "smtibea")
+"""Methods that repair."""
+
+
+def front_by_evolution(
+    question: Question,
+    *,
+    method: str,
+    options: EvolutionOptions,
+    budget: Budget,
+) -> Front:
+    """Return what evolution finds; limits on objectives are not applied.
+
+    Raises
+    ------
+    BadInputError
+        If the model or a limit needs too many clauses.
+    """
+    from shortlist.methods.evolution.variation import Evolution
+
+    clauses = _clauses(question, method)
+    costs, offsets = padded_costs(question, clauses.n_variables)
+    settings = Evolution(
+        n_evaluations=options.n_evaluations,
+        population_size=POPULATION,
+        repair=REPAIR_SHARE if method in REPAIRED else 0.0,
+        improve=method == "smtibea",
+    )
+    seeds = None
+    if options.n_starts:
+        seeds = some_models(clauses, n_models=options.n_starts, seed=budget.seed, budget=budget)
+    kept = {"study": options.study} if isinstance(options, KeptEvolutionOptions) else {}
+    return _evolutionary_method(method)(
+        clauses,
+        costs,
+        [goal.objective for goal in question.objectives],
+        [f"variable {i}" for i in range(clauses.n_variables)],
+        offsets=offsets,
+        settings=settings,
+        seeds=seeds,
+        budget=budget,
+        **kept,
+    )
+
+
+def _clauses(question: Question, method: str) -> Clauses:
+    """Return the clauses of the model, the limits that are not on objectives, and the requirements."""
+    limits = question.hard_limits
+    try:
+        clauses = to_clauses(with_constraints(question.model, limits))
+    except BadInputError:
+        what = f"limit {limits[0].name.removeprefix('limit ')!r}" if limits else "a linear constraint"
+        raise BadInputError(
+            f"method {method!r} needs clauses, but {what} needs too many. Take 'solrep' or 'exact'."
+        ) from None
+    return clauses.with_units(question.requirements.literals)
+
+
+def _evolutionary_method(name: str) -> Callable[..., Front]:
+    if name == "nsga2":
+        from shortlist.methods.evolution.nsga2 import nsga2
+
+        return nsga2
+    if name == "ibed":
+        from shortlist.methods.evolution.ibea import ibed
+
+        return ibed
+    from shortlist.methods.evolution.ibea import ibea
+
+    return ibea

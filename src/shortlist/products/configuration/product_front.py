@@ -17,16 +17,19 @@ from shortlist.logic.sat import SearchStoppedError
 from shortlist.methods.program_methods import SearchOptions
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
-from shortlist.products.configuration.checked_front import products_front
-from shortlist.products.configuration.contradiction_words import contradiction_sentences
-from shortlist.products.configuration.contradictions import Contradiction, all_of_it, find_contradiction
+from shortlist.products.configuration.contradictions import (
+    Contradiction,
+    all_of_it,
+    contradiction_sentences,
+    find_contradiction,
+)
 from shortlist.products.configuration.feasibility import (
     NO_REQUIREMENTS,
     Feasibility,
     check_feasibility,
     some_products,
 )
-from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.found_front import find_front, products_front
 from shortlist.products.configuration.front_search import (
     Question,
     configurations_by_diagram,
@@ -259,7 +262,6 @@ def parse_question(
 
 
 def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
-    """Say which limits, requirements and rules of a question without products contradict each other."""
     model, limits, literals = question.model, question.limits, question.requirements.literals
     found: Contradiction | None = all_of_it(limits, literals)
     with contextlib.suppress(SearchStoppedError):
@@ -270,7 +272,6 @@ def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
 
 
 def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
-    """Raise if a tolerance names no objective or is no number."""
     if not isinstance(options, DiagramOptions):
         return
     names = [goal.objective.name for goal in goals]
@@ -306,7 +307,6 @@ def _infeasible(
     seconds: float,
     implied: Requirements = NO_REQUIREMENTS,
 ) -> Configured:
-    """Return the answer that there is no product."""
     n = len(question.objectives)
     front = products_front(
         question,

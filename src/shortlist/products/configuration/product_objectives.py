@@ -14,8 +14,7 @@ from shortlist.products.attributes.attribute import BUILT_IN, Attribute
 from shortlist.products.feature_models.formulas import And, Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.products.feature_models.names import suggestion
-from shortlist.results.limits import read_limit
-from shortlist.results.objective import Objective, Sense, objective_names
+from shortlist.results.objective import Objective, Sense, objective_names, read_limit
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective
@@ -129,7 +128,6 @@ def _objective(
 def _vector(
     name: str, model: FeatureModel, attributes: Mapping[str, Attribute]
 ) -> tuple[NDArray[np.int64], int, int, str]:
-    """Return coefficients, offset, scale and unit of a named quantity."""
     ones = np.ones(model.n_features, dtype=np.int64)
     if name == "selected":
         return ones, 0, 1, "features"

@@ -12,7 +12,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
 from shortlist.products.formats.xml_tree import parse_xml
 from shortlist.source import Source, read_source
-from shortlist.tables.csv_cells import unguarded
+from shortlist.tables.spreadsheets import unguarded
 
 
 @saved_from("shortlist")
@@ -47,7 +47,7 @@ def make_requirements(
     Parameters
     ----------
     model : FeatureModel
-        Whose features.
+        The model that the features belong to.
     select, deselect : iterable of str
         Names or identifiers of features; case, spaces and signs need not match if one feature only fits.
     fixed : iterable of str or Path
@@ -137,7 +137,6 @@ def read_requirements(path: str | Path, model: FeatureModel) -> Requirements:
 def _entries(
     source: Source, lines: list[tuple[int, str]], model: FeatureModel, names: FeatureNames
 ) -> Iterator[tuple[int, int]]:
-    """Yield line and literal of each requirement."""
     side = re.match(r"(yes|no)_", Path(source.path).name, re.IGNORECASE)
     first = lines[0][1]
     if side:

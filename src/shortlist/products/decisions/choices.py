@@ -1,20 +1,167 @@
 """What a choice costs: what it leaves of objectives and products; and the best product that is left."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.errors import BadInputError
-from shortlist.logic.diagram import n_models_with
+from shortlist.logic.diagram import Diagram, least_sums, n_models_with
+from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
 from shortlist.products.decisions.deciding import decide_all
-from shortlist.products.decisions.decision import Decision
-from shortlist.products.decisions.decision_state import DecisionState
-from shortlist.products.decisions.values_left import ValuesLeft, values_by_diagram, values_by_programs
+from shortlist.products.decisions.decision_state import Decision, DecisionState
+from shortlist.products.decisions.forced_features import LimitedModel
+from shortlist.products.explanations.least_values import Least, least_value
+from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.runs.budget import Budget
+
+ROUGH_SECONDS = 1.0
+"""So long a product is looked for where a program has found none in time."""
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True)
+class End:
+    """The ideal or the worst value of an objective, in integers.
+
+    Attributes
+    ----------
+    value : int or None
+        Of the product found that comes nearest to the end, scaled and to minimise; None if none was found.
+    bound : int or None
+        No product goes beyond it; None if nothing is known.
+    """
+
+    value: int | None
+    bound: int | None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the value is the end itself."""
+        return self.value is not None and self.value == self.bound
+
+
+@saved_from("shortlist.products")
+@dataclass(frozen=True, eq=False)
+class ValuesLeft:
+    """What is left of one objective.
+
+    Attributes
+    ----------
+    objective : FeatureObjective
+        Which; it also tells how values are written (:meth:`FeatureObjective.value_text`).
+    ideal, worst : End
+        The least and the largest value to minimise.
+    """
+
+    objective: FeatureObjective
+    ideal: End
+    worst: End
+
+    def text(self) -> str:
+        """Say what is left, such as ``8 to 14 EUR``; what is not proved is called so."""
+        return f"{self._end_text(self.ideal)} to {self._end_text(self.worst)}"
+
+    def _end_text(self, end: End) -> str:
+        tell = self.objective.value_text
+        if end.proved and end.value is not None:
+            return tell(end.value)
+        known = [] if end.value is None else [f"found {tell(end.value)}"]
+        known += [] if end.bound is None else [f"not beyond {tell(end.bound)}"]
+        return f"? ({', '.join(known) or 'not known'})"
+
+
+def values_by_diagram(
+    diagram: Diagram, objectives: Sequence[FeatureObjective], literals: Iterable[int]
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what the models of a diagram in which literals hold leave, exactly; None if there is none.
+
+    Auxiliary variables of the diagram cost nothing.
+    """
+    costs = np.zeros((2 * len(objectives), diagram.n_variables), dtype=np.int64)
+    for row, goal in enumerate(objectives):
+        n = len(goal.coefficients)
+        costs[2 * row, :n], costs[2 * row + 1, :n] = goal.minimised, -goal.minimised
+    sums = least_sums(diagram, costs, literals)
+    if sums is None:
+        return None
+    return tuple(
+        _left(goal, Least(low, low), Least(high, high))
+        for goal, low, high in zip(objectives, sums[::2], sums[1::2], strict=True)
+    )
+
+
+def values_by_programs(
+    limited: LimitedModel,
+    objectives: Sequence[FeatureObjective],
+    literals: Iterable[int],
+    *,
+    budget: Budget | None = None,
+) -> tuple[ValuesLeft, ...] | None:
+    """Return what integer programs say is left, two for each objective; None if they prove there is nothing.
+
+    A value that could not be proved within its share of the time comes with a bound, and says so. Where there
+    is no value at all by then, a product found by satisfiability gives one, and what the open features add up
+    to at best gives a bound.
+    """
+    asked, budget = tuple(literals), budget or Budget()
+    nothing = np.zeros(limited.model.n_features, dtype=np.int64)
+    if not objectives and not least_value(limited.model, nothing, asked, budget=budget).possible:
+        return None
+    left: list[ValuesLeft] = []
+    for number, goal in enumerate(objectives):
+        ends: list[Least] = []
+        for side, coefficients in enumerate((goal.minimised, -goal.minimised)):
+            share = budget.share(
+                1 / (2 * (len(objectives) - number) - side)
+            )  # of what is left for the others
+            found = least_value(limited.model, coefficients, asked, budget=share)
+            if not found.possible:
+                return None
+            ends.append(found if found.proved else _rough(limited, coefficients, asked, found))
+        left.append(_left(goal, *ends))
+    return tuple(left)
+
+
+def _rough(
+    limited: LimitedModel, coefficients: NDArray[np.int64], asked: tuple[int, ...], found: Least
+) -> Least:
+    """Return what is known without a program where that is more than a program found."""
+    value, bound = found.value, found.bound
+    decided = {abs(literal) - 1: literal > 0 for literal in asked}
+    if bound is None:
+        bound = sum(
+            cost if decided.get(feature, cost < 0) else 0
+            for feature, cost in enumerate(coefficients.tolist())
+        )
+    if value is None and limited.whole and limited.clauses is not None:
+        solver = SatSolver(limited.clauses.with_units(asked), Budget(ROUGH_SECONDS))
+        features = np.arange(1, len(coefficients) + 1)
+        solver.prefer(np.where(coefficients > 0, -features, features).tolist())
+        with contextlib.suppress(SearchStoppedError):
+            model = solver.solve().model
+            selected = None if model is None else model[: len(coefficients)]
+            if selected is not None and are_valid(limited.model, selected[None, :]).all():
+                value = int(coefficients[selected].sum())
+    return Least(value, bound)
+
+
+def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
+    """Return the ends of an objective from the least sums of its costs and of their opposites."""
+    constant = goal.offset * goal.objective.sign
+
+    def end(least: Least, sign: int) -> End:
+        value = None if least.value is None else sign * least.value + constant
+        return End(value, None if least.bound is None else sign * least.bound + constant)
+
+    return ValuesLeft(goal, end(low, 1), end(high, -1))
 
 
 @saved_from("shortlist.products")

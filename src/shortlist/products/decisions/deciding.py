@@ -1,25 +1,34 @@
 """Configuring step by step: decide a feature, see what follows and what is left, and take decisions back."""
 
+import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import counted
-from shortlist.errors import BadInputError, ContradictionError
+from shortlist.errors import BadInputError, ContradictionError, SolverError
 from shortlist.logic.diagram import Diagram, n_models_with
+from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.configuration.contradictions import (
+    Contradiction,
+    all_of_it,
+    contradiction_sentences,
+    find_contradiction,
+)
 from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.configuration.product_front import parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective
-from shortlist.products.decisions.decision import Decision, decision_text, side_word
 from shortlist.products.decisions.decision_state import (
     USUAL_SECONDS,
+    Decision,
     DecisionProblem,
     DecisionState,
+    decision_text,
+    side_word,
     what_is_forced,
 )
 from shortlist.products.decisions.forced_features import Forced, limited_model
-from shortlist.products.decisions.reasons import in_the_way
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 
 MOST_TOLD = 12
@@ -219,3 +228,55 @@ def _diagram(problem: DecisionProblem, forced: Forced, max_nodes: int | None) ->
     if diagram is None:
         return None, f"no variable order gave a diagram within {most:,} nodes and {problem.time_limit_s:g} s"
     return diagram, ""
+
+
+def why(state: DecisionState, feature: int) -> tuple[Contradiction | None, tuple[str, ...]]:
+    """Explain why a feature has its value: what contradicts the opposite, and a sentence for each part.
+
+    Returns
+    -------
+    contradiction : Contradiction or None
+        The fewest decisions, limits and rules that force the value, as far as proved; None for a feature that
+        was decided.
+    sentences : tuple of str
+        In words and numbers.
+
+    Raises
+    ------
+    BadInputError
+        If the feature is open, or there is none such.
+    """
+    model = state.problem.model
+    as_count(feature, "feature", at_least=0, at_most=model.n_features - 1)
+    for decision in state.decisions:
+        if decision.feature == feature:
+            return None, (decision_text(model, decision),)
+    literal = next((v for v in state.forced if abs(v) == feature + 1), None)
+    if literal is None:
+        raise BadInputError(f"{model.labels[feature]} is open: nothing that is known decides it.")
+    return in_the_way(state.problem, state.decisions, [-literal])
+
+
+def in_the_way(
+    problem: DecisionProblem, decisions: Sequence[Decision], assumed: Sequence[int]
+) -> tuple[Contradiction, tuple[str, ...]]:
+    """Return what contradicts literals that are known to be impossible, and a sentence for each part.
+
+    Raises
+    ------
+    SolverError
+        If they turn out to be possible: then one of two solvers was wrong.
+    """
+    budget = problem.budget()
+    texts = {one.literal: decision_text(problem.model, one) for one in decisions}
+    literals = tuple(texts)
+    found: Contradiction | None = all_of_it(problem.limits, literals)
+    with contextlib.suppress(SearchStoppedError):
+        found = find_contradiction(problem.model, problem.limits, literals, assumed=assumed, budget=budget)
+    if found is None:
+        raise SolverError("two solvers disagree whether there is a product. Please report this.")
+    sentences = contradiction_sentences(
+        found, problem.model, problem.limits, literals,
+        assumed=assumed, chosen=texts.__getitem__, budget=budget,
+    )  # fmt: skip
+    return found, sentences

@@ -13,12 +13,12 @@ from shortlist._words import any_of
 from shortlist.errors import BadFileError, BadInputError, ContradictionError
 from shortlist.files import write_text
 from shortlist.products.decisions.deciding import decide_all, start
-from shortlist.products.decisions.decision import Decision, side_word
+from shortlist.products.decisions.decision_state import Decision, side_word
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names
 from shortlist.source import Source, read_source
-from shortlist.tables.csv_cells import guarded, unguarded
 from shortlist.tables.files import cells_of
+from shortlist.tables.spreadsheets import guarded, unguarded
 
 DECISION_ENDINGS = (".json", ".csv")
 """Endings of the files that :func:`write_decisions` can write."""
@@ -102,7 +102,8 @@ def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tu
     Parameters
     ----------
     model : FeatureModel
-        Whose features. One without any product is not the fault of a decision, and refuses none.
+        The model that the features belong to. One without any product is not the fault of a decision, and
+        refuses none.
     decisions : iterable of str or Path
         The files, in the order of the stages.
 

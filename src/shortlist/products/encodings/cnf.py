@@ -222,7 +222,6 @@ def _flat(parts: tuple[Formula, ...], kind: type[Formula], holds: bool) -> list[
 
 
 def _cross(parts: list[list[int]], positive: int, most: int) -> list[int] | None:
-    """Return the clauses of a disjunction: one for each way to take a clause from every part."""
     clauses = [0]
     for part in sorted(parts, key=len):
         if len(clauses) * len(part) > most * 4:

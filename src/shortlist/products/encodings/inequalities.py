@@ -190,7 +190,6 @@ def _clause_rows(clauses: Clauses, n_columns: int) -> tuple["sparse.csr_array", 
 def _fix(
     model: FeatureModel, lower: NDArray[np.float64], upper: NDArray[np.float64], fixed: Iterable[int]
 ) -> None:
-    """Narrow the bounds of fixed features."""
     literals = set(fixed)
     for literal in literals:
         if not 1 <= abs(literal) <= model.n_features:

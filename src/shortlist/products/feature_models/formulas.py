@@ -279,7 +279,6 @@ def _spelled(node: Formula) -> list[Formula | str]:
 
 
 def _linear_text(node: Linear, names: Sequence[str]) -> str:
-    """Write a comparison as a weighted sum of names."""
     terms = " + ".join(
         names[variable - 1] if factor == 1 else f"{factor} * {names[variable - 1]}"
         for factor, variable in zip(node.coefficients, node.variables, strict=True)

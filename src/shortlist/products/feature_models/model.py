@@ -59,7 +59,7 @@ class Constraint:
     formula : Formula
         What holds.
     name : str
-        What messages call it; empty if nobody named it.
+        Name in messages; empty if it has none.
     line : int
         The line of its file, from 1; 0 if unknown.
     """
@@ -97,7 +97,8 @@ class FeatureModel:
     attributes : mapping of str to mapping of int to value
         For each attribute its values by feature; not every feature needs one.
     claims : tuple of int
-        Literals that files beside the model say hold in every product. They are not constraints: check them.
+        Literals that hold in every product according to files next to the model. They are not constraints:
+        check them.
     notes : tuple of str
         What the reader mended, for people.
     lines : tuple of int
@@ -334,7 +335,6 @@ def _check_features(model: FeatureModel) -> None:
 
 
 def _check_tree(model: FeatureModel) -> None:
-    """Check that every feature hangs on the root, exactly once."""
     numbers = [n for group in model.groups for n in (group.parent, *group.children)]
     if model.root is None:
         if model.groups:

@@ -16,7 +16,6 @@ def plain(name: str) -> str:
 
 
 def _unsigned(name: str) -> str:
-    """Return a name without spaces and signs."""
     return re.sub(r"[\W_]+", "", name) or name
 
 

@@ -14,7 +14,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.source import Source, read_source
 
 if TYPE_CHECKING:
-    from shortlist.products.writers.written_model import WrittenModel
+    from shortlist.products.formats.written_model import WrittenModel
 
 
 class Format(StrEnum):
@@ -38,7 +38,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
     path : str or Path
         The model.
     side_files : str or Path, optional
-        Look for files with these endings beside this path instead (``2.6.28.6-icse11.dimacs``).
+        Look for files with these endings next to this path instead (``2.6.28.6-icse11.dimacs``).
 
     Raises
     ------
@@ -55,7 +55,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
 
 
 def parse_model(source: Source) -> FeatureModel:
-    """Read a model from a text of any format, without the files that may lie beside it.
+    """Read a model from a text of any format, without the files that may lie next to it.
 
     Raises
     ------
@@ -152,7 +152,7 @@ MODEL_ENDINGS = {
     ".dimacs": Format.DIMACS,
     ".cnf": Format.DIMACS,
 }
-"""The format that the ending of a file stands for, where nobody names one."""
+"""The default format of each file ending."""
 
 
 def format_of(path: str | Path, kind: str | None = None) -> Format:
@@ -182,18 +182,18 @@ def written_model(model: FeatureModel, kind: str) -> "WrittenModel":
     """Return a model as text of a format, with the variable that each feature of the text stands for."""
     chosen = format_of("", kind)
     if chosen is Format.UVL:
-        from shortlist.products.writers.uvl_writer import uvl_model
+        from shortlist.products.formats.uvl_writer import uvl_model
 
         return uvl_model(model)
     if chosen is Format.FEATUREIDE:
-        from shortlist.products.writers.featureide_writer import featureide_model
+        from shortlist.products.formats.featureide import featureide_model
 
         return featureide_model(model)
     if chosen is Format.SXFM:
-        from shortlist.products.writers.sxfm_writer import sxfm_model
+        from shortlist.products.formats.sxfm import sxfm_model
 
         return sxfm_model(model)
-    from shortlist.products.writers.dimacs_writer import dimacs_model
+    from shortlist.products.formats.dimacs import dimacs_model
 
     return dimacs_model(model)
 

@@ -11,8 +11,8 @@ from shortlist._words import any_of
 from shortlist.errors import BadInputError
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.writers.uvl_writer import product_text
-from shortlist.tables.csv_cells import guarded
+from shortlist.products.formats.uvl_writer import product_text
+from shortlist.tables.spreadsheets import guarded
 
 CONFIGURATION_ENDINGS = (".uvl", ".csv", ".config")
 """Endings of the files that :func:`write_configuration` can write."""
@@ -32,7 +32,7 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     path : str or Path
         Where to write, whole or not at all.
     model : FeatureModel
-        Whose configuration.
+        The model that is configured.
     selection : array-like of bool or 0/1, shape (n_features,)
         What is selected.
 
@@ -70,7 +70,6 @@ def _config_text(model: FeatureModel, selected: Sequence[bool]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a CSV cell, quoted where needed."""
     if any(sign in text for sign in ',"\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
+from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
+from shortlist.products.formats.written_model import WrittenModel, rewritten
 from shortlist.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)
 SIDE_FILES = ("augment", "dead", "mandatory")
-"""Endings of the files beside an LVAT model."""
+"""Endings of the files next to an LVAT model."""
 
 
 def read_dimacs(source: Source) -> FeatureModel:
@@ -111,7 +113,7 @@ def _bad_literal(source: Source, body: str, n_variables: int, header_line: int) 
 
 
 def side_files(path: str | Path) -> dict[str, Path]:
-    """Return the side files that exist beside a model, by ending; they may be compressed.
+    """Return the side files that exist next to a model, by ending; they may be compressed.
 
     The model ``x.dimacs`` or ``x.dimacs.gz`` has ``x.dimacs.augment``, ``x.dimacs.dead`` and
     ``x.dimacs.mandatory``.
@@ -143,3 +145,40 @@ def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
                 raise source.error(f"a variable must be 1 to {n_variables}, got {word!r}.", line=line)
             numbers.append(int(word))
     return tuple(numbers)
+
+
+def dimacs_model(model: FeatureModel) -> WrittenModel:
+    """Return a model as DIMACS: features are variables 1 to n, auxiliary variables are marked with ``$``.
+
+    Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
+    out.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
+    >>> print(dimacs_model(pair).text, end="")
+    c 1 A
+    c 2 B
+    p cnf 2 2
+    1 0
+    -2 1 0
+    """
+    clauses = to_clauses(model)
+    names = [
+        f"c {i}{'$' if i - 1 in model.generated else ''} {_line(n)}" for i, n in enumerate(model.labels, 1)
+    ]
+    added = range(model.n_features + 1, clauses.n_variables + 1)
+    names += [f"c {i}$ _X{i}" for i in added]
+    lines = [" ".join(map(str, (*clause, 0))) for clause in clauses]
+    header = f"p cnf {clauses.n_variables} {clauses.n_clauses}"
+    notes = (
+        *rewritten(len(model.groups), "group", "written as clauses"),
+        *rewritten(len(added), "auxiliary variable", "added, with one value in each product"),
+    )
+    variables = {str(v): v for v in range(1, clauses.n_variables + 1)}
+    return WrittenModel("\n".join([*names, header, *lines]) + "\n", variables, notes)
+
+
+def _line(name: str) -> str:
+    return " ".join(name.split())

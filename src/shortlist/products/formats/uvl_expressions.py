@@ -250,7 +250,7 @@ class ExpressionReader:
         return self._scaled(left, right.constant if sign == "*" else 1 / right.constant, at)
 
     def _added(self, left: _Sum, right: _Sum, sign: Fraction, at: int) -> _Sum:
-        """Add the right side to the left one, which nobody else holds."""
+        """Add the right side to the left one in place; no other object refers to it."""
         self._count(1 + len(right.factors), at)
         for variable, factor in right.factors.items():
             own = left.factors.get(variable, Fraction(0))

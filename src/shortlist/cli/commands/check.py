@@ -1,0 +1,104 @@
+"""`shortlist model check`: whether the products of a spreadsheet are products."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.product_questions import QuestionOptions, read_question
+from shortlist.cli.options.shared import WHAT_MATTERS, Drop, FeatureModelFile, Json, output
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.products.feature_models.model import FeatureModel
+
+NOT_AS_CLAIMED = 1
+
+
+@dataclass(frozen=True)
+class CheckedQuestion(QuestionOptions):
+    """What the products are asked to be."""
+
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{WHAT_MATTERS}, such as 'min cost, max quality', in addition to those of the table."
+        ),
+    ] = None
+
+
+@grouped
+def check(
+    context: typer.Context,
+    model: FeatureModelFile,
+    products: Annotated[
+        str, typer.Argument(help="Table with a product a row, as configure and model sample write it.")
+    ],
+    *,
+    drop: Drop = None,
+    question: CheckedQuestion,
+    out: Annotated[Path | None, output("the verdict on every row, as .csv or .xlsx.")] = None,
+    json: Json = False,
+) -> None:
+    """Check the products of a table or spreadsheet, row by row, against the rules of a feature model.
+
+    For every row that is no product the broken rules are named. Columns of objectives are recomputed.
+    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if any row is wrong.
+    """
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files
+
+    check_files(
+        inputs={"PRODUCTS": products, **question.inputs(model)},
+        outputs={"--out": out},
+        endings={"--out": SPREADSHEET_FILE},
+    )
+    from shortlist.cli.text.output import save
+    from shortlist.cli.text.product_checks import check_facts, print_checks, save_checks
+    from shortlist.products.configuration.product_objectives import parse_objectives
+    from shortlist.products.formats import read_model
+    from shortlist.products.product_tables import check_products, read_products
+    from shortlist.runs.clock import seconds_now
+
+    started = seconds_now()
+    notes: list[str] = []
+    table = read_products(products, read_model(model), drop=drop or (), notes=notes)
+    asked = read_question(model, dataclasses.replace(question, objectives=_wanted(question, [*table.values])))
+    print_notes([*notes, *asked.notes])
+    goals = parse_objectives(asked.objectives, asked.line, asked.attributes)
+    checks = check_products(table, _with_requirements(asked), goals)
+    saved = None if out is None else save(out, lambda path: save_checks(path, checks))
+    facts: dict[str, Any] = {
+        "command": "model check",
+        "method": "evaluation",
+        **check_facts(checks, asked),
+        "seconds": seconds_now() - started,
+        "notes": [*notes, *asked.notes],
+        "out": None if saved is None else str(saved),
+        **run_facts(context),
+    }
+    if json:
+        print_json(facts)
+    else:
+        print_checks(facts)
+    if facts["n_wrong"]:
+        raise typer.Exit(NOT_AS_CLAIMED)
+
+
+def _wanted(question: QuestionOptions, headings: list[str]) -> str:
+    asked = [part.strip() for part in (question.objectives or "").split(",") if part.strip()]
+    known = {heading.split(" ", 1)[-1] for heading in headings}
+    return ", ".join([*headings, *(p for p in asked if p.split(" ", 1)[-1] not in known)]) or "max selected"
+
+
+def _with_requirements(asked: "AskedQuestion") -> "FeatureModel":
+    from shortlist.products.configuration.product_objectives import parse_limit
+    from shortlist.products.feature_models.formulas import Literal
+    from shortlist.products.feature_models.model import Constraint, with_constraints
+
+    limits = [parse_limit(text, asked.line, asked.attributes) for text in asked.limits]
+    required = [Constraint(Literal(value), "required") for value in asked.requirements.literals]
+    return with_constraints(asked.line, [*limits, *required])

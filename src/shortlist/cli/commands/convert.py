@@ -1,0 +1,188 @@
+"""`shortlist model convert`: a feature model in another format."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, check_shared, output
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.products.feature_models.model import FeatureModel
+
+
+def convert(
+    context: typer.Context,
+    model: FeatureModelFile,
+    *,
+    out: Annotated[
+        list[Path],
+        output(
+            "the model, in the format of its ending, and the attributes too, as .csv or .xlsx, if it is "
+            "given twice."
+        ),
+    ],
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    json: Json = False,
+) -> None:
+    """Write a feature model in another format, and prove that its products are the same.
+
+    The output names what the format expresses differently or not at all. The file is read back, and every
+    rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
+    one.
+    """
+    from shortlist.cli.files import FEATURE_MODEL_FILE, SPREADSHEET_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model},
+        outputs={"--out": out},
+        endings={"--out": FEATURE_MODEL_FILE + SPREADSHEET_FILE},
+    )
+    from shortlist.cli.options.points import parted_files
+    from shortlist.cli.text.output import save
+    from shortlist.cli.text.written import print_written, written_facts
+    from shortlist.cli.work import last_resort, long_work
+    from shortlist.errors import BadInputError
+    from shortlist.files import write_text
+    from shortlist.products.attributes.attribute_files import save_attributes
+    from shortlist.products.conversion import convert_model
+    from shortlist.products.formats import format_of, read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.clock import seconds_now
+
+    check_shared(context.params)
+    attributes_file, model_file = parted_files(out, SPREADSHEET_FILE, ("table", "model"))
+    if model_file is None:
+        raise BadInputError("--out", "must name a file for the model", str(attributes_file))
+    kind = format_of(model_file)
+    started = seconds_now()
+    line = read_model(model)
+    print_notes(line.notes)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+        made = convert_model(line, kind, budget=budget)
+        saved = save(model_file, lambda path: write_text(path, made.text))
+        table = None
+        if attributes_file is not None:
+            table = save(attributes_file, lambda path: save_attributes(path, line))
+    facts: dict[str, Any] = {
+        "command": "model convert",
+        **written_facts(made, line, saved),
+        "attributes_out": None if table is None else str(table),
+        "limit": budget.limit_text,
+        "seconds": seconds_now() - started,
+        **run_facts(context),
+    }
+    if json:
+        print_json(facts)
+    else:
+        print_written(facts)
+
+
+@dataclass(frozen=True)
+class KeptOptions:
+    """Which features are kept."""
+
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Feature to keep, several with commas between them, or a file with a name a line; may be "
+            "repeated."
+        ),
+    ] = None
+
+    @property
+    def files(self) -> list[Path]:
+        """Files with names."""
+        return [Path(text) for text in self.keep or () if Path(text).is_file()]
+
+    def features(self, line: "FeatureModel") -> list[int]:
+        """Return the features, counted from 0."""
+        from shortlist.errors import BadInputError
+        from shortlist.products.feature_models.names import feature_names
+        from shortlist.source import read_source
+
+        names = feature_names(line)
+        found: list[int] = []
+        for text in self.keep or ():
+            whole = names.find(text)
+            if whole is None and Path(text) in self.files:
+                lines = [row.strip() for row in read_source(text).text.split("\n")]
+                found += names.find_all([row for row in lines if row], text)
+                continue
+            parts = (
+                [text] if whole is not None else [part.strip() for part in text.split(",") if part.strip()]
+            )
+            found += names.find_all(parts, "--keep")
+        if not found:
+            raise BadInputError("--keep must name a feature at least, got none. Add --keep NAME.")
+        return found
+
+
+@grouped
+def slice_(
+    context: typer.Context,
+    model: FeatureModelFile,
+    *,
+    out: Annotated[Path, output("the model, in the format of its ending.")],
+    kept: KeptOptions,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    json: Json = False,
+) -> None:
+    """Reduce a feature model to some of its features.
+
+    The products of the slice are exactly the products of the model without the other features. Keep the root
+    to keep a tree.
+    """
+    from shortlist.cli.files import FEATURE_MODEL_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model, "--keep": kept.files},
+        outputs={"--out": out},
+        endings={"--out": FEATURE_MODEL_FILE},
+    )
+    from shortlist._words import counted
+    from shortlist.cli.text.output import save
+    from shortlist.cli.text.written import print_written, written_facts
+    from shortlist.cli.work import last_resort, long_work
+    from shortlist.files import write_text
+    from shortlist.products.analysis.slicing import slice_model
+    from shortlist.products.conversion import convert_model
+    from shortlist.products.formats import format_of, read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.clock import seconds_now
+
+    check_shared(context.params)
+    kind = format_of(out)
+    started = seconds_now()
+    line = read_model(model)
+    print_notes(line.notes)
+    features = kept.features(line)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+        cut = slice_model(line, features, budget=budget)
+        made = convert_model(cut.model, kind, budget=budget)
+        saved = save(out, lambda path: write_text(path, made.text))
+    facts: dict[str, Any] = {
+        "command": "model slice",
+        **written_facts(made, cut.model, saved),
+        "method": cut.method,
+        "n_kept_rules": cut.n_kept_rules,
+        "n_new_clauses": cut.n_new_clauses,
+        "limit": budget.limit_text,
+        "seconds": seconds_now() - started,
+        **run_facts(context),
+    }
+    if json:
+        print_json(facts)
+        return
+    print(
+        f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} in "
+        f"place of the other rules, by {cut.method}."
+    )
+    print_written(facts, "the slice's")

@@ -1,0 +1,167 @@
+"""`shortlist export`: a saved model for programs without Shortlist, and stages as a protocol for people."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.shared import Json, SavedModelFile, Trust
+from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+
+if TYPE_CHECKING:
+    from shortlist.saved_models import SavedModel
+
+
+def export_policy(
+    context: typer.Context,
+    model: SavedModelFile,
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer: rows to "
+            "check the policy on, required except for a protocol."
+        ),
+    ] = None,
+    *,
+    files_out: Annotated[
+        list[Path],
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write: the policy, as .json, and its reader in plain Python, as "
+            ".py, if it is given twice; or ONNX, as .onnx; or a protocol of stages to "
+            "print, as .html, .md or .svg.",
+        ),
+    ],
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Write a saved model of prune, evolve or stage as a policy: plain numbers that any language reads.
+
+    The policy is asked about every row of the table, and written only if it answers them all as the model
+    does. Stages can be written as a protocol as well, which people follow step by step on paper.
+    """
+    from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
+    from shortlist.runs.clock import seconds_now
+
+    check_files(
+        inputs={"MODEL": model, "TABLE": table},
+        outputs={"--out": files_out},
+        endings={"--out": POLICY_FILE + PROTOCOL_FILE + CODE_FILE},
+    )
+    from shortlist.cli.text.progress import working
+    from shortlist.errors import BadInputError
+    from shortlist.export.policies import (
+        asked_columns,
+        check_policy,
+        keeps_rows,
+        policy_of,
+        readable,
+        write_policy,
+        write_reader,
+    )
+    from shortlist.saved_models import load_model
+    from shortlist.tables.learning import read_table, select_columns
+
+    out, reader = _named(files_out)
+    ending = out.suffix.casefold()
+    as_onnx, as_protocol = ending == ".onnx", ending in PROTOCOL_FILE
+    if reader is not None and (as_onnx or as_protocol):
+        raise BadInputError(f"--out {reader} answers by a policy. Leave it out, or also name a .json file.")
+    if table is None and not as_protocol:
+        raise BadInputError(f"TABLE must be named to check {out} on, got none. Name a file with rows.")
+    start = seconds_now()
+    saved = load_model(model, trust=trust)
+    notes: list[str] = []
+    rows = None if table is None else select_columns(read_table(table, notes), asked_columns(saved))
+    if as_protocol:
+        print_notes(notes)
+        facts = _write_protocol(saved, rows, out) | {"seconds": seconds_now() - start, "notes": notes}
+        _tell_protocol(facts | run_facts(context), json=json)
+        return
+    assert table is not None
+    assert rows is not None
+    policy = policy_of(saved)
+    if keeping := keeps_rows(policy):
+        notes.append(
+            f"the policy holds rows that the model was fitted on; members that compare with them: {keeping}."
+        )
+    print_notes(notes)
+    with working("checking"):
+        if as_onnx:
+            from shortlist.export.onnx_graph import check_onnx, onnx_of, write_onnx
+
+            content = onnx_of(policy)
+            n_rows = check_onnx(content, saved, rows, policy)
+        else:
+            n_rows = check_policy(policy, saved, rows)
+    out = save(out, lambda path: write_onnx(content, path) if as_onnx else write_policy(policy, path))
+    if reader is not None:
+        reader = save(reader, write_reader)
+    if json:
+        facts = {
+            "command": "export",
+            "method": "onnx" if as_onnx else "policy",
+            "status": "optimal",
+            "seconds": seconds_now() - start,
+            "kind": policy["kind"],
+            "n_rows": n_rows,
+            "guarantee": policy["guarantee"],
+            "out": str(out),
+            "reader": None if reader is None else str(reader),
+            "notes": notes,
+        }
+        print_json(facts | run_facts(context))
+        return
+    print(
+        f"{'ONNX' if as_onnx else 'Policy'} in {out}: it answers all {n_rows:,} rows of the table as the "
+        "model does."
+    )
+    if reader is not None:
+        rows_file = table if readable(policy, table) else "NEW.csv"
+        print(f"Reader in {reader}; use it with: {shlex.join(['python', str(reader), str(out), rows_file])}")
+
+
+def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
+    from shortlist.export.protocol_text import markdown, page, picture
+    from shortlist.export.protocols import protocol_of
+    from shortlist.files import write_text
+
+    protocol = protocol_of(saved, rows)
+    text = {".md": markdown, ".svg": picture}.get(out.suffix.casefold(), page)(protocol)
+    out = save(out, lambda path: write_text(path, text))
+    guarantee = saved.estimator.guarantee_
+    return {
+        "command": "export",
+        "method": "protocol",
+        "status": "optimal",
+        "kind": "stages",
+        "n_steps": len(protocol.steps),
+        "n_digits": protocol.digits,
+        "n_rows": protocol.n_rows,
+        "n_changed": protocol.n_changed,
+        "checked": protocol.checked,
+        "guarantee": None if guarantee is None else guarantee.as_dict(),
+        "out": str(out),
+    }
+
+
+def _tell_protocol(facts: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json(facts)
+    else:
+        print(f"Protocol in {facts['out']}. {facts['checked']}")
+
+
+def _named(files: list[Path]) -> tuple[Path, Path | None]:
+    from shortlist.cli.files import CODE_FILE
+    from shortlist.cli.options.points import parted_files
+    from shortlist.errors import BadInputError
+
+    reader, policy = parted_files(files, CODE_FILE, ("reader", "policy"))
+    if policy is None:
+        raise BadInputError(
+            "--out", "must name a file for the policy", str(reader), "Also name a .json file."
+        )
+    return policy, reader

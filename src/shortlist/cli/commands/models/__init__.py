@@ -1,1 +1,0 @@
-"""Commands that make something of a feature model."""

@@ -1,1 +1,0 @@
-"""Commands that hand a saved model to other programs."""

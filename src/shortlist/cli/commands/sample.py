@@ -1,0 +1,154 @@
+"""`shortlist model sample`: a few products of a feature model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.shared import (
+    NODES,
+    SECONDS_HELP,
+    SEED,
+    FeatureModelFile,
+    Json,
+    check_shared,
+    output,
+)
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.arrays import Mask
+    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.runs.budget import Budget
+
+MOST_DRAWN = 1000
+"""Uniform products from which diverse ones are chosen."""
+
+KINDS_OF_SAMPLES = ("uniform", "diverse")
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """Which products are wanted."""
+
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Which products: uniform, each with the same probability; diverse, as far apart as possible."
+        ),
+    ] = "uniform"
+    n: Annotated[int, typer.Option(help="Number of products.")] = 10
+    front: Annotated[
+        Path | None,
+        typer.Option(help="Front of configure, as .parquet, whose products diverse chooses from."),
+    ] = None
+
+    def check(self, max_nodes: int | None) -> None:
+        """Refuse options out of range, and those that the kind makes nothing of."""
+        from shortlist._validation import as_choice, as_count
+        from shortlist.errors import BadInputError
+
+        as_choice(self.kind, "--kind", KINDS_OF_SAMPLES)
+        if self.front is not None and self.kind != "diverse":
+            raise BadInputError(f"--front goes with --kind diverse, got --kind {self.kind}. Leave it out.")
+        as_count(self.n, "--n")
+        if max_nodes is not None:
+            as_count(max_nodes, "--max-nodes", at_least=16)
+
+
+@grouped
+def sample(
+    context: typer.Context,
+    model: FeatureModelFile,
+    *,
+    wanted: SampleOptions,
+    max_nodes: Annotated[int | None, typer.Option(help=NODES)] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    seed: Annotated[int, typer.Option(help=SEED)] = 0,
+    out: Annotated[
+        Path | None, output("the products, as .csv or .xlsx: one a row, one column a feature.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw products of a feature model: at random, or far apart.
+
+    Diverse products are chosen from those of a --front, or from a thousand uniform ones.
+    """
+    from shortlist.cli.files import SPREADSHEET_FILE, check_files
+
+    check_files(
+        inputs={"MODEL": model, "--front": wanted.front},
+        outputs={"--out": out},
+        endings={"--out": SPREADSHEET_FILE},
+    )
+    from shortlist.cli.text.model_sample import print_sample, save_products
+    from shortlist.cli.text.output import save
+    from shortlist.cli.work import last_resort, long_work
+    from shortlist.products.formats import read_model
+    from shortlist.runs.budget import Budget
+    from shortlist.runs.clock import seconds_now
+
+    check_shared(context.params)
+    wanted.check(max_nodes)
+    kind, front = wanted.kind, wanted.front
+    n = wanted.n
+    started = seconds_now()
+    line = read_model(model)
+    print_notes(line.notes)
+    limit_s = 60 if time_limit is None else time_limit
+    with long_work() as (cancellation, tell), last_resort(limit_s):
+        budget = Budget(limit_s, cancellation=cancellation, report=tell)
+        size = n if kind == "uniform" else max(n, MOST_DRAWN)
+        drawn = _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
+        facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
+        products = facts.pop("products")
+        saved = None if out is None else save(out, lambda path: save_products(path, line, products))
+    facts = {
+        "command": "model sample",
+        "method": kind,
+        "status": "feasible",
+        "n_products": len(products),
+        **facts,
+        "limit": budget.limit_text,
+        "seconds": seconds_now() - started,
+        "out": None if saved is None else str(saved),
+        **run_facts(context),
+        "seed": seed,
+    }
+    if json:
+        chosen = [[line.labels[i] for i in row.nonzero()[0]] for row in products]
+        print_json(facts | {"products": chosen})
+    else:
+        print_sample(facts, line, products)
+
+
+def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
+    import numpy as np
+
+    from shortlist.products.analysis.uniform import DRAWN_NODES, uniform_sample
+
+    rng = np.random.default_rng(seed)
+    return uniform_sample(line, n, rng=rng, max_nodes=max_nodes or DRAWN_NODES, budget=budget)
+
+
+def _far_apart(products: "Mask", n: int) -> dict[str, Any]:
+    from shortlist.products.analysis.uniform import diverse_products, smallest_distance
+
+    chosen = products[diverse_products(products, n)]
+    return {"products": chosen, "distance": smallest_distance(chosen)}
+
+
+def _products_of(front: Path, line: "FeatureModel") -> "Mask":
+    from shortlist.errors import BadInputError
+    from shortlist.results.front import Front
+
+    loaded = Front.load(front)
+    if tuple(loaded.candidates) != tuple(line.labels):
+        raise BadInputError(
+            f"--front must be a front of this model's products, got other features in {front}. Take the "
+            "model that configure was asked about."
+        )
+    products: Mask = loaded.decisions.astype(bool)
+    return products

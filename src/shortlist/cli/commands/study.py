@@ -1,0 +1,225 @@
+"""`shortlist study`: what studies hold, and going on with one."""
+
+import contextlib
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.shared import Json
+from shortlist.cli.text.output import complain, print_json
+
+if TYPE_CHECKING:
+    from shortlist.runs.studies.summary import Summary
+
+app = typer.Typer(help="What studies hold, and going on with one.", no_args_is_help=True)
+
+StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study, or one of the cache.")]
+
+
+@app.callback()
+def _group() -> None:
+    """Show what studies hold, and go on with one."""
+
+
+@app.command("list")
+def list_studies(
+    files: Annotated[list[Path] | None, typer.Argument(help="Studies; default those of the cache.")] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Print a line for each study: its command, finished and failed units, and when it was begun.
+
+    Files that cannot be read are reported on stderr.
+    """
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILES": files}, outputs={})
+    from shortlist.errors import BadFileError
+    from shortlist.runs.studies.cache import studies_in_cache
+    from shortlist.runs.studies.summary import summary
+
+    found: list[Summary] = []
+    unread: list[str] = []
+    for path in files or studies_in_cache():
+        try:
+            found.append(summary(path))
+        except BadFileError as error:
+            unread.append(str(error))
+    for sentence in unread:
+        complain(sentence)
+    if json:
+        print_json({"command": "study list", "studies": [_facts(one) for one in found], "unread": unread})
+        return
+    if not found and not unread:
+        print("There is no study.")
+    for each in found:
+        print(f"{each.path}\n    {_asked(each)}\n    {_units(each)}; {_begun(each)}{_running(each)}")
+
+
+@app.command()
+def show(file: StudyFileArgument, *, json: Json = False) -> None:
+    """Print what was asked, units done, running and failed, time left, and the best so far."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILE": file}, outputs={})
+    from shortlist.cli.text.progress import duration
+    from shortlist.runs.studies.summary import age_text, summary
+
+    found = summary(file)
+    if json:
+        print_json({"command": "study show", **_facts(found)})
+        return
+    print(f"study      {file}, {found.size / 1e6:.3g} MB\nasked      {_asked(found)}")
+    print(
+        f"in         {found.asked.get('folder', 'unknown')}\n"
+        f"begun      {_begun(found).removeprefix('begun ')}{_running(found)}"
+    )
+    print(f"units      {_units(found)}, {duration(found.seconds)} of work")
+    for stage in found.stages:
+        name = f"{stage.part}: {stage.name}" if stage.part else stage.name
+        running = f", {stage.running:,} running" if stage.running else ""
+        left = "" if not stage.left_s else f", about {duration(stage.left_s)} left"
+        best = f", best {stage.best}" if stage.best else ""
+        print(f"  {name}: {stage.done:,} of {stage.total:,}{running}{left}{best}")
+    for key, saved in found.checkpoints:
+        print(f"  {key} goes on from its state of {age_text(saved)}")
+    for failure in found.failures:
+        print(f"  failed: {failure}")
+
+
+@app.command()
+def resume(context: typer.Context, file: StudyFileArgument) -> None:
+    """Resume a study: run its command again with the same options in the same folder."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILE": file}, outputs={})
+    from shortlist.runs.studies.question import own_words
+    from shortlist.runs.studies.summary import summary
+
+    found = summary(file)
+    words = own_words(found.asked)
+    folder = Path(str(found.asked.get("folder", "")))
+    _check_resumable(file, found, words, folder)
+    assert words is not None, "checked above"
+    words = _with_study(words, file.resolve())
+    before, sys.argv[1:] = sys.argv[1:], words
+    try:
+        with contextlib.chdir(folder):
+            context.obj()  # the whole command line once more, as the outermost command passes it on
+    except SystemExit as stop:
+        raise typer.Exit(int(stop.code or 0)) from None
+    finally:
+        sys.argv[1:] = before
+
+
+@app.command()
+def clear(
+    files: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; default all.")] = None,
+) -> None:
+    """Remove studies of the cache on which no process works."""
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"FILES": files}, outputs={})
+    from shortlist.errors import BadInputError
+    from shortlist.runs.studies.cache import studies_in_cache
+    from shortlist.runs.studies.lock import is_held
+    from shortlist.runs.studies.study_file import remove_study
+
+    known = {path.resolve(): path for path in studies_in_cache()}
+    wanted = [path.resolve() for path in files] if files else list(known)
+    for path in wanted:
+        if path not in known:
+            raise BadInputError(f"{path} is no study of the cache. Remove it as any other file.")
+    removed = [path for path in wanted if not is_held(path)]
+    for path in removed:
+        remove_study(path)
+    print(f"Removed {len(removed)} of {len(wanted)} studies.")
+
+
+def _check_resumable(study: Path, found: "Summary", words: list[str] | None, folder: Path) -> None:
+    """Refuse a study if its command cannot or must not be run again.
+
+    Raises
+    ------
+    BadInputError
+        With the command to type where it is another user's, or reads from a pipe.
+    """
+    from shortlist.errors import BadInputError
+
+    command = _asked(found)
+    if found.driver:
+        raise BadInputError(
+            f"the study {study} is in use by process {found.driver}. Wait until it has ended."
+        )
+    if not found.asked.get("words"):
+        raise BadInputError(f"the study {study} holds no command. Name it with --study in the command.")
+    if words is None:
+        raise BadInputError(
+            f"the command of {study} was not noted by your Shortlist on this machine. If you want what it "
+            f"says, type it: {command}"
+        )
+    if "-" in words:
+        raise BadInputError(f"the rows came from a pipe, which is gone. Pipe them again into: {command}")
+    if not folder.is_dir() or not os.access(folder, os.X_OK):
+        raise BadInputError(f"the folder {folder} of the command is not there any more. Type it: {command}")
+
+
+def _with_study(words: list[str], study: Path) -> list[str]:
+    """Return the words with this study; one of the cache is found by the words themselves."""
+    from shortlist.runs.studies.cache import studies_in_cache
+
+    if study in [path.resolve() for path in studies_in_cache()]:
+        return words
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if not skip and not word.startswith("--study=") and word != "--study":
+            kept.append(word)
+        skip = not skip and word == "--study"
+    return [*kept, "--study", str(study)]
+
+
+def _facts(found: "Summary") -> dict[str, Any]:
+    return {
+        "study": str(found.path),
+        "asked": found.asked,
+        "running_in": found.driver or None,
+        "n_done": found.n_done,
+        "n_failed": found.n_failed,
+        "seconds": found.seconds,
+        "bytes": found.size,
+        "stages": [
+            {
+                "part": stage.part, "stage": stage.name, "done": stage.done, "total": stage.total,
+                "running": stage.running, "seconds_left": stage.left_s, "best": stage.best or None,
+            }
+            for stage in found.stages
+        ],
+        "failures": list(found.failures),
+        "checkpoints": [{"unit": key, "saved": saved} for key, saved in found.checkpoints],
+    }  # fmt: skip
+
+
+def _asked(found: "Summary") -> str:
+    return shlex.join(["shortlist", *map(str, found.asked.get("words", []))])
+
+
+def _units(found: "Summary") -> str:
+    from shortlist._words import counted
+
+    return f"{counted(found.n_done, 'unit')} finished, {found.n_failed:,} failed"
+
+
+def _begun(found: "Summary") -> str:
+    from shortlist.runs.studies.summary import age_text
+
+    begun = found.asked.get("begun")
+    return "begun at an unknown time" if begun is None else f"begun {age_text(float(begun))}"
+
+
+def _running(found: "Summary") -> str:
+    return f"; process {found.driver} works on it" if found.driver else ""

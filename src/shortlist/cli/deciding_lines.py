@@ -1,0 +1,438 @@
+"""What each line of the dialogue of `shortlist configure --interactive` does."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist._words import any_of, counted, did_you_mean
+from shortlist.errors import BadInputError
+
+if TYPE_CHECKING:
+    from shortlist.cli.files import Named
+    from shortlist.errors import ContradictionError
+    from shortlist.products.attributes.attribute import Attribute
+    from shortlist.products.configuration.contradictions import Contradiction
+    from shortlist.products.decisions.choices import FeatureChoice, Side, ValuesLeft
+    from shortlist.products.decisions.decision_state import Decision, DecisionState
+    from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.products.feature_models.names import FeatureNames
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """Where a dialogue is.
+
+    Attributes
+    ----------
+    state : DecisionState
+        What was decided, and what follows.
+    names : FeatureNames
+        How features may be called.
+    attributes : mapping of str to Attribute
+        What ``finish by`` may name.
+    inputs : mapping of str to file
+        Files that ``save`` must not overwrite.
+    stage, by : str
+        Of the decisions that come next.
+    saved : tuple of Decision
+        What the last file written holds.
+    ended : bool
+        Whether the user has had enough.
+    """
+
+    state: "DecisionState"
+    names: "FeatureNames"
+    attributes: "Mapping[str, Attribute]"
+    inputs: "Mapping[str, Named]" = field(default_factory=dict)
+    stage: str = ""
+    by: str = ""
+    saved: "tuple[Decision, ...]" = ()
+    ended: bool = False
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are decisions that no file has."""
+        return self.state.decisions != self.saved
+
+    def feature(self, name: str) -> int:
+        """Return the feature of that name."""
+        if not name:
+            raise BadInputError("name a feature, such as: select GPS. Type open for those that are left.")
+        return self.names.find_all([name], "the line")[0]
+
+
+def act(deciding: Deciding, line: str) -> Deciding:
+    """Do what a line says, print the answer, and return where the dialogue is then.
+
+    Raises
+    ------
+    BadInputError
+        If the line cannot be followed; then nothing has changed.
+    """
+    word, _, argument = line.strip().partition(" ")
+    if not word or word.startswith("#"):
+        return deciding
+    known = _COMMANDS.get(word.casefold())
+    if known is None:
+        hint = did_you_mean(word, _COMMANDS) or " Type help for a list."
+        raise BadInputError(f"a line must begin with {any_of(_COMMANDS)}, got {word[:40]!r}.{hint}")
+    return known.act(deciding, argument.strip())
+
+
+def _select(deciding: Deciding, name: str) -> Deciding:
+    return _decided(deciding, name, selected=True)
+
+
+def _deselect(deciding: Deciding, name: str) -> Deciding:
+    return _decided(deciding, name, selected=False)
+
+
+def _decided(deciding: Deciding, name: str, *, selected: bool) -> Deciding:
+    from shortlist.products.decisions.deciding import decide_feature
+    from shortlist.products.decisions.decision_state import decision_text
+
+    feature = deciding.feature(name)
+    state = decide_feature(deciding.state, feature, selected=selected, stage=deciding.stage, by=deciding.by)
+    print(f"{decision_text(state.problem.model, state.decisions[-1])}.")
+    return _moved(deciding, state)
+
+
+def _moved(deciding: Deciding, state: "DecisionState") -> Deciding:
+    """Print what follows from a step, and what is left."""
+    follows = what_follows(state)
+    if follows:
+        print(follows)
+    print(what_is_left(state))
+    if state.problem.diagram is not None:  # else it takes a program or two for each objective: ask for it
+        _left(dataclasses.replace(deciding, state=state), "")
+    return dataclasses.replace(deciding, state=state)
+
+
+def _why(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.deciding import why
+
+    feature = deciding.feature(name)
+    found, sentences = why(deciding.state, feature)
+    if found is not None:
+        is_in = feature + 1 in deciding.state.forced
+        label = deciding.state.problem.model.labels[feature]
+        print(
+            f"{label} is {'in' if is_in else 'out'}, as the opposite contradicts these ({proof_word(found)}):"
+        )
+    for sentence in sentences:
+        print(f"  {sentence}")
+    return deciding
+
+
+def _open(deciding: Deciding, part: str) -> Deciding:
+    labels = [deciding.state.problem.model.labels[feature] for feature in deciding.state.open]
+    found = [label for label in labels if part.casefold() in label.casefold()]
+    more = (
+        f" and {len(found) - MOST_NAMES:,} more; open WORD names those with a word"
+        if len(found) > MOST_NAMES
+        else ""
+    )
+    print(", ".join(found[:MOST_NAMES]) + more if found else "none")
+    return deciding
+
+
+def _decided_so_far(deciding: Deciding, _: str) -> Deciding:
+    from shortlist.products.decisions.decision_state import decision_text
+
+    for decision in deciding.state.decisions:
+        print(decision_text(deciding.state.problem.model, decision))
+    if not deciding.state.decisions:
+        print("nothing")
+    return deciding
+
+
+def _cost(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.choices import cost_of
+
+    for line in choice_lines(deciding.state.problem.model, cost_of(deciding.state, deciding.feature(name))):
+        print(line)
+    return deciding
+
+
+def _left(deciding: Deciding, _: str) -> Deciding:
+    from shortlist.products.decisions.choices import values_left
+
+    for line in value_lines(values_left(deciding.state) or ()):
+        print(line)
+    return deciding
+
+
+def _undo(deciding: Deciding, steps: str) -> Deciding:
+    from shortlist.products.decisions.deciding import undo
+
+    if steps and not (steps.isdecimal() and len(steps) < 10):
+        raise BadInputError(f"undo takes a number of steps, such as: undo 2; got {steps[:40]!r}.")
+    state = undo(deciding.state, int(steps or 1))
+    print(what_is_left(state))
+    return dataclasses.replace(deciding, state=state)
+
+
+def _stage(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
+
+    refuse_other_than_a_line("a stage", name)
+    print(
+        f"Decisions from now on belong to stage {name}." if name else "Decisions from now on have no stage."
+    )
+    return dataclasses.replace(deciding, stage=name)
+
+
+def _by(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.decision_state import refuse_other_than_a_line
+
+    refuse_other_than_a_line("a name", name)
+    print(f"Decisions from now on are made by {name}." if name else "From now on decisions carry no name.")
+    return dataclasses.replace(deciding, by=name)
+
+
+def _save(deciding: Deciding, name: str) -> Deciding:
+    """Write the decisions, or the product where nothing is open and the ending is one of products."""
+    import numpy as np
+
+    from shortlist.cli.files import check_files
+    from shortlist.products.decisions.decision_files import DECISION_ENDINGS, write_decisions
+    from shortlist.products.formats.configurations import write_configuration
+
+    if not name:
+        raise BadInputError("name a file, such as: save decisions.json.")
+    products = (".uvl", ".config")
+    check_files(
+        inputs=deciding.inputs,
+        outputs={"the file": name},
+        endings={"the file": (*DECISION_ENDINGS, *products)},
+    )
+    state = deciding.state
+    if not name.casefold().endswith(products):
+        write_decisions(name, state.problem.model, state.decisions)
+        print(f"Saved to {name}.")
+        return dataclasses.replace(deciding, saved=state.decisions)
+    if state.open:
+        raise BadInputError(
+            f"a product has no open features, got {len(state.open):,}. Decide them, or type: finish by min "
+            "cost."
+        )
+    selected = np.zeros(state.problem.model.n_features, dtype=bool)
+    selected[[literal - 1 for literal in state.forced if literal > 0]] = True
+    write_configuration(name, state.problem.model, selected)
+    print(f"The product is saved to {name}.")
+    return deciding
+
+
+def _load(deciding: Deciding, name: str) -> Deciding:
+    from shortlist.products.decisions.deciding import decide_all
+    from shortlist.products.decisions.decision_files import read_decisions
+
+    if not name:
+        raise BadInputError("name a file, such as: load decisions.json.")
+    state = decide_all(deciding.state, read_decisions(Path(name), deciding.state.problem.model))
+    if state is deciding.state:
+        print("The file decides nothing new.")
+        return deciding
+    return _moved(deciding, state)
+
+
+def _finish(deciding: Deciding, argument: str) -> Deciding:
+    from shortlist.products.configuration.product_objectives import parse_objectives
+    from shortlist.products.decisions.choices import finish
+    from shortlist.results.proof import Status
+
+    word, _, text = argument.partition(" ")
+    text = text.strip().strip("\"'")
+    if word != "by" or not text:
+        raise BadInputError("say by what to finish, such as: finish by min cost.")
+    goals = parse_objectives(text, deciding.state.problem.model, deciding.attributes)
+    if len(goals) > 1:
+        raise BadInputError("finish takes one objective, such as: finish by min cost. Leave the others out.")
+    finished = finish(deciding.state, goals[0], stage=deciding.stage, by=f"shortlist, {text}")
+    if finished.state is deciding.state:
+        raise BadInputError(f"{finished.answer.reason}. Nothing was decided; raise --time-limit.")
+    proof = "proved" if finished.answer.status is Status.OPTIMAL else "not proved to be the best"
+    value = goals[0].value_text(int(finished.answer.front.points[0, 0]))
+    print(f"{text}: {value}, {proof}.")
+    return _moved(deciding, finished.state)
+
+
+def _help(deciding: Deciding, _: str) -> Deciding:
+    width = max(len(f"{name} {one.usage}") for name, one in _COMMANDS.items())
+    for name, one in _COMMANDS.items():
+        print(f"{f'{name} {one.usage}':<{width}}  {one.purpose}")
+    return deciding
+
+
+def _quit(deciding: Deciding, _: str) -> Deciding:
+    return dataclasses.replace(deciding, ended=True)
+
+
+@dataclass(frozen=True)
+class _Command:
+    """What the first word of a line asks for, what comes behind it, and what it is for."""
+
+    act: Callable[[Deciding, str], Deciding]
+    usage: str
+    purpose: str
+
+
+_COMMANDS = {
+    "select": _Command(_select, "FEATURE", "put a feature in, and see what follows"),
+    "deselect": _Command(_deselect, "FEATURE", "leave a feature out"),
+    "why": _Command(_why, "FEATURE", "what forces the value that a feature has"),
+    "open": _Command(_open, "[WORD]", "features that are not decided yet"),
+    "decided": _Command(_decided_so_far, "", "the decisions so far"),
+    "cost": _Command(_cost, "FEATURE", "what either choice leaves of every objective"),
+    "left": _Command(_left, "", "ideal and worst value that are left of every objective"),
+    "undo": _Command(_undo, "[STEPS]", "take back the last step, or several"),
+    "stage": _Command(_stage, "NAME", "name the stage of the decisions that come"),
+    "by": _Command(_by, "NAME", "say who decides from now on"),
+    "save": _Command(_save, "FILE", "write the decisions (.json, .csv), or the product (.uvl, .config)"),
+    "load": _Command(_load, "FILE", "make the decisions of a file, in one step"),
+    "finish": _Command(_finish, "by OBJECTIVE", "decide all that is open, an objective at its best"),
+    "help": _Command(_help, "", "this list"),
+    "quit": _Command(_quit, "", "end the dialogue"),
+}  # fmt: skip
+
+
+def last_words(deciding: Deciding) -> list[str]:
+    """Return what is said at the end: decisions that no file has, as lines that can be typed again."""
+    if not deciding.unsaved or not deciding.state.decisions:
+        return []
+    return ["Decided and not saved:", *(f"  {line}" for line in typed_decisions(deciding.state))]
+
+
+MOST_NAMES = 40
+"""Features that one line names."""
+
+
+def names_of(model: "FeatureModel", literals: Iterable[int]) -> str:
+    """Return features in, then features out."""
+    from shortlist.cli.text.front_text import some
+
+    listed = list(literals)
+    parts = []
+    for word, features in (
+        ("in", [v - 1 for v in listed if v > 0]),
+        ("out", [-v - 1 for v in listed if v < 0]),
+    ):
+        if features:
+            parts.append(f"{word}: {some(model.labels, features, most=MOST_NAMES)}")
+    return "; ".join(parts)
+
+
+def what_follows(state: "DecisionState") -> str:
+    """Say what the last step brought; empty if nothing."""
+    if not state.follows:
+        return ""
+    n = len(state.follows)
+    verb = "follows" if n == 1 else "follow"
+    return f"{counted(n, 'feature')} {verb}: {names_of(state.problem.model, state.follows)}"
+
+
+def what_is_left(state: "DecisionState") -> str:
+    """Say how much is open."""
+    model, n_open = state.problem.model, len(state.open)
+    known = "" if state.complete else ", or fewer: not all that follows was found in time"
+    text = (
+        f"{n_open:,} of {counted(model.n_features, 'feature')} {'is' if n_open == 1 else 'are'} open{known}"
+    )
+    if state.n_products is None:
+        return f"{text}; products are not counted: {state.problem.uncounted}."
+    return f"{text}; {_count(state.n_products)}."
+
+
+def _count(n_products: int) -> str:
+    from shortlist._words import count_text
+    from shortlist.exact import digits_of
+
+    return f"{count_text(digits_of(n_products))} {'product is' if n_products == 1 else 'products are'} left"
+
+
+def value_lines(values: "Iterable[ValuesLeft]") -> list[str]:
+    """Return a line for each objective: what is left of it, from the ideal to the worst."""
+    return [
+        f"  {one.objective.objective.sense} {one.objective.objective.name}: {one.text()}" for one in values
+    ]
+
+
+def refusal_lines(error: "ContradictionError") -> list[str]:
+    """Return why a decision is refused, a line for each part of the contradiction."""
+    head = str(error).partition(": ")[0]
+    if error.contradiction is None:
+        return [str(error)]
+    lines = [f"{head}, as these contradict it ({proof_word(error.contradiction)}):"]
+    lines += [f"  {sentence}" for sentence in error.sentences[:MOST_NAMES]]
+    if len(error.sentences) > MOST_NAMES:
+        lines.append(f"  and {len(error.sentences) - MOST_NAMES} more")
+    return lines
+
+
+def proof_word(found: "Contradiction") -> str:
+    """Say how small a contradiction is known to be."""
+    return (
+        "the fewest"
+        if found.smallest
+        else "none can be left out"
+        if found.irreducible
+        else "perhaps too many"
+    )
+
+
+def choice_lines(model: "FeatureModel", choice: "FeatureChoice") -> list[str]:
+    """Return what is left now, and with either choice of a feature."""
+    name = model.labels[choice.feature]
+    lines: list[str] = []
+    for head, side in (
+        ("now", choice.now),
+        (f"{name} selected", choice.selected),
+        (f"{name} deselected", choice.deselected),
+    ):
+        lines += _side_lines(head, side)
+    return lines
+
+
+def _side_lines(head: str, side: "Side | None") -> list[str]:
+    if side is None:
+        return [f"{head}: cannot be had"]
+    count = "" if side.n_products is None else f", {_count(side.n_products)}"
+    return [f"{head}{count}", *value_lines(side.values)]
+
+
+def typed_decisions(state: "DecisionState") -> list[str]:
+    """Return the decisions as lines that can be typed again."""
+    model = state.problem.model
+    return [
+        f"{'select' if one.selected else 'deselect'} {model.labels[one.feature]}" for one in state.decisions
+    ]
+
+
+def state_facts(state: "DecisionState") -> dict[str, Any]:
+    """Return what the JSON says of the end of a dialogue."""
+    from shortlist.exact import digits_of
+    from shortlist.products.decisions.choices import values_left
+    from shortlist.products.decisions.decision_files import decision_facts
+
+    model = state.problem.model
+    return {
+        "decisions": decision_facts(model, state.decisions),
+        "selected": [model.labels[v - 1] for v in state.forced if v > 0],
+        "deselected": [model.labels[-v - 1] for v in state.forced if v < 0],
+        "open": [model.labels[feature] for feature in state.open],
+        "complete": state.complete,
+        "n_products": None if state.n_products is None else digits_of(state.n_products),
+        "uncounted": state.problem.uncounted,
+        "values_left": [_value_facts(one) for one in values_left(state) or ()],
+    }
+
+
+def _value_facts(values: "ValuesLeft") -> dict[str, Any]:
+    goal = values.objective.objective
+    facts: dict[str, Any] = {"name": goal.name, "sense": str(goal.sense)}
+    for word, end in (("ideal", values.ideal), ("worst", values.worst)):
+        for name, number in ((word, end.value), (f"{word}_bound", end.bound)):
+            facts[name] = None if number is None else number * goal.sign / (goal.scale or 1)
+    return facts

@@ -1,1 +1,0 @@
-"""Dialogues in lines of text: what the user types, and what is answered."""

@@ -1,0 +1,164 @@
+"""What `shortlist model analyse` and `shortlist model diff` say."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist._words import all_of, any_of, count_text, counted
+from shortlist.arrays import Mask
+from shortlist.cli.text.front_text import some
+from shortlist.exact import digits_of
+from shortlist.products.analysis.analysis import Analysis, Finding
+from shortlist.products.analysis.differences import Edit, ModelDifference
+from shortlist.products.explanations.explanation import Explanation
+from shortlist.products.feature_models.model import FeatureModel, rule_text
+
+_MOST_LINES = 12
+"""Of a list that may be long."""
+
+_MEANING = {
+    Edit.REFACTORING: "both models have the same products",
+    Edit.SPECIALISATION: "products were lost, and none was gained",
+    Edit.GENERALISATION: "products were gained, and none was lost",
+    Edit.ARBITRARY: "products were lost, and others were gained",
+}
+
+
+def analysis_facts(model: FeatureModel, found: Analysis) -> dict[str, Any]:
+    """Return what the JSON of an analysis says."""
+    facts: dict[str, Any] = {
+        "command": "model analyse",
+        "method": "satisfiability",
+        "status": "infeasible" if found.void else "optimal" if found.complete else "feasible",
+        "complete": found.complete,
+        "n_features": model.n_features,
+        "void": None if found.void is None else _why(model, found.void),
+    }
+    for kind in ("core", "dead", "false_optional"):
+        facts[kind] = [_finding(model, one) for one in getattr(found, kind)]
+    return facts | {
+        "redundant": [rule_text(model, rule) for rule in found.redundant],
+        "atomic_sets": [[model.labels[f] for f in each] for each in found.atomic_sets],
+        "n_products": None if found.n_products is None else digits_of(found.n_products),
+        "products_with": {
+            label: digits_of(n) for label, n in zip(model.labels, found.products_with, strict=False)
+        },
+        "notes": list(model.notes),
+    }
+
+
+def _finding(model: FeatureModel, finding: Finding) -> dict[str, Any]:
+    why = None if finding.why is None else _why(model, finding.why)
+    return {"feature": model.labels[finding.feature], "why": why}
+
+
+def _why(model: FeatureModel, why: Explanation) -> dict[str, Any]:
+    return {"rules": [rule_text(model, rule) for rule in why.rules], "smallest": why.smallest}
+
+
+def print_analysis(facts: dict[str, Any]) -> None:
+    """Print an analysis for people."""
+    if facts["void"]:
+        print("The model has no product. These rules contradict each other" + _proved(facts["void"]))
+        _print_rules(facts["void"])
+        return
+    _print_findings(facts["dead"], "dead feature", "which no product has")
+    _print_findings(facts["false_optional"], "feature", "optional in name only")
+    core = [finding["feature"] for finding in facts["core"]]
+    names = f": {_listed(core)}" if core else ""
+    print(f"{counted(len(core), 'core feature')}, which every product has{names}")
+    redundant, atomic = facts["redundant"], facts["atomic_sets"]
+    _print_some(
+        f"{counted(len(redundant), 'constraint')} that the other rules imply, each by itself", redundant
+    )
+    sets = f"{counted(len(atomic), 'set')} of features that are always selected together"
+    _print_some(sets, [_listed(each) for each in atomic])
+    if facts["n_products"] is None:
+        print("products were not counted: no diagram, or it did not fit into --max-nodes")
+    else:
+        _print_rarest(facts["n_products"], facts["products_with"])
+    if not facts["complete"]:
+        print(f"stopped ({facts['limit']}): the findings listed are proved, and there may be more")
+
+
+def _print_findings(findings: list[dict[str, Any]], what: str, behind: str) -> None:
+    print(f"{counted(len(findings), what)}, {behind}")
+    for finding in findings:
+        if finding["why"]:
+            print(f"  {finding['feature']}, because of{_proved(finding['why'])}")
+            _print_rules(finding["why"], indent=4)
+    rest = [finding["feature"] for finding in findings if not finding["why"]]
+    if rest:
+        print(f"  not explained: {_listed(rest)}")
+
+
+def _print_some(title: str, lines: Sequence[str]) -> None:
+    print(title)
+    _print_lines(lines)
+
+
+def _print_lines(lines: Sequence[str], indent: int = 2) -> None:
+    for line in lines[:_MOST_LINES]:
+        print(" " * indent + line)
+    if len(lines) > _MOST_LINES:
+        print(" " * indent + f"and {len(lines) - _MOST_LINES} more; --json has all")
+
+
+def _print_rarest(n_products: str, products_with: dict[str, str]) -> None:
+    print(f"{count_text(n_products)} products; the features that fewest of them have:")
+    every = int(Decimal(n_products))
+    numbers = [(int(Decimal(digits)), label) for label, digits in products_with.items() if digits != "0"]
+    for n, label in sorted(numbers, key=lambda one: one[0])[:5]:
+        share = 100 * (n * 10**6 // every) / 10**6
+        print(f"  {share:7.3f} %  {label}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return some(names, range(len(names)))
+
+
+def _proved(why: dict[str, Any]) -> str:
+    n_rules = len(why["rules"])
+    return f" ({counted(n_rules, 'rule')}, {'the fewest' if why['smallest'] else 'perhaps not the fewest'}):"
+
+
+def _print_rules(why: dict[str, Any], *, indent: int = 2) -> None:
+    _print_lines(why["rules"], indent)
+
+
+def difference_facts(found: ModelDifference) -> dict[str, Any]:
+    """Return what the JSON of a difference says."""
+    return {
+        "command": "model diff",
+        "method": "satisfiability",
+        "status": "optimal" if found.edit else "feasible",
+        "edit": None if found.edit is None else str(found.edit),
+        "possible_edits": [str(edit) for edit in found.edits],
+        "added": list(found.added),
+        "removed": list(found.removed),
+        "lost": _product(found, found.lost),
+        "gained": _product(found, found.gained),
+        "unsure": list(found.unsure),
+    }
+
+
+def _product(found: ModelDifference, selected: Mask | None) -> list[str] | None:
+    return None if selected is None else [found.names[i] for i in np.flatnonzero(selected).tolist()]
+
+
+def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
+    """Print a difference for people."""
+    if facts["edit"]:
+        print(f"{facts['edit'].capitalize()}: {_MEANING[Edit(facts['edit'])]}.")
+    else:
+        unsure = all_of(f"whether products were {kind}" for kind in facts["unsure"])
+        print(f"Stopped ({facts['limit']}) before it was known {unsure}: {any_of(facts['possible_edits'])}.")
+    for kind in ("added", "removed"):
+        if facts[kind]:
+            print(f"{kind} features  {_listed(facts[kind])}")
+    for kind, path in (("lost", first), ("gained", second)):
+        if facts[kind] is not None:
+            print(f"{kind}: only {path} has the product {_listed(facts[kind]) or 'without any feature'}")

@@ -1,1 +1,0 @@
-"""What the commands say that look into a feature model."""

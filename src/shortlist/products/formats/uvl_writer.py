@@ -1,0 +1,211 @@
+"""Feature models and products as UVL."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from shortlist.errors import BadInputError
+from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
+from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
+from shortlist.products.formats.written_model import WrittenModel, distinct_names, rewritten
+
+_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_MOST_LEVELS = 1_000
+"""Levels of a tree in UVL, where every line of a level is indented by it."""
+_RESERVED = {
+    *(
+        "features",
+        "constraints",
+        "imports",
+        "include",
+        "namespace",
+        "or",
+        "alternative",
+        "optional",
+        "mandatory",
+    ),
+    *("cardinality", "constraint", "true", "false", "sum", "avg", "len", "floor", "ceil", "as"),
+    *("Boolean", "Integer", "Real", "String"),
+}
+
+
+def uvl_model(model: FeatureModel) -> WrittenModel:
+    """Return a model as UVL; reading it back gives the same products.
+
+    A model without a tree gets an abstract root that is selected in every product, with all features optional
+    below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
+    repeat get their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double
+    quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
+    distinct; names of attributes are made distinct with further ones.
+
+    Raises
+    ------
+    BadInputError
+        If two names are the same once they are made fit for UVL, or the tree has more than 1,000 levels.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
+    >>> print(uvl_model(model).text.expandtabs(2), end="")
+    features
+      Shop
+        optional
+          "Pop-ups"
+    """
+    names = _names(model.labels)
+    fit = distinct_names(model.attributes, lambda name: _bare(_quoted(name)))
+    attributes = {fit[name]: dict(column) for name, column in model.attributes.items()}
+    constraints = [
+        formula_text(c.formula, names, linear=lambda node: _weighted(node, attributes))
+        for c in model.constraints
+    ]
+    if model.clauses is not None:
+        for clause in model.clauses:
+            formula: Formula = Or(tuple(map(Literal, clause)))
+            constraints.append(formula_text(formula, names))
+    lines = [f"namespace {_quoted(model.name)}", ""] if model.name and "\n" not in model.name else []
+    lines += ["features", *_tree_lines(model, names, attributes)]
+    if constraints:
+        lines += ["constraints", *(f"\t{constraint}" for constraint in constraints)]
+    variables = {_bare(name): variable for variable, name in enumerate(names, start=1)}
+    if model.root is None:
+        variables[_root_name(names)] = 0
+    own = len(attributes) - len(model.attributes)
+    notes = (
+        *rewritten(int(model.root is None), "root", "added, as the format needs a tree"),
+        *rewritten(own, "linear comparison", "written over attributes of their own, weight_1 and so on"),
+    )
+    return WrittenModel("\n".join(lines) + "\n", variables, notes)
+
+
+def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
+    """Return one product as a UVL model: its features at their places, all mandatory, no constraints.
+
+    Examples
+    --------
+    >>> from shortlist.products.feature_models.model import make_group, make_model
+    >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
+    >>> print(product_text(model, [True, False, True]).expandtabs(2), end="")
+    features
+      Shop
+        mandatory
+          Cash
+    """
+    names = _names(model.labels)
+    groups = [
+        Group(group.parent, (child,), GroupKind.MANDATORY, 1, 1)
+        for group in model.groups
+        for child in group.children
+        if selected[child]
+    ]
+    chosen = [i for i in range(model.n_features) if selected[i]]
+    root = model.root
+    if root is None:
+        names = [*names, _root_name(names)]
+        root = len(names) - 1
+        groups = [Group(root, (i,), GroupKind.MANDATORY, 1, 1) for i in chosen]
+    return "\n".join(["features", *_lines_below(root, groups, names, {})]) + "\n"
+
+
+def _tree_lines(model: FeatureModel, names: list[str], attributes: dict[str, dict[int, Value]]) -> list[str]:
+    braces = _braces(model, attributes)
+    if model.root is not None:
+        return _lines_below(model.root, model.groups, names, braces)
+    root = model.n_features
+    groups = [Group(root, (i,), GroupKind.OPTIONAL, 0, 1) for i in range(root)]
+    return _lines_below(root, groups, [*names, _root_name(names)], {**braces, root: " {abstract}"})
+
+
+def _lines_below(
+    root: int, groups: Sequence[Group], names: Sequence[str], braces: dict[int, str]
+) -> list[str]:
+    """Return the lines of a tree; neighbouring mandatory and optional features share a heading."""
+    below: dict[int, list[tuple[str, list[int]]]] = {}
+    for group in groups:
+        headings = below.setdefault(group.parent, [])
+        single = group.kind in {GroupKind.MANDATORY, GroupKind.OPTIONAL}
+        heading = (
+            f"[{group.lower}..{group.upper}]" if group.kind is GroupKind.CARDINALITY else group.kind.value
+        )
+        if single and headings and headings[-1][0] == heading:
+            headings[-1][1].extend(group.children)
+        else:
+            headings.append((heading, list(group.children)))
+    lines = []
+    stack: list[tuple[int, int | str]] = [(1, root)]
+    while stack:
+        depth, entry = stack.pop()
+        if depth > 2 * _MOST_LEVELS:
+            raise BadInputError(
+                f"a model can be written as UVL with up to {_MOST_LEVELS:,} features below each other, got "
+                "more. Write it as DIMACS."
+            )
+        if isinstance(entry, str):
+            lines.append("\t" * depth + entry)
+            continue
+        lines.append("\t" * depth + names[entry] + braces.get(entry, ""))
+        for heading, children in reversed(below.get(entry, ())):
+            stack.extend((depth + 2, child) for child in reversed(children))
+            stack.append((depth + 1, heading))
+    return lines
+
+
+def _braces(model: FeatureModel, attributes: dict[str, dict[int, Value]]) -> dict[int, str]:
+    parts: dict[int, list[str]] = {feature: ["abstract"] for feature in model.abstract}
+    for name, column in attributes.items():
+        for feature, value in column.items():
+            parts.setdefault(feature, []).append(f"{_quoted(name)} {_value(value)}")
+    return {feature: f" {{{', '.join(texts)}}}" for feature, texts in parts.items()}
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    text = " ".join(value.split())
+    return '"' + text.replace('"', "'") + '"' if "'" in text else f"'{text}'"
+
+
+def _weighted(node: Linear, attributes: dict[str, dict[int, Value]]) -> str:
+    """Write a linear comparison over a new attribute that holds its coefficients."""
+    number = 1
+    while f"weight_{number}" in attributes:
+        number += 1
+    name = f"weight_{number}"
+    pairs = zip(node.variables, node.coefficients, strict=True)
+    attributes[name] = {variable - 1: Decimal(factor) for variable, factor in pairs}
+    if not attributes[name]:
+        attributes[name] = {0: Decimal(0)}
+    bound = str(node.upper) if node.upper >= 0 else f"0 - {-node.upper}"
+    return f"sum({name}) <= {bound}"
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    fit = [_quoted(label) for label in labels]
+    if len(set(fit)) < len(fit):
+        twice = next(name for name in fit if fit.count(name) > 1)
+        raise BadInputError(
+            f"`names` must differ in UVL, but two become {twice}. Rename one: UVL has no dots and "
+            "double quotes in names."
+        )
+    return fit
+
+
+def _quoted(name: str) -> str:
+    if _SIMPLE.fullmatch(name) and name not in _RESERVED:
+        return name
+    return '"' + re.sub(r'["\n\r.]', "_", name) + '"'
+
+
+def _bare(name: str) -> str:
+    """Return a name as it is read: without the quotes around it."""
+    return name[1:-1] if name.startswith('"') else name
+
+
+def _root_name(names: Sequence[str]) -> str:
+    name = "every_product"
+    while name in names:
+        name += "_"
+    return name

@@ -1,1 +1,0 @@
-"""Feature models as files: one writer for each format."""

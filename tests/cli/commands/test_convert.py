@@ -1,0 +1,116 @@
+"""`shortlist model convert`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.products.attributes.attribute_files import read_attributes
+from shortlist.products.formats import read_model
+from shortlist.tables.files import read_table_file
+from tests.cli.refusals import refusals, refuse
+from tests.cli.running import shortlist
+from tests.products.oracles import named_products
+
+SLICED_MODEL = """features
+    Phone
+        mandatory
+            Screen
+                alternative
+                    Small {cost 2.5}
+                    Big
+        optional
+            GPS
+            "Wi-Fi, fast"
+constraints
+    GPS => Big
+"""
+
+
+def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
+    (folder / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
+    words = ["m.uvl", "--out", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep", "names.txt"]
+    refused = shortlist("model", "slice", *words, cwd=folder)
+    assert refused.returncode == 2
+    assert "--keep names no feature: 'fast'" in refused.stderr or "'Wi-Fi'" in refused.stderr
+    words[4:5] = ["Small", "--keep", "Wi-Fi, fast"]
+    run = shortlist("model", "slice", *words, cwd=folder)
+    assert run.stdout.splitlines() == [
+        "3 rules kept, and 1 new clause in place of the other rules, by elimination.",
+        "4 features written to s.uvl as uvl.",
+        "Proved: the file has the slice's products.",
+    ]
+    kept = {"Phone", "Small", "GPS", "Wi-Fi, fast"}
+    cut = read_model(folder / "s.uvl")
+    assert named_products(cut) == {p & kept for p in named_products(read_model(folder / "m.uvl"))}
+    assert list(cut.attributes["cost"]) == [cut.labels.index("Small")]
+
+
+def test_json_says_how_it_was_found(folder: Path) -> None:
+    words = ["m.uvl", "--out", "s.sxfm", "--keep", "GPS,Small", "--json"]
+    facts = json.loads(shortlist("model", "slice", *words, cwd=folder).stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
+    assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
+    assert facts["changes"][0] == "1 root added, as the format needs a tree"
+
+
+@refusals("""
+                              | --keep must name a feature at least, got none. Add --keep NAME.
+    --keep GSP                | --keep names no feature: 'GSP'. Did you mean 'GPS'?
+    --keep GPS --time-limit 0 | --time-limit must be
+""")
+def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, folder: Path) -> None:
+    refuse("model", "slice", "m.uvl", "--out", "s.uvl", *words, message=message, cwd=folder)
+
+
+MODEL = """features
+    Phone
+        mandatory
+            Screen {cost 2.5}
+                [1..2]
+                    Small
+                    Big
+                    Huge
+        optional
+            GPS {cost 3, note '=1+1'}
+            NFC
+constraints
+    NFC => Big
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(MODEL, encoding="utf-8")
+    return tmp_path
+
+
+def test_what_a_format_cannot_hold_is_told_and_the_products_are_proved(folder: Path) -> None:
+    run = shortlist("model", "convert", "m.uvl", "--out", "m.xml", cwd=folder)
+    assert run.returncode == 0
+    assert run.stdout.splitlines() == [
+        "7 features written to m.xml as featureide.",
+        "  1 group written as optional features with constraints",
+        "Proved: the file has the same products.",
+    ]
+    assert named_products(read_model(folder / "m.xml")) == named_products(read_model(folder / "m.uvl"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_attributes_go_along_as_a_table(ending: str, folder: Path) -> None:
+    words = ["m.uvl", "--out", "m.cnf", "--out", f"a.{ending}", "--json"]
+    facts = json.loads(shortlist("model", "convert", *words, cwd=folder).stdout)
+    assert (facts["status"], facts["proved"], facts["format"]) == ("optimal", True, "dimacs")
+    assert "2 attributes left out: cost and note" in facts["changes"]
+    columns = read_attributes(folder / f"a.{ending}", read_model(folder / "m.cnf")).columns
+    assert columns["cost"] == {1: "2.5", 5: "3"}
+    assert columns["note"] == {5: "=1+1"}
+    questions = ["--objectives", "min cost, max selected", "--set", "default=cost=0", "--out"]
+    tables = []
+    for given in (["m.uvl"], ["m.cnf", "--attributes", f"a.{ending}"]):
+        assert (
+            shortlist("configure", *given, *questions, f"{len(given)}.{ending}", cwd=folder).returncode == 0
+        )
+        tables.append(read_table_file(folder / f"{len(given)}.{ending}").iloc[:, :3])
+    assert tables[0].equals(tables[1])
+    assert list(tables[0].columns) == ["point", "objective: min cost", "objective: max selected"]

@@ -1,0 +1,80 @@
+"""`shortlist datasets`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.datasets.registry import public_set, public_sets
+from shortlist.datasets.shipped import SHIPPED
+from shortlist.tables.learning import read_table
+from tests.cli.refusals import refusals, refuse
+from tests.cli.running import shortlist
+from tests.datasets.originals import original_of, table_rows
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_every_set_is_listed_with_where_it_is(tmp_path: Path) -> None:
+    run = shortlist("datasets", "list", cwd=tmp_path)
+    assert run.returncode == 0
+    lines = {line.split()[0]: line for line in run.stdout.splitlines()}
+    assert list(lines) == [*SHIPPED, *public_sets()]
+    assert "always there" in lines["iris"]
+    assert "to fetch" in lines["spambase"]
+    assert "from a folder only" in lines["parkinsons"]
+    facts = json.loads(shortlist("datasets", "list", "--json", cwd=tmp_path).stdout)
+    assert [fact["name"] for fact in facts["public"]] == list(public_sets())
+
+
+def test_a_set_is_shown_with_its_licence_and_its_hash(tmp_path: Path) -> None:
+    run = shortlist("datasets", "show", "heart_failure_clinical_records", cwd=tmp_path)
+    assert run.returncode == 0
+    for part in ("CC BY 4.0", "299", "9c73cea7468ff5d5", "https://archive.ics.uci.edu/", "time"):
+        assert part in run.stdout
+    local = shortlist("datasets", "show", "musk-v1", cwd=tmp_path)
+    assert "none whose SHA-256 is known" in local.stdout
+
+
+@refusals("""
+    fetch spambas             | Did you mean 'spambase'
+    fetch musk-v1             | musk-v1 cannot be fetched, since no hash of its original is known
+    fetch wdbc --data .       | must hold the file wdbc.data
+    fetch wdbc --data nowhere | --data must be a folder, got 'nowhere'
+""")
+def test_what_cannot_be_is_one_sentence(tmp_path: Path, words: list[str], message: str) -> None:
+    refuse("datasets", *words, message=message, cwd=tmp_path)
+
+
+def test_a_machine_without_a_network_is_told_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def offline(*_: object, **__: object) -> None:
+        raise OSError(101, "Network is unreachable")
+
+    monkeypatch.setattr("socket.create_connection", offline)
+    run = shortlist("datasets", "fetch", "spambase", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (74, "")
+    assert "Network is unreachable. Is this machine online?" in run.stderr
+    assert "put spambase.data into a folder, and fetch it with --data FOLDER" in run.stderr
+
+
+def test_a_set_that_was_not_fetched_says_how(tmp_path: Path) -> None:
+    run = shortlist("prune", "example:spambase", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "the example spambase must be fetched first: shortlist datasets fetch spambase." in run.stderr
+    assert "example must be one of" in shortlist("prune", "example:spambas", cwd=tmp_path).stderr
+
+
+def test_a_fetched_set_is_an_example(data_folder: Path, tmp_path: Path) -> None:
+    data_set = public_set("heart-failure-clinical-records")
+    assert data_set.source is not None
+    (tmp_path / data_set.source.file).write_bytes(original_of(data_set, table_rows(data_set, data_folder)))
+    run = shortlist("datasets", "fetch", data_set.name, "--data", ".", "--json", cwd=tmp_path)
+    facts = json.loads(run.stdout)
+    assert facts["fetched"]
+    assert Path(facts["file"]).is_file()
+    assert read_table("example:heart-failure-clinical-records").shape == (299, 13)

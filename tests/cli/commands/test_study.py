@@ -1,0 +1,184 @@
+"""`shortlist study`, and commands that are killed and gone on with."""
+
+import itertools
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.studies.kills import timeless
+from shortlist.papers import product_comparison
+from shortlist.products.configuration import found_front
+from shortlist.runs import open_study
+from shortlist.runs.studies.cache import studies_in_cache
+from tests.cli.killed import kill_after
+from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
+from tests.cli.running import shortlist
+
+SOLREP = [*CONFIGURE, "--method", "solrep", "--set", "points=6"]
+RUNS = [
+    "compare",
+    *COMPARE[1:-4],
+    "--methods",
+    "solrep,ibea",
+    "--set",
+    "points=4",
+    "--set",
+    "seeds=3",
+    "--set",
+    "evaluations=300",
+]
+PROOF = ["prune", "table.csv", "--classifiers", "6", "--objective", "accuracy", "--workers", "1"]
+WALK = ["stage", "example:iris", "--method", "enumerate", "--workers", "1"]
+EVOLVED = ["stage", "example:iris", "--method", "emsco", "--set", "population=20", "--set", "generations=12"]
+RECALL = [*WALK, "--set", "recall=3", "--set", "population=10", "--set", "generations=5"]
+KILLED = {
+    "configure solrep": (SOLREP, [1, 5]),
+    "configure solrep adaptive": ([*SOLREP, "--set", "rule=adaptive"], [4]),
+    "compare": (RUNS, [3, 12]),
+    "compare of pruning": (FOLDS, [1]),
+    "configure satibea": ([*CONFIGURE, "--method", "satibea", "--set", "evaluations=900"], [1, 6]),
+    "configure ibed": ([*CONFIGURE, "--method", "ibed", "--set", "evaluations=900"], [3]),
+    "evolve": (
+        [*EVOLVE[:2], "--set", "generations=8", "--set", "population=10", "--set", "space=networks"],
+        [1, 5],
+    ),
+    "evolve online": (
+        [
+            *EVOLVE[:2],
+            "--set",
+            "generations=8",
+            "--set",
+            "population=10",
+            "--method",
+            "online",
+            "--set",
+            "patience=6",
+        ],
+        [4],
+    ),
+    "prune": (PROOF, [3, 6]),
+    "stage, enumeration": (WALK, [5, 20]),
+    "stage, evolution": (EVOLVED, [2, 9]),
+    "stage --recall": (RECALL, [49]),
+}
+"""Commands, and after how many records each is killed."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n_records"), [(name, n) for name, (_, numbers) in KILLED.items() for n in numbers]
+)
+def test_a_killed_command_is_resumed_to_the_answer_of_an_undisturbed_run(
+    name: str, n_records: int, made: Path, tmp_path: Path
+) -> None:
+    words = [*KILLED[name][0], "--json"]
+    study = tmp_path / "s.db"
+    assert kill_after(n_records, *words, "--study", str(study), cwd=made), "it ended before it was killed"
+    with open_study(study) as opened:
+        kept = opened.results()
+    resumed = shortlist("study", "resume", study, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    with open_study(study) as opened:
+        assert kept.items() <= opened.results().items()
+    fresh = shortlist(*words, "--study", "none", cwd=made)
+    assert timeless(json.loads(resumed.stdout)) == timeless(json.loads(fresh.stdout))
+
+
+@pytest.mark.slow
+def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("shortlist.runs.studies.cache.AFTER_S", 0.0)
+    words = [*RUNS, "--json"]
+    find, calls = found_front.find_front, itertools.count(1)
+
+    def failing(*arguments: Any) -> Any:
+        if next(calls) == 3:
+            raise RuntimeError
+        return find(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(product_comparison, "find_front", failing)
+        assert shortlist(*words, cwd=made).returncode == 70
+    assert len(studies_in_cache()) == 1
+    again = shortlist(*words, "--workers", "2", cwd=made)
+    assert "resumes an earlier run of this command" in again.stderr
+    assert again.returncode == 0, again.stderr
+    assert studies_in_cache() == []
+    assert shortlist(*words, "--study", "none", cwd=made).returncode == 0
+    assert studies_in_cache() == []
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "s.db"
+    run = shortlist(*SOLREP, "--study", path, cwd=made)
+    assert run.returncode == 0, run.stderr
+    return path
+
+
+def test_a_study_is_shown_with_its_command_and_counts(study: Path, tmp_path: Path) -> None:
+    shown = shortlist("study", "show", study, cwd=tmp_path).stdout
+    assert "shortlist configure m.uvl" in shown
+    assert "units finished, 0 failed" in shown
+    facts = json.loads(shortlist("study", "show", study, "--json", cwd=tmp_path).stdout)
+    assert facts["n_done"] == 10
+    assert facts["asked"]["command"] == "configure"
+    assert {"shortlist", "python", "numpy"} <= set(facts["asked"]["versions"])
+    listed = json.loads(shortlist("study", "list", study, "--json", cwd=tmp_path).stdout)
+    assert [one["n_done"] for one in listed["studies"]] == [10]
+    assert str(study) in shortlist("study", "list", study, cwd=tmp_path).stdout
+
+
+def test_a_damaged_study_is_told_and_hides_no_other(study: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(study.read_bytes()[:4096] + b"\xa5" * 40_000)
+    shown = shortlist("study", "show", damaged, cwd=tmp_path)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "is damaged" in shown.stderr
+    listed = shortlist("study", "list", damaged, study, cwd=tmp_path)
+    assert listed.returncode == 0
+    assert str(study) in listed.stdout
+    assert "is damaged" in listed.stderr
+    facts = json.loads(shortlist("study", "list", damaged, study, "--json", cwd=tmp_path).stdout)
+    assert [one["n_done"] for one in facts["studies"]] == [10]
+    assert "is damaged" in facts["unread"][0]
+
+
+def test_a_time_limit_begins_anew_and_says_so(made: Path, tmp_path: Path) -> None:
+    words = [*SOLREP, "--study", str(tmp_path / "s.db"), "--time-limit", "1000"]
+    first, again = (shortlist(*words, cwd=made) for _ in range(2))
+    assert "starts again" not in first.stderr
+    assert "the time limit starts again" in again.stderr
+
+
+def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(study)) as file:
+        file.execute("UPDATE asked SET value = ? WHERE name = 'words'", (json.dumps(["prune", "evil.csv"]),))
+        file.commit()
+    run = shortlist("study", "resume", study, cwd=tmp_path)
+    assert run.returncode == 2
+    assert "was not noted by your Shortlist on this machine" in run.stderr
+    assert "type it: shortlist prune evil.csv" in run.stderr
+
+
+def test_what_cannot_be_resumed_is_one_sentence(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # others left studies in that of all tests
+    missing = shortlist("study", "show", "no.db", cwd=tmp_path)
+    assert (missing.returncode, missing.stderr) == (
+        2, "shortlist: no.db cannot be read: No such file or directory. Check the path.\n",
+    )  # fmt: skip
+    with open_study(tmp_path / "bare.db"):
+        pass
+    assert "holds no command" in shortlist("study", "resume", "bare.db", cwd=tmp_path).stderr
+    other = shortlist("study", "clear", study, cwd=tmp_path)
+    assert (other.returncode, study.exists()) == (2, True)
+    assert "is no study of the cache" in other.stderr
+    assert shortlist("study", "list", cwd=tmp_path).stdout == "There is no study.\n"

@@ -1,0 +1,315 @@
+"""The dialogue of `shortlist configure --interactive`, as scripts."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shortlist.cli import dialogue as module
+from shortlist.cli.deciding_lines import Deciding, act
+from tests.cli.running import Ran, shortlist
+
+MODEL = """features
+    Phone {cost 10}
+        mandatory
+            Screen
+                alternative
+                    Basic {cost 2}
+                    HD {cost 5.5}
+        optional
+            GPS {cost 4}
+            Camera {cost 3}
+constraints
+    Camera => HD
+"""
+ASKED = [
+    "configure",
+    "m.uvl",
+    "--objectives",
+    "min cost, max selected",
+    "--set",
+    "default=cost=0",
+    "--interactive",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(MODEL)
+    return tmp_path
+
+
+def typed(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, lines: str, *options: str, asked: list[str] = ASKED
+) -> Ran:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+        return shortlist(*asked, *options, cwd=folder)
+
+
+def test_a_configuration_from_the_first_line_to_the_last(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    lines = """open
+cost gps
+stage design
+by Anna
+select GPS
+# a comment
+why Camera
+cost Camera
+select HD
+deselect Basic
+decided
+undo 2
+left
+finish by min cost
+save phone.config
+save phone.json
+quit
+open
+"""
+    run = typed(monkeypatch, folder, lines, "--limit", "cost<=18")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (
+        run.stdout.splitlines()
+        == """3 of 6 features are open; 3 products are left.
+  min cost: 12 to 16
+  max selected: 4 features to 3 features
+Type help for what can be typed.
+Basic, HD, GPS
+now, 3 products are left
+  min cost: 12 to 16
+  max selected: 4 features to 3 features
+GPS selected, 1 product is left
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+GPS deselected, 2 products are left
+  min cost: 12 to 15.5
+  max selected: 3 features to 3 features
+Decisions from now on belong to stage design.
+Decisions from now on are made by Anna.
+GPS is selected (stage design, by Anna).
+2 features follow: in: Basic; out: HD
+0 of 6 features are open; 1 product is left.
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+Camera is out, as the opposite contradicts these (the fewest):
+  limit cost<=18: the others leave at least 18.5, and all that is asked at least 22.5
+  every product has Phone
+  Camera => HD (line 12)
+now, 1 product is left
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+Camera selected: cannot be had
+Camera deselected, 1 product is left
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+HD cannot be selected, as these contradict it (the fewest):
+  GPS is selected (stage design, by Anna); without it, cost can be 15.5
+  limit cost<=18: the others leave at least 19.5
+  every product has Phone
+Basic cannot be deselected, as these contradict it (the fewest):
+  GPS is selected (stage design, by Anna); without it, cost can be 15.5
+  limit cost<=18: the others leave at least 19.5
+  every product has Phone
+  Screen is mandatory below Phone
+  exactly one of Basic, HD below Screen
+GPS is selected (stage design, by Anna)
+there is 1 step to take back, got 2. Take back fewer.
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+min cost: 16, proved.
+0 of 6 features are open; 1 product is left.
+  min cost: 16 to 16
+  max selected: 4 features to 4 features
+The product is saved to phone.config.
+Saved to phone.json.""".splitlines()
+    )
+    assert (folder / "phone.config").read_text().count('manual="selected"') == 4
+    kept = json.loads((folder / "phone.json").read_text())
+    assert [stage["name"] for stage in kept["stages"]] == ["design"]
+    assert kept["stages"][0]["decisions"][0] == {"feature": "GPS", "decision": "selected", "by": "Anna"}
+    assert kept["stages"][0]["decisions"][-1]["by"] == "shortlist, min cost"
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("slect GPS", "a line must begin with select, deselect, why, open, decided, cost, left, undo, stage, by, save, load, finish, help or quit, got 'slect'. Did you mean 'select'?"),
+        ("zzzzzz", "got 'zzzzzz'. Type help for a list."),
+        ("select", "name a feature, such as: select GPS. Type open for those that are left."),
+        ("select GPX", "the line names no feature: 'GPX'. Did you mean 'GPS'?"),
+        ("why GPS", "GPS is open: nothing that is known decides it."),
+        ("undo", "there are 0 steps to take back, got 1."),
+        ("undo two", "undo takes a number of steps, such as: undo 2; got 'two'."),
+        ("undo 0", "steps must be "),
+        ("save", "name a file, such as: save decisions.json."),
+        ("save d.txt", "the file must end in .json, .csv, .uvl or .config, got 'd.txt'."),
+        ("save no/d.csv", "its folder does not exist"),
+        ("save m.uvl", "the file m.uvl is the same file as MODEL, and would overwrite it."),
+        ("save d.config", "a product has no open features, got 4. Decide them, or type: finish by min cost."),
+        ("load", "name a file, such as: load decisions.json."),
+        ("load gone.json", "gone.json cannot be read: No such file or directory."),
+        ("load m.uvl", "m.uvl:1: decisions must be JSON, or a table with the columns feature and decision"),
+        ("finish", "say by what to finish, such as: finish by min cost."),
+        ("finish by cost", "objectives must read like 'min cost, max selected', got 'cost'"),
+        ("finish by min cost, max selected", "finish takes one objective"),
+        ("finish by min price", "there is no objective 'price'."),
+        ("select GPS\nselect GPS", "GPS is selected already. Decide another one."),
+        ("open xyz", "none"),
+        ("decided", "nothing"),
+        ("stage", "Decisions from now on have no stage."),
+        ("by", "From now on decisions carry no name."),
+        ("stage x\x1b[2Ky", "a stage must be one line of text without control characters, got 'x\\x1b[2Ky'."),
+        ("by x\u2028y", "a name must be one line of text without control characters, got 'x\\u2028y'."),
+        ("help", "select FEATURE "),
+    ],
+)  # fmt: skip
+def test_a_line_that_cannot_be_followed_is_one_sentence_and_the_dialogue_goes_on(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, line: str, answer: str
+) -> None:
+    run = typed(monkeypatch, folder, f"{line}\nopen\n")
+    assert run.returncode == 0, run.stderr
+    assert answer in run.stdout
+    assert "Traceback" not in run.stdout
+    assert any(text.startswith("Basic, HD") for text in run.stdout.splitlines())
+    assert sorted(path.name for path in folder.iterdir()) == ["m.uvl"]
+
+
+def test_what_was_decided_and_not_saved_is_said_as_lines_that_can_be_typed_again(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    first = typed(monkeypatch, folder, "select GPS\ndeselect HD\n")
+    said = first.stdout.partition("Decided and not saved:\n")[2]
+    assert said == "  select GPS\n  deselect HD\n"
+    again = typed(monkeypatch, folder, f"{said}save d.csv\nquit\n")
+    assert "not saved" not in again.stdout
+    assert (folder / "d.csv").read_text() == ("feature,decision,stage,by\nGPS,selected,,\nHD,deselected,,\n")
+    loaded = typed(monkeypatch, folder, "load d.csv\nload d.csv\nundo\n")
+    assert "3 features follow: in: Basic; out: " in loaded.stdout or "follow" in loaded.stdout
+    assert "The file decides nothing new." in loaded.stdout
+    assert loaded.stdout.splitlines()[-1].startswith("4 of 6 features are open")
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "said"),
+    [
+        pytest.param(
+            "select GPS\n", 0, "Decided and not saved:\n  select GPS\n", id="what was decided is said"
+        ),
+        pytest.param("open\n", 130, "", id="nothing was decided"),
+    ],
+)
+def test_an_interruption_ends_the_dialogue(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, lines: str, code: int, said: str
+) -> None:
+    def interrupted() -> Iterator[str]:
+        yield from lines.splitlines()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "typed_lines", interrupted)
+    run = shortlist(*ASKED, cwd=folder)
+    assert run.returncode == code
+    assert run.stdout.endswith(said)
+    assert run.stderr == ("shortlist: interrupted; nothing was decided.\n" if code else "")
+
+
+def test_an_error_that_nobody_foresaw_loses_no_decision(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def fails(deciding: Deciding, line: str) -> Deciding:
+        if line == "fail":
+            raise ArithmeticError
+        return act(deciding, line)
+
+    monkeypatch.setattr(module, "act", fails)
+    run = typed(monkeypatch, folder, "select GPS\ndeselect HD\nfail\n")
+    assert run.returncode == 70
+    said = "Decided and not saved:\n  select GPS\n  deselect HD\nshortlist: something went wrong"
+    assert run.stderr.startswith(said)
+
+
+def test_json_is_one_object_with_the_state_and_what_was_answered(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    run = typed(
+        monkeypatch, folder, "stage design\nselect GPS\nselect GPX\n", "--json", "--limit", "cost<=18"
+    )
+    facts = json.loads(run.stdout)
+    assert run.returncode == 0
+    assert (facts["command"], facts["method"], facts["status"]) == ("configure", "interactive", "feasible")
+    assert facts["decisions"] == [{"feature": "GPS", "decision": "selected", "stage": "design", "by": ""}]
+    assert (facts["selected"], facts["open"]) == (["Phone", "Screen", "Basic", "GPS"], [])
+    assert (facts["n_products"], facts["complete"], facts["saved"]) == ("1", True, False)
+    assert facts["values_left"][1] == {
+        "name": "selected", "sense": "max", "ideal": 4, "ideal_bound": 4, "worst": 4, "worst_bound": 4,
+    }  # fmt: skip
+    assert [one["line"] for one in facts["dialogue"]] == ["stage design", "select GPS", "select GPX"]
+    assert facts["dialogue"][2]["answer"][0].startswith("the line names no feature: 'GPX'.")
+    assert "GPS is selected (stage design)." in run.stderr
+
+
+def test_what_the_command_line_decides_is_decided_first(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    (folder / "first.csv").write_text("feature,decision\nHD,deselected\n")
+    run = typed(monkeypatch, folder, "decided\n", "--decisions", "first.csv", "--select", "GPS")
+    assert run.stdout.splitlines()[0] == "2 features follow: in: Basic; out: Camera"
+    assert "HD is deselected (stage first)\nGPS is selected\n" in run.stdout
+    none = typed(monkeypatch, folder, "", "--limit", "cost<=1")
+    assert none.returncode == 2
+    assert "no product is left: limit cost<=1: the others leave at least 10" in none.stderr
+
+
+def test_a_model_without_attributes_is_configured_too(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / "plain.uvl").write_text("features\n    Shop\n        optional\n            Card\n")
+    run = typed(monkeypatch, folder, "select Card\n", asked=["configure", "plain.uvl", "--interactive"])
+    assert run.returncode == 0
+    assert "  min selected: 1 feature to 2 features" in run.stdout
+    assert "note: Objectives by default: min selected." in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--method", "exact"],
+            "--method belongs to the search for a front. Leave it out.",
+        ),
+        (["--out", "f.parquet", "--seed", "3"], "--seed and --out belong to the search for a front"),
+        (["--study", "none"], "--study belongs to the search"),
+        (["--set", "max-nodes=3"], "--set max-nodes must be at least 16"),
+        (["--time-limit", "-1"], "--time-limit must be a number of seconds above 0"),
+    ],
+)
+def test_options_of_a_search_do_not_go_with_a_dialogue(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, options: list[str], message: str
+) -> None:
+    run = typed(monkeypatch, folder, "open\n", *options)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
+    assert message in run.stderr
+
+
+def test_stages_in_files_are_part_of_the_question_of_a_front(folder: Path) -> None:
+    (folder / "design.csv").write_text("feature,decision,by\nGPS,selected,Anna\n")
+    (folder / "sales.json").write_text(
+        '{"format": "shortlist decisions", "version": 1, "stages": [{"name": "sales", "decisions": '
+        '[{"feature": "Basic", "decision": "selected"}]}]}'
+    )
+    asked = [*ASKED[:-1], "--decisions", "design.csv", "--json"]
+    facts = json.loads(shortlist(*asked, "--decisions", "sales.json", cwd=folder).stdout)
+    assert facts["ranges"]["cost"] == [16, 16]
+    assert facts["decisions"] == [
+        {"feature": "GPS", "decision": "selected", "stage": "design", "by": "Anna"},
+        {"feature": "Basic", "decision": "selected", "stage": "sales", "by": ""},
+    ]
+    (folder / "late.csv").write_text("feature,decision\nPhone,selected\nCamera,selected\n")
+    run = shortlist(*asked, "--decisions", "sales.json", "--decisions", "late.csv", cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == (
+        "shortlist: late.csv: Camera cannot be selected: Basic is selected (stage sales); exactly one of Basic, "
+        "HD below Screen; Camera => HD (line 12) contradict this.\n"
+    )
