@@ -25,7 +25,8 @@ _HEADINGS = {
     "binary": r"binar(?:y|ies)|bin",
     "end": r"end",
     "refused": (
-        r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints|general\s++constraints|gencons"
+        r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints"
+        r"|general\s++constraints|gencons"
     ),
 }
 _HEADING = re.compile(
