@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from tests.cli.running import shortlist
@@ -50,7 +51,11 @@ EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--set", "points=3"]
 SOLVE = ["solve", "p.lp", "--objectives", "min cost, max value"]
+ANSWERED = ["answers.csv", "--target", "truth"]
 WRITING = {
+    "panel --out": ["panel", *ANSWERED, "--out", "w.json"],
+    "panel --out of a front": ["panel", *ANSWERED, "--out", "w.parquet"],
+    "panel --report": ["panel", *ANSWERED, "--report", "w.html"],
     "prune --out": [*PRUNE, "--out", "w.joblib"],
     "prune --out of a front": [*FRONT, "--out", "w.joblib"],
     "compare --out of pruning": [*FOLDS, "--out", "w.parquet"],
@@ -124,6 +129,7 @@ ADDING = {
 """Commands that add to a file while they work."""
 
 PRINTING = {
+    "panel compare": ["panel", "compare", "panel.json", *ANSWERED],
     "predict": ["predict", "model.joblib", "table.csv"],
     "configure": [*CONFIGURE, "--json"],
     "solve": [*SOLVE, "--json"],
@@ -142,11 +148,21 @@ def fill(folder: Path) -> None:
     """Put a table, models of every kind and a front into a folder."""
     rows = pd.DataFrame({"a": [i / 2 for i in range(60)], "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
+    said = [["no", "yes", "yes"][(i + j) % 3] for i in range(60) for j in range(4)]
+    answers = pd.DataFrame(np.reshape(said, (60, 4)), columns=["one", "two", "three", "truth"])
+    answers.to_csv(folder / "answers.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
     (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
     exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
     stages = [*STAGE, "--out", "stages.joblib"]
-    for words in ([*PRUNE, "--out", "model.joblib"], exact, stages, [*CONFIGURE, "--out", "front.parquet"]):
+    panel = ["panel", *ANSWERED, "--out", "panel.json"]
+    for words in (
+        panel,
+        [*PRUNE, "--out", "model.joblib"],
+        exact,
+        stages,
+        [*CONFIGURE, "--out", "front.parquet"],
+    ):
         run = shortlist(*words, cwd=folder)
         assert run.returncode == 0, run.stderr

@@ -320,7 +320,6 @@ def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from shortlist.results.front import Front
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.results.proof import Proof, ProofKind
     >>> front = Front.from_points(
