@@ -80,7 +80,7 @@ class SolRepOptions(ProgramOptions):
         What solves programs; see :func:`shortlist.runs.workers.open_workers`.
     """
 
-    n_points: Annotated[int, "Reference points, 0 for the ends of the front only."] = 1000
+    n_points: Annotated[int, "Number of reference points; 0 for the ends of the front only."] = 1000
     rule: Annotated[str, "Where the reference points lie: hit-and-run or adaptive."] = "hit-and-run"
     objective: Annotated[str | None, "Objective that each program minimises; default the widest."] = None
     solve_limit_s: Annotated[float | None, "Time limit of each program, in seconds; default none."] = None

@@ -33,8 +33,8 @@ def solve_front(
     Parameters
     ----------
     C : array-like or sparse, shape (n_objectives, n_columns), or a model
-        What a unit of each column adds to each objective: decimals of at most nine places. Instead, a model of
-        Pyomo, whose active objectives all count; or of linopy, see
+        What a unit of each column adds to each objective: decimals of at most nine places. Instead, a model
+        of Pyomo, whose active objectives all count; or of linopy, see
         :func:`shortlist.programs.modelling.from_linopy`.
     A : array-like or sparse, shape (n_rows, n_columns), or LinearConstraint, or several of them, optional
         Rows; without any, only the bounds limit the columns.

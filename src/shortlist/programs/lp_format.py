@@ -24,7 +24,10 @@ _HEADINGS = {
     "integer": r"generals?|gen|integers?|int",
     "binary": r"binar(?:y|ies)|bin",
     "end": r"end",
-    "refused": r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints|general\s++constraints|gencons",
+    "refused": (
+        r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints"
+        r"|general\s++constraints|gencons"
+    ),
 }
 _HEADING = re.compile(
     "|".join(f"(?P<{kind}>{words})" for kind, words in reversed(_HEADINGS.items())) + r"(?![^\s])",

@@ -45,9 +45,13 @@ DEFAULTS = {
     "--method": {"prune": "exact", "stage": "auto", "configure": "auto", "evolve": "offline"},
     "--objectives": {"stage": "three of seven; a product line has its own attributes"},
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
-    "--seed": {"configure": "0 by the method, which refuses a seed that it does not use"},
+    "--seed": {
+        "configure": "0 by the method, which refuses a seed that it does not use",
+        "solve": "likewise",
+    },
     "--workers": {
         "configure": "1 by the method, which refuses workers that it does not use",
+        "solve": "likewise",
         "compare": "1, as runs side by side are timed",
         "reproduce": "1, as runs side by side are timed",
     },

@@ -77,8 +77,8 @@ def verify(
     table: Annotated[
         str,
         typer.Argument(
-            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front the program or "
-            "the feature model that it is of."
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front the program "
+            "or the feature model that it is of."
         ),
     ],
     *,

@@ -103,8 +103,8 @@ def _proof_facts(proof: "CompletenessProof | None", path: Path | None) -> dict[s
 def _proof_sentence(proof: "CompletenessProof", path: Path | None) -> str:
     checked = "dratify has followed every step" if proof.checked else "any checker of DRAT can follow it"
     return (
-        f"A proof of {len(proof.steps):,} steps that {proof.formula.n_clauses:,} clauses contradict each other "
-        f"is in {path}, and the clauses beside it; {checked}."
+        f"A proof of {len(proof.steps):,} steps that {proof.formula.n_clauses:,} clauses contradict each "
+        f"other is in {path}, and the clauses beside it; {checked}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether any solution lies in one of many boxes of objective space: by bounds that add up, then by a solver."""
+"""Whether a solution lies in one of many boxes of objective space: by sums of integers, then by a solver."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

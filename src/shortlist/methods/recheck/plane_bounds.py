@@ -1,10 +1,11 @@
 """Bounds on weighted objectives that hold by adding up integers, whatever a solver said.
 
-With any multipliers λ of the rows, and weights w of the objectives that are at least 0, every solution x has
-``w f(x) = λ A x + (w C - λ A) x``, which is at least what the limits of the rows and the bounds of the columns
-leave to each term (weak duality; Neumaier & Shcherbina 2004 make such bounds safe against rounding). A linear
-program proposes the multipliers. They are rounded to integers, and the bound is added up in integers, so
-nothing rests on the solver: bad multipliers give a weak bound, never a wrong one.
+With any multipliers λ of the rows, and weights w of the objectives that are at least 0, every solution x
+has ``w f(x) = λ A x + (w C - λ A) x``. That is at least what the limits of the rows and the bounds of the
+columns leave to each term, by weak duality. Neumaier & Shcherbina (2004) make such bounds safe against
+rounding in the same way. A linear program proposes the multipliers. They are rounded to integers, and the
+bound is added up in integers, so nothing rests on the solver: bad multipliers give a weak bound, never a
+wrong one.
 """
 
 import math

@@ -123,7 +123,8 @@ def prove_completeness(question: Question, front: Front, *, budget: Budget) -> C
         steps = tuple(solver.get_proof() or ())
     if answer is None:
         raise BadInputError(
-            f"the time limit of {budget.time_text} must be enough for a proof by clauses, and is not. Raise it."
+            f"the time limit of {budget.time_text} must be enough for a proof by clauses, and is not. "
+            "Raise it."
         )
     if answer:
         raise BadInputError("the front is not complete, by a product that no point of it dominates.")
