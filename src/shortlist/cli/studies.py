@@ -129,6 +129,8 @@ def digest_of(paths: Iterable[Named]) -> str:
 
 def remove_answered() -> None:
     """Remove the studies of the cache whose answer the user has."""
+    if not answered:
+        return
     from shortlist.runs.studies.study_file import remove_study
 
     while answered:

@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 
@@ -122,6 +120,7 @@ def _note_words_among_numbers(
 
     Cells with the marker are no words.
     """
+    import numpy as np
     import pandas as pd
 
     wrong: dict[str, tuple[int, int]] = {}

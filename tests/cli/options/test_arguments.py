@@ -31,6 +31,10 @@ from shortlist.multistage.presets import preset
 from shortlist.multistage.problem.costs import feature_costs, read_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.panels import load_panel
+from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.logs.log_columns import LogColumns
+from shortlist.panels.logs.reading import read_log
 from shortlist.papers.paper import reproduce as run_again
 from shortlist.papers.product_comparison import check_methods, compare_products
 from shortlist.papers.pruning_comparison import compare_methods
@@ -80,6 +84,8 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
                 read_table, split_target, compare_methods, compare_stage_methods],
     "stage": [read_table, split_target, MultiStageClassifier, EmscoOptions, feature_costs, read_costs, preset, recall,
               stage_table, stage_classifier],
+    "panel": [read_log, LogColumns, PanelOptions, choose_panels],
+    "panel compare": [load_panel, read_log, LogColumns, PanelOptions, choose_panels],
     "front show": [Front.load, Front.pick],
     "front diff": [Front.load, front_differences],
     "report": [result_page, read_model],
@@ -111,6 +117,8 @@ NOT_TYPED = {
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
+    "classes", "columns", "confidence_suffix", "content", "demand", "epoch", "input_tokens", "label_suffix", "latency_suffix",
+    "log", "n_folds", "output_tokens", "paths", "price_suffix",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 

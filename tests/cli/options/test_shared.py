@@ -23,6 +23,7 @@ MEANINGS = {
         "reproduce": "a folder of tables; elsewhere a file",
         "prune": "a front, a model or both; elsewhere a file",
         "stage": "a front, a model or both; elsewhere a file",
+        "panel": "a panel, its front, or both",
         "export": "a policy, and what answers by it",
         "model convert": "a model, and its attributes",
     },
@@ -31,6 +32,12 @@ MEANINGS = {
     "--costs": {
         "prune": "prices of classifiers; elsewhere of features",
         "compare": "prices of judges or of features",
+        "panel": "prices of judges",
+        "panel compare": "prices of judges",
+    },
+    "--target": {
+        "panel": "a column or field of a log, which is mostly found",
+        "panel compare": "likewise",
     },
 }
 """Commands in which a flag means something else than elsewhere, with what it means."""
@@ -43,7 +50,11 @@ DEFAULTS = {
         "report": "must be given",
     },
     "--method": {"prune": "exact", "stage": "auto", "configure": "auto", "evolve": "offline"},
-    "--objectives": {"stage": "three of seven; a product line has its own attributes"},
+    "--objectives": {
+        "stage": "three of seven; a product line has its own attributes",
+        "panel": "accuracy and price",
+        "panel compare": "accuracy and price",
+    },
     "--time-limit": {"prune": "60 s for a proof; elsewhere by the method, or none"},
     "--seed": {
         "configure": "0 by the method, which refuses a seed that it does not use",
@@ -56,6 +67,8 @@ DEFAULTS = {
         "reproduce": "1, as runs side by side are timed",
     },
     "--pick": {
+        "panel": "by --max-price",
+        "panel compare": "by --max-price",
         "prune": "ideal, which every front has; stages have a rule of their own",
         "front show": "none unless it is asked for",
         "front pick": "by the front, and by the options beside it",

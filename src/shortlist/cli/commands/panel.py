@@ -31,7 +31,7 @@ def panel(
     policy: PolicyOptions,
     promised: PromiseOptions,
     seed: Seed = 0,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP} of the search.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; none by default.")] = None,
     out: Annotated[
         list[Path] | None,
         output("the panel if it ends in .json, its front if in .parquet, .csv or .xlsx; may be given twice."),

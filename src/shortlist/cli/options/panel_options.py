@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LogFiles = Annotated[
     list[str],
     typer.Argument(
-        help="Logs of answers: tables, wide or long, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
+        help="Logs of answers: wide or long tables, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
     ),
 ]
 
