@@ -30,7 +30,7 @@ from shortlist.products.feature_models.model import (
 )
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.expressed import expressed
-from shortlist.products.formats.written_model import WrittenModel, distinct_names, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, distinct_names, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}

@@ -17,7 +17,7 @@ from shortlist.products.feature_models.model import (
 )
 from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.expressed import expressed, is_clause
-from shortlist.products.formats.written_model import WrittenModel, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 
 _LINE = re.compile(r"(\s*+):([rmog]?)(?:\s(.*))?", re.DOTALL)
