@@ -19,7 +19,7 @@ from shortlist.runs.cancellation import Cancellation
 from tests.products import oracles, strategies
 
 KINDS = [str(kind) for kind in WRITABLE]
-MODELS = Path(__file__).parents[1] / "models"
+MODELS = Path(__file__).parent / "models"
 
 
 @pytest.mark.parametrize("second", KINDS)

@@ -19,7 +19,7 @@ from tests.papers.small_emsco import SMALL_EMSCO
 SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
 SMALL_FIRST = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[4])!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from shortlist.papers.papers import PAPERS
 from tests.papers.small_emsco import SMALL_EMSCO
 PAPERS["emsco"] = SMALL_EMSCO
