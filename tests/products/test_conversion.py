@@ -20,7 +20,7 @@ from tests.examples import examples
 from tests.products import oracles, strategies
 
 KINDS = [str(kind) for kind in WRITABLE]
-MODELS = Path(__file__).parents[1] / "models"
+MODELS = Path(__file__).parent / "models"
 
 
 @pytest.mark.parametrize("second", KINDS)

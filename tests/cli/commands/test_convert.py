@@ -27,28 +27,34 @@ constraints
 """
 
 
-def test_a_slice_is_a_model_with_the_cut_products(folder: Path) -> None:
-    (folder / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
+@pytest.fixture
+def sliced(tmp_path: Path) -> Path:
+    (tmp_path / "m.uvl").write_text(SLICED_MODEL, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_slice_is_a_model_with_the_cut_products(sliced: Path) -> None:
+    (sliced / "names.txt").write_text("GPS\n\nphone\n", encoding="utf-8")
     words = ["m.uvl", "--out", "s.uvl", "--keep", "Small, Wi-Fi, fast", "--keep", "names.txt"]
-    refused = shortlist("model", "slice", *words, cwd=folder)
+    refused = shortlist("model", "slice", *words, cwd=sliced)
     assert refused.returncode == 2
     assert "--keep names no feature: 'fast'" in refused.stderr or "'Wi-Fi'" in refused.stderr
     words[4:5] = ["Small", "--keep", "Wi-Fi, fast"]
-    run = shortlist("model", "slice", *words, cwd=folder)
+    run = shortlist("model", "slice", *words, cwd=sliced)
     assert run.stdout.splitlines() == [
         "3 rules kept, and 1 new clause in place of the other rules, by elimination.",
         "4 features written to s.uvl as uvl.",
         "Proved: the file has the slice's products.",
     ]
     kept = {"Phone", "Small", "GPS", "Wi-Fi, fast"}
-    cut = read_model(folder / "s.uvl")
-    assert named_products(cut) == {p & kept for p in named_products(read_model(folder / "m.uvl"))}
+    cut = read_model(sliced / "s.uvl")
+    assert named_products(cut) == {p & kept for p in named_products(read_model(sliced / "m.uvl"))}
     assert list(cut.attributes["cost"]) == [cut.labels.index("Small")]
 
 
-def test_json_says_how_it_was_found(folder: Path) -> None:
+def test_json_says_how_it_was_found(sliced: Path) -> None:
     words = ["m.uvl", "--out", "s.sxfm", "--keep", "GPS,Small", "--json"]
-    facts = json.loads(shortlist("model", "slice", *words, cwd=folder).stdout)
+    facts = json.loads(shortlist("model", "slice", *words, cwd=sliced).stdout)
     assert (facts["command"], facts["method"], facts["status"]) == ("model slice", "elimination", "optimal")
     assert (facts["n_features"], facts["n_new_clauses"], facts["format"]) == (2, 1, "sxfm")
     assert facts["changes"][0] == "1 root added, as the format needs a tree"
@@ -59,8 +65,8 @@ def test_json_says_how_it_was_found(folder: Path) -> None:
     --keep GSP                | --keep names no feature: 'GSP'. Did you mean 'GPS'?
     --keep GPS --time-limit 0 | --time-limit must be
 """)
-def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, folder: Path) -> None:
-    refuse("model", "slice", "m.uvl", "--out", "s.uvl", *words, message=message, cwd=folder)
+def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, sliced: Path) -> None:
+    refuse("model", "slice", "m.uvl", "--out", "s.uvl", *words, message=message, cwd=sliced)
 
 
 MODEL = """features

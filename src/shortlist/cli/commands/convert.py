@@ -1,4 +1,4 @@
-"""`shortlist model convert`: a feature model in another format."""
+"""`shortlist model convert` and `model slice`: a feature model in another format, or of fewer features."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -14,7 +14,7 @@ from shortlist.products.feature_models.model import FeatureModel
 from shortlist.source import Source, read_source
 
 if TYPE_CHECKING:
-    from shortlist.products.formats.written_model import WrittenModel
+    from shortlist.products.formats.writing import WrittenModel
 
 
 class Format(StrEnum):

@@ -10,7 +10,7 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
-from shortlist.products.formats.written_model import WrittenModel, rewritten
+from shortlist.products.formats.writing import WrittenModel, rewritten
 from shortlist.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)

@@ -16,7 +16,7 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.formats.written_model import free_name, rewritten
+from shortlist.products.formats.writing import free_name, rewritten
 
 
 @dataclass(frozen=True, eq=False)

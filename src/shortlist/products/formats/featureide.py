@@ -29,7 +29,7 @@ from shortlist.products.feature_models.model import (
     with_details,
 )
 from shortlist.products.formats.expressed import expressed
-from shortlist.products.formats.written_model import WrittenModel, distinct_names, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, distinct_names, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 

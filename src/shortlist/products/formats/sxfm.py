@@ -16,7 +16,7 @@ from shortlist.products.feature_models.model import (
     with_details,
 )
 from shortlist.products.formats.expressed import expressed, is_clause
-from shortlist.products.formats.written_model import WrittenModel, xml_names, xml_text
+from shortlist.products.formats.writing import WrittenModel, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
 from shortlist.source import Source
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shortlist.errors import BadInputError
 from shortlist.products.feature_models.formulas import Formula, Linear, Literal, Or, formula_text
 from shortlist.products.feature_models.model import FeatureModel, Group, GroupKind, Value
-from shortlist.products.formats.written_model import WrittenModel, distinct_names, rewritten
+from shortlist.products.formats.writing import WrittenModel, distinct_names, rewritten
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MOST_LEVELS = 1_000
