@@ -298,6 +298,6 @@ def test_make_touches_no_environment_but_its_own(tmp_path: Path) -> None:
     assert sorted(foreign.rglob("*")) == before
 
 
-def test_at_most_sixty_names_are_public() -> None:
+def test_at_most_sixty_five_names_are_public() -> None:
     names = {name for package in LAZY for name in importlib.import_module(package).__all__}
-    assert len(names) <= 60
+    assert len(names) <= 65

@@ -1,19 +1,22 @@
 """Every command and line of Python runs, in the order of the page: of tutorials, and of what shows a whole task."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.running import shortlist
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [
     *sorted(page for page in (DOCS / "tutorials").glob("*.md") if page.stem != "index"),
     DOCS / "how-to" / "answers.md",
+    DOCS / "how-to" / "solve.md",
 ]
+FILE = re.compile(r"as `([\w.]+)`:.*?```text\n(.*?)```", flags=re.DOTALL)
+"""A file that a page shows, and its name."""
+
 BLOCK = re.compile(r"```(?P<kind>python|shell)\n(?P<text>.*?)```", flags=re.DOTALL)
 
 
@@ -21,14 +24,7 @@ def _run(line: str, folder: Path) -> None:
     """Run one command as a user would, and show what it said if it failed."""
     words = shlex.split(line)
     assert words[0] == "shortlist"
-    ran = subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = shortlist(*words[1:], cwd=folder)
     assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
     assert ran.stdout.strip()
 
@@ -41,6 +37,8 @@ def test_a_tutorial_runs_from_its_first_block_to_its_last(
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     blocks = list(BLOCK.finditer(page.read_text()))
+    for name, text in FILE.findall(page.read_text()):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     assert {block["kind"] for block in blocks} == {"python", "shell"}
     for block in blocks:
         if block["kind"] == "python":

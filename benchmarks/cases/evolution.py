@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.registry import Case, register
 from shortlist.ensembles.evolution.evolution import evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
-from shortlist.ensembles.evolution.spaces import LinearClassifiers
+from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 
 
 def build(size: int, mode: str) -> Callable[[], Any]:

@@ -19,7 +19,7 @@ from typing import Any
 from shortlist.products import FeatureModel, analyse, read_model
 from shortlist.products.analysis.analysis import Analysis
 from shortlist.products.feature_models.model import GroupKind
-from shortlist.products.feature_models.source import read_source
+from shortlist.source import read_source
 
 LIMIT_S = 60
 FILES = (

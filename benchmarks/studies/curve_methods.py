@@ -9,23 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.studies.streed_trees import streed_trees
+from shortlist.multistage.method_choice import refined_front
 from shortlist.multistage.predict.prediction import FittedStage, StagedModel, confidences, decide_known
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.refined_fronts import refined_front
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, Subclassifiers
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier
-from shortlist.papers.opponents.budgeted_models import BudgetedModel
+from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, BudgetedModel
 from shortlist.papers.opponents.greedy_miser import GreedyMiser
 from shortlist.papers.opponents.lasso import L1Path
 from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
-from shortlist.purchases.stage_classifiers import stage_classifier
+from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.runs import Budget
 

@@ -13,11 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.studies.ensembles import read_eel_table
-from shortlist.ensembles.evolution.ensemble_choice import EnsembleChoice
-from shortlist.ensembles.evolution.evolution import Evolved, evolve
+from shortlist.ensembles.evolution.evolution import EnsembleChoice, Evolved, evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.reference_rows import ReferenceRows
-from shortlist.ensembles.evolution.spaces import LinearClassifiers, Population
+from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from shortlist.ensembles.evolution.spaces import Population
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.class_votes import class_tally, plurality
 from shortlist.runs.budget import Budget

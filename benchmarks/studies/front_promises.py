@@ -17,12 +17,9 @@ from sklearn.datasets import make_classification
 
 from benchmarks.data.uci import read_uci
 from shortlist.errors import LowCoverageWarning
-from shortlist.guarantees.families import Trial, promise_each
-from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.tails import Demand, tail
-from shortlist.guarantees.thresholds import chances_to_pass, possible_thresholds, promise
+from shortlist.guarantees.guarantee import Demand, Guarantee, tail
+from shortlist.guarantees.thresholds import Trial, chances_to_pass, possible_thresholds, promise, promise_each
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.judging_rows import encoded_rows
 from shortlist.multistage.predict.stage_answers import (
     StageAnswers,
     answers_of_model,
@@ -32,6 +29,7 @@ from shortlist.multistage.predict.stage_answers import (
 )
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.multistage.validation_split import encoded_rows
 
 N_DRAWS, N_CHOOSE, N_CALIBRATE, N_ROWS = 2000, 150, 150, 20_000
 N_POINTS, N_LEVELS = 12, 20

@@ -30,8 +30,7 @@ from shortlist.papers.product_lines import (
     published_product,
     stored_points,
 )
-from shortlist.pareto.dominance import nondominated_unique
-from shortlist.pareto.indicators import hypervolume, scaled, spread
+from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front

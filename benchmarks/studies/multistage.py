@@ -19,7 +19,7 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.papers.stage_problems import (
+from shortlist.papers.landscapes import (
     PAPER_EXAMPLE,
     SETS,
     example_problem,

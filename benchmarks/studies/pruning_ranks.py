@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
+from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.papers.pruning import measure_pool
 from shortlist.papers.pruning_comparison import Fold, fold_pool, stratified_folds

@@ -25,8 +25,8 @@ from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.multistage.windows.climbing import WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
-from shortlist.papers.stage_problems import stage_rows
-from shortlist.pareto.indicators import hypervolume
+from shortlist.papers.landscapes import stage_rows
+from shortlist.pareto import hypervolume
 from shortlist.runs import Budget
 from shortlist.runs.clock import processor_seconds
 

@@ -16,6 +16,7 @@ PACKAGES = {
     "shortlist.ensembles": "Pruned and evolved ensembles",
     "shortlist.multistage": "Multi-stage classifiers",
     "shortlist.products": "Product lines",
+    "shortlist.panels": "Panels of judges",
     "shortlist.milp": "Integer programs and solvers",
     "shortlist.runs": "Budgets, progress and units of work",
     "shortlist": "The front door",

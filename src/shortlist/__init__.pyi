@@ -10,8 +10,8 @@ from shortlist.ensembles.estimators.evolved_ensemble import (
 )
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
-from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
@@ -37,6 +37,7 @@ from shortlist.products.configuration.requirements import read_requirements as r
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
+from shortlist.programs.arrays import solve_front as solve_front
 from shortlist.results.front import Front as Front
 from shortlist.results.objective import (
     Limit,  # noqa: F401

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.studies.cost_curves import at_costs, chosen_within, compared, margin, surest
+from tests.examples import examples
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), data=st.data())
 def test_of_equally_sure_rows_each_is_as_likely_to_be_answered(
     rows: list[tuple[int, bool]], data: st.DataObject

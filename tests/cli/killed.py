@@ -1,42 +1,54 @@
 """Commands that are killed after a number of records of their study."""
 
+import contextlib
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-KILLING = """
-import os, signal, sys
-from shortlist.runs.studies import study
+FORKING = multiprocessing.get_context("forkserver")
+"""A process that imports once what commands need; every command that is killed is a fork of it."""
+FORKING.set_forkserver_preload(["shortlist.cli.main", "sklearn.ensemble", "pyarrow.parquet", "numba"])
 
-left = int(sys.argv.pop(1))
 
-def counted(method):
-    def call(self, *arguments, **named):
-        global left
-        result = method(self, *arguments, **named)
-        if self.keeps:
-            left -= 1
-            if left == 0:
+def kill_after(n_records: int, *words: str, cwd: Path, first: Callable[[], None] | None = None) -> bool:
+    """Run a command that is killed after so many records; return whether it was, and did not end before.
+
+    In its process `first` is called before the command begins.
+    """
+    process = FORKING.Process(target=_run_counted, args=(n_records, words, cwd, dict(os.environ), first))
+    process.start()
+    process.join(300)
+    assert process.exitcode in {0, -signal.SIGKILL}, process.exitcode
+    return process.exitcode != 0
+
+
+def _run_counted(
+    left: int, words: list[str], cwd: Path, environment: dict[str, str], first: Callable[[], None] | None
+) -> None:
+    from shortlist.cli.main import run_command
+    from shortlist.runs.studies import study
+
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: study.Study, *arguments: Any, **named: Any) -> Any:
+            nonlocal left
+            result = method(self, *arguments, **named)
+            left -= self.keeps
+            if self.keeps and left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    return call
+            return result
 
-keep = study.Study.keep
-study.Study.record = counted(study.Study.record)
-study.Study.keep = counted(lambda self, *words, **named: keep(self, *words, **named | {"now": True}))
-from shortlist.cli.main import run_command
-run_command()
-"""
-"""Runs the command line behind a number, and kills the process after so many records."""
+        return call
 
-
-def kill_after(n_records: int, *words: str, cwd: Path, first: str = "") -> bool:
-    """Run a command that is killed so, after the lines `first`; return whether it was, and did not end before."""
-    run = subprocess.run(
-        [sys.executable, "-c", first + KILLING, str(n_records), *words], cwd=cwd, check=False, timeout=300,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ}, text=True,
-    )  # fmt: skip
-    assert run.returncode in {0, -signal.SIGKILL}, run.stderr
-    return run.returncode != 0
+    os.environ.update(environment)
+    keep = study.Study.keep
+    at_once: Any = lambda self, *given, **named: keep(self, *given, **named | {"now": True})  # noqa: E731
+    study.Study.record, study.Study.keep = counted(study.Study.record), counted(at_once)  # type: ignore[method-assign]
+    if first:
+        first()
+    sys.argv = ["shortlist", *words]
+    with contextlib.chdir(cwd), Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        run_command()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from tests.cli.running import shortlist
@@ -13,6 +14,22 @@ MODEL = """features
         optional
             GPS {cost 4}
             Camera {cost 2}
+"""
+
+PROGRAM = """Minimize multi-objectives
+ cost:
+  3 x + 2 y
+ value:
+  Weight=-1 5 x + y
+Subject To
+ room: x + y >= 1
+Bounds
+ y <= 3
+Binary
+ x
+General
+ y
+End
 """
 
 PRUNE = ["prune", "table.csv", "--classifiers", "5", "--method", "uwa", "--workers", "1"]
@@ -33,7 +50,12 @@ STAGE = ["stage", "table.csv", "--set", "max-stages=2", "--method", "enumerate",
 EVOLVE = ["evolve", "table.csv", "--set", "generations=2", "--set", "population=10", "--workers", "1"]
 CONFIGURE = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
 COMPARE = ["compare", "m.uvl", *CONFIGURE[2:], "--methods", "solrep", "--set", "points=3"]
+SOLVE = ["solve", "p.lp", "--objectives", "min cost, max value"]
+ANSWERED = ["answers.csv", "--target", "truth"]
 WRITING = {
+    "panel --out": ["panel", *ANSWERED, "--out", "w.json"],
+    "panel --out of a front": ["panel", *ANSWERED, "--out", "w.parquet"],
+    "panel --report": ["panel", *ANSWERED, "--report", "w.html"],
     "prune --out": [*PRUNE, "--out", "w.joblib"],
     "prune --out of a front": [*FRONT, "--out", "w.joblib"],
     "compare --out of pruning": [*FOLDS, "--out", "w.parquet"],
@@ -43,6 +65,8 @@ WRITING = {
     "configure --out": [*CONFIGURE, "--out", "w.parquet"],
     "compare --out": [*COMPARE, "--out", "w.parquet"],
     "compare --report": [*COMPARE, "--report", "w.html"],
+    "solve --out": [*SOLVE, "--out", "w.parquet"],
+    "solve --report": [*SOLVE, "--report", "w.html"],
     "stage --out": [*STAGE, "--out", "w.parquet"],
     "stage --out of a model": [*STAGE, "--out", "w.joblib"],
     "stage use --out": ["stage", "use", "stages.joblib", "--pick", "norm", "--out", "w.joblib"],
@@ -85,6 +109,7 @@ ADDING = {
         "--study",
         "w.db",
     ],
+    "solve --study": [*SOLVE, "--method", "solrep", "--set", "points=3", "--study", "w.db"],
     "evolve --study": [*EVOLVE, "--study", "w.db"],
     "compare --study of stages": [
         "compare",
@@ -104,8 +129,10 @@ ADDING = {
 """Commands that add to a file while they work."""
 
 PRINTING = {
+    "panel compare": ["panel", "compare", "panel.json", *ANSWERED],
     "predict": ["predict", "model.joblib", "table.csv"],
     "configure": [*CONFIGURE, "--json"],
+    "solve": [*SOLVE, "--json"],
     "front show": ["front", "show", "front.parquet"],
     "front diff": ["front", "diff", "front.parquet", "front.parquet"],
     "model info": ["model", "info", "m.uvl"],
@@ -121,10 +148,21 @@ def fill(folder: Path) -> None:
     """Put a table, models of every kind and a front into a folder."""
     rows = pd.DataFrame({"a": [i / 2 for i in range(60)], "b": [i * 7 % 11 for i in range(60)]})
     rows.assign(target=["no"] * 30 + ["yes"] * 30).to_csv(folder / "table.csv", index=False)
+    said = [["no", "yes", "yes"][(i + j) % 3] for i in range(60) for j in range(4)]
+    answers = pd.DataFrame(np.reshape(said, (60, 4)), columns=["one", "two", "three", "truth"])
+    answers.to_csv(folder / "answers.csv", index=False)
     (folder / "m.uvl").write_text(MODEL, encoding="utf-8")
+    (folder / "p.lp").write_text(PROGRAM, encoding="utf-8")
     (folder / "products.csv").write_text("Phone,Screen,GPS,Camera\n1,1,0,1\n", encoding="utf-8")
     exact = ["prune", "table.csv", "--classifiers", "3", "--workers", "1", "--out", "exact.joblib"]
     stages = [*STAGE, "--out", "stages.joblib"]
-    for words in ([*PRUNE, "--out", "model.joblib"], exact, stages, [*CONFIGURE, "--out", "front.parquet"]):
+    panel = ["panel", *ANSWERED, "--out", "panel.json"]
+    for words in (
+        panel,
+        [*PRUNE, "--out", "model.joblib"],
+        exact,
+        stages,
+        [*CONFIGURE, "--out", "front.parquet"],
+    ):
         run = shortlist(*words, cwd=folder)
         assert run.returncode == 0, run.stderr

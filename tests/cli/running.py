@@ -1,15 +1,20 @@
 """The command line, run in the tests' own process: imports are paid once."""
 
 import contextlib
+import functools
 import io
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
 from shortlist.cli import main
 from shortlist.cli.signals import handled, interrupting
+
+COMMAND_OF = functools.cache(typer.main.get_command)
+"""The command is made once, as in a process of its own: to make it takes longer than most refusals."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         contextlib.redirect_stderr(stderr),
         handled(interrupting()),
     ):
+        patch.setattr(typer.main, "get_command", COMMAND_OF)
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:
             main.run_command()

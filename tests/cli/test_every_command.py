@@ -89,8 +89,8 @@ def test_every_option_that_names_a_file_is_known_as_read_or_written() -> None:
         "--out", "--report", "--study", "--certificate",
     }  # fmt: skip
     assert {called(one) for command in COMMANDS.values() for one in files(command)[0]} == {
-        "TABLE", "MODEL", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--costs", "--feature-model", "--attributes", "--decisions", "--model",
-        "--front", "PRODUCTS",
+        "TABLE", "MODEL", "PROGRAM", "FIRST", "SECOND", "FRONT", "FILE", "FILES", "--pool", "--costs", "--feature-model", "--attributes", "--decisions", "--model",
+        "--front", "PRODUCTS", "SAVED",
     }  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def test_a_bad_seed_is_said_before_anything_is_read(folder: Path, words: str, se
 
 JSON = {
     **WRITING,
-    **{name: words for name, words in PRINTING.items() if name.split()[0] in {"front", "model"}},
+    **{name: words for name, words in PRINTING.items() if name.split()[0] in {"front", "model", "panel"}},
 }
 
 

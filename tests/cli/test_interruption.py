@@ -54,11 +54,12 @@ run()
 """The command, which is interrupted twice when its processes run and nobody watches over them yet."""
 
 NEVER_LANDED = """
-import shortlist.runs.workers.driver as driver
-def landed(self, _check_s):
-    self._ended.get()
-    return iter(())
-driver._Trip.landed = landed
+import threading
+from joblib import Parallel
+def retrieve(self):
+    threading.Event().wait()
+    yield
+Parallel._retrieve = retrieve
 from shortlist.cli.entry import run
 run()
 """

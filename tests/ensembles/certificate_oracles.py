@@ -1,8 +1,7 @@
 """Certificates of selections that tests choose."""
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
 from shortlist.ensembles.proofs.cuts.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows

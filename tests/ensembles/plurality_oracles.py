@@ -5,22 +5,22 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.class_weights import (
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import (
     class_weights,
 )
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.pruning.pruning import prune_for
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, rule_oracles
 from tests.ensembles.class_pools import Pool
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=25)
+EXAMPLES = examples(25)
 
 sizes = st.tuples(st.integers(0, 4), st.integers(0, 8))
 

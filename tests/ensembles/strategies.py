@@ -4,10 +4,15 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, named_weights
+from shortlist.ensembles.goals.weights import (
+    CLASS_OBJECTIVES,
+    PRUNING_OBJECTIVES,
+    Weights,
+    class_weights,
+    named_weights,
+)
 from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import CutBound

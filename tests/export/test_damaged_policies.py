@@ -18,8 +18,10 @@ from shortlist.ensembles import make_pool
 from shortlist.ensembles.pools.fitting import as_pool
 from shortlist.export import reader
 from shortlist.export.policies import policy_of, write_policy
+from shortlist.panels.policy import Final
 from shortlist.saved_models import SavedModel
 from tests.export.test_no_answer import of_judges, of_stages
+from tests.panels.made import log_of, panel_of_kind
 
 N_MUTATIONS = 1_000
 ODD: list[Any] = [
@@ -60,6 +62,13 @@ def of_others() -> SavedModel:
     )
 
 
+def of_panel(kind: str) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    log = log_of(rng, n_judges=4)
+    plain = panel_of_kind(rng, log, kind, 2, Final("hand-over", 3.0)).plain()
+    return {name: value for name, value in plain.items() if name != "digest"}
+
+
 SOURCES: dict[str, Callable[[], Any]] = {
     "members": of_members,
     "others": of_others,
@@ -68,6 +77,8 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "threshold": lambda: of_judges("threshold", promised=False),
     "means": lambda: of_judges("calibrated mean", promised=False),
     "stages": lambda: of_stages()[0],
+    "panel by scores": lambda: of_panel("scores"),
+    "panel by votes": lambda: of_panel("majority counted settled"),
 }
 """One policy of every kind, with most kinds of members."""
 
@@ -75,9 +86,15 @@ SOURCES: dict[str, Callable[[], Any]] = {
 @functools.cache
 def example(source: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A policy, and rows for it: with everything, with gaps, and with nothing."""
-    policy = json.loads(json.dumps(policy_of(SOURCES[source]())))
+    made = SOURCES[source]()
+    policy = json.loads(json.dumps(made if isinstance(made, dict) else policy_of(made)))
     rows: list[dict[str, Any]] = [{}]
-    if policy["kind"] == "judges":
+    if policy["kind"] == "panel":
+        names = [judge["name"] for judge in policy["judges"]]
+        for word in [*policy["classes"], None, "Error 429"]:
+            rows.append({names[0]: word} | {f"{name}.label": word for name in names[1:]})
+            rows.append({f"{name}.confidence": "0.9" for name in names} | dict.fromkeys(names, word))
+    elif policy["kind"] == "judges":
         said = [policy["classes"], policy["classes"][::-1], [None] * 2]
         for labels in said:
             row: dict[str, Any] = {}
@@ -203,9 +220,9 @@ def test_what_is_no_policy_is_refused_in_a_sentence(content: str, tmp_path: Path
 @pytest.mark.parametrize("value", [10**400, -(10**400), [1], {"a": 1}, (1, 2), b"1", {1}, 1j, object()])
 def test_a_value_that_is_none_is_refused_by_name(source: str, value: Any) -> None:
     policy, rows = example(source)
-    name = next(iter(rows[1]))
+    name = next(iter(rows[2]))
     with pytest.raises(reader.ReaderError, match=f"'{name}' must"):
-        reader.answer(policy, rows[1] | {name: value})
+        reader.answer(policy, rows[2] | {name: value})
 
 
 @pytest.mark.parametrize("row", [None, [], "a", 7])
@@ -221,7 +238,7 @@ def test_a_policy_that_was_changed_by_hand_is_told_by_its_digest(tmp_path: Path)
     assert told(reader.load(str(tmp_path / "p.json")), rows) == told(policy, rows)
     written["answer_from"] = 0.0
     (tmp_path / "p.json").write_text(json.dumps(written), encoding="utf-8")
-    with pytest.raises(reader.ReaderError, match="its digest is of another one"):
+    with pytest.raises(reader.ReaderError, match="a digest that is not that of its content"):
         reader.load(str(tmp_path / "p.json"))
     del written["digest"]  # who means it leaves the digest out
     (tmp_path / "p.json").write_text(json.dumps(written), encoding="utf-8")

@@ -44,6 +44,8 @@ SAID: dict[str, dict[str, Any]] = {
     "unknown": dict.fromkeys(JUDGES, "Error 429"),
 }
 """What the judges say of a row; who is not there was not asked."""
+NOBODY = {"silent", "not asked", "only one asked", "unknown"}
+"""Rows that nobody has answered, or too few whatever the ballot."""
 
 
 @functools.cache
@@ -87,63 +89,58 @@ def row_of(kind: str, ballot: str) -> dict[str, Any]:
     return row
 
 
-KINDS = [
-    (kind, ballot)
-    for ballot in BALLOTS
-    for kind in SAID
-    if kind != "unknown" or by_class(ballot)  # a word among probabilities is refused, as it is no number
-]
-
-
 @pytest.mark.parametrize("promised", [False, True])
-@pytest.mark.parametrize(("kind", "ballot"), KINDS)
-def test_every_reader_says_the_same_of_a_row_that_not_all_judges_have_answered(
-    kind: str, ballot: str, promised: bool, tmp_path: Path
+@pytest.mark.parametrize("ballot", BALLOTS)
+def test_every_reader_says_the_same_of_rows_that_not_all_judges_have_answered(
+    ballot: str, promised: bool, tmp_path: Path
 ) -> None:
     saved = of_judges(ballot, promised)
-    policy, row = policy_of(saved), row_of(kind, ballot)
-    frame = pd.DataFrame([{name: row.get(name, NOT_ASKED) for name in saved.features}], dtype=object)
-    told = reader.answer(policy, row)
-
-    nobody = kind in {"silent", "not asked", "only one asked", "unknown"}
-    unsure = promised and (told["confidence"] is None or told["confidence"] < 0.7)
-    too_few = kind == "one" and (ballot == "threshold" or unsure)
-    answered = not (nobody or too_few)
-    assert told["answered"] == answered
-    assert told["label"] == ("harmful" if answered else "REJECT")
-    assert bool(told["needs"]) == (kind in {"not asked", "only one asked"})
-    assert bool(told["unknown"]) == (kind == "unknown")
+    kinds = [kind for kind in SAID if kind != "unknown" or by_class(ballot)]  # no word is a probability
+    policy, rows = policy_of(saved), [row_of(kind, ballot) for kind in kinds]
+    frame = pd.DataFrame(
+        [{name: row.get(name, NOT_ASKED) for name in saved.features} for row in rows], dtype=object
+    )
+    told = [reader.answer(policy, row) for row in rows]
+    for kind, one in zip(kinds, told, strict=True):
+        unsure = promised and (one["confidence"] is None or one["confidence"] < 0.7)
+        answered = not (kind in NOBODY or (kind == "one" and (ballot == "threshold" or unsure)))
+        assert one["answered"] == answered
+        assert one["label"] == ("harmful" if answered else "REJECT")
+        assert bool(one["needs"]) == (kind in {"not asked", "only one asked"})
+        assert bool(one["unknown"]) == (kind == "unknown")
+    labels = [one["label"] for one in told]
 
     estimator = saved.estimator
     early = estimator.predict_early(frame)
-    assert estimator.predict(frame).tolist() == early.labels.tolist() == [told["label"]]
-    assert early.answered.tolist() == [told["answered"]]
-    assert early.calls.tolist() == [len(told["asked"])]
-    assert list(early.needs) == (told["needs"] or [""])
-    assert estimator.predict_proba(frame)[0] == pytest.approx(told["probabilities"], abs=1e-9)
-    found = unanswered_rows(estimator.committee, frame)
-    assert found.rows[0] == (nobody or (kind == "one" and ballot == "threshold"))
-    assert [found.silent[0], found.unknown[0], bool(found.needs[0])] == [
-        kind == "silent", kind == "unknown", bool(told["needs"]),
-    ]  # fmt: skip
+    assert estimator.predict(frame).tolist() == early.labels.tolist() == labels
+    assert early.answered.tolist() == [one["answered"] for one in told]
+    assert early.calls.tolist() == [len(one["asked"]) for one in told]
+    assert [[name] if name else [] for name in early.needs] == [one["needs"] for one in told]
+    for found, one in zip(estimator.predict_proba(frame), told, strict=True):
+        assert found == pytest.approx(one["probabilities"], abs=1e-9)
+    unanswered = unanswered_rows(estimator.committee, frame)
+    too_few = NOBODY | ({"one"} if ballot == "threshold" else set())
+    assert unanswered.rows.tolist() == [kind in too_few for kind in kinds]
+    assert unanswered.silent.tolist() == [kind == "silent" for kind in kinds]
+    assert unanswered.unknown.tolist() == [kind == "unknown" for kind in kinds]
+    assert [bool(needs) for needs in unanswered.needs] == [bool(one["needs"]) for one in told]
 
     save_model(saved, tmp_path / "m.joblib")
     write_policy(policy, tmp_path / "p.json")
-    marked = frame.map(lambda cell: "?" if cell is NOT_ASKED else cell)
-    pd.concat([marked, marked]).to_csv(tmp_path / "rows.csv", index=False)
+    frame.map(lambda cell: "?" if cell is NOT_ASKED else cell).to_csv(tmp_path / "rows.csv", index=False)
     for options in ([], ["--early-exit"]):
         ran = shortlist(
             "predict", "m.joblib", "rows.csv", "--not-asked", "?", *options, "--out", "a.csv", cwd=tmp_path
         )
         assert ran.returncode == 0, ran.stderr
         out = pd.read_csv(tmp_path / "a.csv", keep_default_na=False)
-        assert out["prediction"].tolist() == [told["label"]] * 2
-        assert ("2 rows of 2 cannot be answered" in ran.stderr) == bool(found.rows[0])
-        if not options and found.rows[0]:
-            assert out["score_fine"].tolist() == ["", ""]
-    assert ("'Error 429' of 'j" in ran.stderr) == (kind == "unknown")
+        assert out["prediction"].tolist() == labels
+        assert f"{unanswered.rows.sum()} rows of {len(kinds)} cannot be answered" in ran.stderr
+        if not options:
+            assert (out["score_fine"] == "").tolist() == unanswered.rows.tolist()
+        assert ("'Error 429' of 'j" in ran.stderr) == ("unknown" in kinds)
     given = list(reader.table_rows(reader.load(str(tmp_path / "p.json")), str(tmp_path / "rows.csv"), "?"))
-    assert reader.answer(policy, given[0]) == told
+    assert [reader.answer(policy, row) for row in given] == told
 
 
 @pytest.mark.parametrize(("least", "needs"), [(0.8, "j4"), (0.99, "")])

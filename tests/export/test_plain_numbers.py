@@ -7,7 +7,8 @@ import pytest
 
 from shortlist import BadInputError
 from shortlist.ensembles import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.evolution.spaces import SPACES, GeneticPrograms
+from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms
+from shortlist.ensembles.evolution.spaces import SPACES
 from shortlist.export import reader
 from shortlist.export.onnx_graph import onnx_of
 from shortlist.export.policies import check_policy, policy_of

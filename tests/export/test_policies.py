@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
@@ -33,6 +33,7 @@ from shortlist.export.policies import (
 )
 from shortlist.multistage import feature_costs, next_step
 from shortlist.saved_models import SavedModel
+from tests.examples import examples
 
 X, CODES = make_classification(300, 5, n_informative=4, n_redundant=1, flip_y=0.1, random_state=0)
 TABLE = pd.DataFrame(X, columns=list("abcde"))
@@ -229,7 +230,7 @@ def test_the_reader_refuses_what_is_no_policy(text: str, message: str, tmp_path:
         reader.load(str(tmp_path / "policy.json"))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 10**6))
 def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int) -> None:
     rows = TABLE[["a", "c", "ward"]]
@@ -247,7 +248,7 @@ def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int
         )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(row=st.integers(0, 99), lost=st.sets(st.sampled_from(["a", "c", "ward"])))
 def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: set[str]) -> None:
     policy, known, failed = policy_of(saved(STAGES)), dict[str, Any](), list[str]()

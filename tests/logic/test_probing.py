@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import without_subsumed
 from shortlist.logic.probing import (
     components_of,
     further_implications,
     implied_by_pairs,
+    propagate,
     shortened,
     without_chained,
 )
-from shortlist.logic.propagation import propagate
 from shortlist.runs import Budget
 from shortlist.runs.cancellation import Cancellation
 from tests.logic.oracles import clause_sets, models
@@ -107,3 +109,45 @@ def test_a_budget_that_has_ended_leaves_everything_as_it_is() -> None:
     clauses = Clauses.from_clauses(3, [(1, -2), (1, 2, 3)])
     assert not len(further_implications(clauses, budget))
     assert list(shortened(clauses, clauses, budget)) == list(clauses)
+
+
+def propagated(clauses: Clauses, literals: list[int]) -> set[int] | None:
+    """Add the last open literal of every clause until nothing changes; None on a contradiction."""
+    true = set(literals)
+    changed = True
+    while changed:
+        changed = False
+        if any(-literal in true for literal in true):
+            return None
+        for clause in clauses:
+            left = {literal for literal in clause if -literal not in true}
+            if not left:
+                return None
+            if len(left) == 1 and not left <= true:
+                true |= left
+                changed = True
+    return None if any(-literal in true for literal in true) else true
+
+
+@given(clauses=clause_sets(), data=st.data())
+def test_propagation_equals_repeating_the_rule(clauses: Clauses, data: st.DataObject) -> None:
+    literal = st.integers(1, clauses.n_variables).flatmap(lambda v: st.sampled_from([v, -v]))
+    given_literals = data.draw(st.lists(literal, max_size=3))
+    # a clause that repeats a literal is a unit by hand, and the watched pair sees two literals: same conclusions
+    distinct = Clauses.from_clauses(clauses.n_variables, [tuple(dict.fromkeys(c)) for c in clauses])
+
+    found = propagate(distinct, given_literals)
+    expected = propagated(distinct, given_literals)
+
+    assert found.consistent == (expected is not None)
+    if expected is not None:
+        assert set(found.literals) == expected
+
+
+def test_an_empty_clause_is_a_contradiction() -> None:
+    assert not propagate(Clauses.from_clauses(1, [()])).consistent
+
+
+def test_unknown_variables_are_refused() -> None:
+    with pytest.raises(BadInputError, match=r"variables 1 to 2, got \[3\]"):
+        propagate(Clauses.from_clauses(2, []), [3])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -30,13 +30,14 @@ from shortlist.milp.backends.highs import Highs
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
+from tests.examples import examples
 from tests.milp import oracles, strategies
 from tests.milp.solvers import installed_solvers
 
 INSTALLED = list(installed_solvers())
 CONTINUOUS = [name for name in INSTALLED if open_solver(name).handles_continuous]
-SHORT = settings(max_examples=20)
-MEDIUM = settings(max_examples=40)
+SHORT = examples(20)
+MEDIUM = examples(40)
 inf = math.inf
 
 

@@ -263,10 +263,10 @@ class Told:
     def model(self, subset: NDArray[np.bool_]) -> None:
         raise NotImplementedError
 
-    def judging_probabilities(self, subset: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def validation_probabilities(self, subset: NDArray[np.bool_]) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    def judging_least(self, subset: NDArray[np.bool_], rule: RejectRule) -> NDArray[np.float64]:
+    def validation_least(self, subset: NDArray[np.bool_], rule: RejectRule) -> NDArray[np.float64]:
         raise NotImplementedError
 
 

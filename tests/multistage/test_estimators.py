@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris, make_classification
@@ -22,6 +22,7 @@ from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.objective import read_limit
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress
+from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
@@ -73,7 +74,7 @@ class Market:
         return part if self.as_frame else part.to_numpy(dtype=object)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_on_demand_equals_predict_and_buys_exactly_what_is_charged(data: st.DataObject) -> None:
     clf = SHARED[data.draw(st.sampled_from(sorted(SHARED)))]
@@ -367,7 +368,7 @@ def test_it_does_not_matter_where_the_split_puts_a_gap(options: dict[str, Any]) 
         assert len(classifier.predict(gaps)) == 160
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 10**6), point=st.integers(0, 10**6))
 def test_a_row_goes_on_as_far_as_its_features_reach(seed: int, point: int) -> None:
     classifier, X = SHARED["enumerate"], mixed(60, seed=1)[0]
@@ -536,7 +537,7 @@ def test_bad_tables_are_refused() -> None:
     with pytest.raises(BadInputError, match="validation must hold the classes of y"):
         clf.fit(X, y, validation=(X, np.where(y == "ill", "ill", "new")))
     with pytest.raises(
-        BadInputError, match="validation must hold at least two classes to judge by, got 'ill' only"
+        BadInputError, match="validation must hold at least two classes to validate on, got 'ill' only"
     ):
         clf.fit(X, y, validation=(X, ["ill"] * len(X)))
     with pytest.raises(BadInputError, match="X and y must have one entry per row"):

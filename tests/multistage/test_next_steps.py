@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import FAILED
-from shortlist.guarantees.reject_labels import labels_of
+from shortlist.guarantees.cells import FAILED, labels_of
 from shortlist.multistage import MultiStageClassifier, next_step
 from shortlist.multistage.predict.prediction import REJECTED, decide_known
+from tests.examples import examples
 
 X, Y = make_classification(260, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=4)
 TABLE = pd.DataFrame(X, columns=list("abcde"))
@@ -36,7 +36,7 @@ def value(row: int, name: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", MODELS)
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_a_row_that_is_asked_step_by_step_is_answered_as_in_a_table(kind: str, data: st.DataObject) -> None:
     classifier = MODELS[kind]
@@ -71,7 +71,7 @@ def test_the_price_of_a_step_is_what_its_stage_costs_more() -> None:
     assert (step.paid, step.price, step.features) == (spent, 0.0, ())
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(row=st.integers(0, 59), lost=st.sets(st.sampled_from("abcde"), max_size=4), point=st.integers(0, 99))
 def test_what_failed_is_a_gap_and_the_row_goes_on(row: int, lost: set[str], point: int) -> None:
     classifier = MODELS["plain"]

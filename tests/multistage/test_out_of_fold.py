@@ -15,7 +15,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import BadInputError
 from shortlist.multistage import MultiStageClassifier
-from shortlist.multistage.holdout import judged_decisions, measure_judged, split_three, stage_table
+from shortlist.multistage.holdout import (
+    measure_validation_rows,
+    split_three,
+    stage_table,
+    validation_decisions,
+)
 from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Cancellation, Progress, open_study
@@ -84,7 +89,7 @@ def test_every_point_is_measured_by_what_was_fitted_without_the_row_and_answers_
         assignment = classifier.front_.decisions[point].astype(np.int8)
         expected = plain_stages(assignment, kind, 0.75)
         assert classifier.front_.values[point].tolist() == pytest.approx(expected)
-        told = measure_judged(classifier.use(point))
+        told = measure_validation_rows(classifier.use(point))
         assert [told.coverage, told.accuracy, told.cost] == pytest.approx(expected)
         for stage in classifier.model_.stages:
             whole = kind().fit(X[:, stage.subset], Y).predict_proba(X[:, stage.subset])
@@ -112,7 +117,7 @@ def test_the_number_of_workers_changes_nothing(options: dict[str, Any]) -> None:
 def test_raised_thresholds_are_each_classifiers_own() -> None:
     classifier = stages(accuracy_risk=0.5, confidence=0.6).fit(X, Y)
     for point in range(len(classifier.front_)):
-        told = measure_judged(classifier.use(point))
+        told = measure_validation_rows(classifier.use(point))
         expected = classifier.front_.values[point].tolist()
         assert [told.coverage, told.accuracy, told.cost] == pytest.approx(expected)
     assert any(stage.least > 0.6 for stage in classifier.model_.stages)
@@ -126,7 +131,7 @@ def test_raised_thresholds_are_each_classifiers_own() -> None:
 def test_rows_judge_out_of_fold_where_they_are_few(
     options: dict[str, Any], n_rows: int, expected: bool
 ) -> None:
-    assert MultiStageClassifier(**options).judges_out_of_fold(n_rows) is expected
+    assert MultiStageClassifier(**options).validates_out_of_fold(n_rows) is expected
 
 
 def test_the_rules_as_printed_and_rows_that_are_held_out_keep_the_papers_protocol() -> None:
@@ -138,7 +143,7 @@ def test_the_rules_as_printed_and_rows_that_are_held_out_keep_the_papers_protoco
         assert table.n_rows == {"train": 60, "validation": 30, "test": 30}
         assert table.classifier.front_.values.tolist() == by_hand.front_.values.tolist()
         assert table.classifier.predict(X[test]).tolist() == by_hand.predict(X[test]).tolist()
-        assert table.judged == measure_judged(by_hand)
+        assert table.judged == measure_validation_rows(by_hand)
     folded = stage_table(X, Y, stages(random_state=4), seed=4)
     assert folded.n_rows == {"train": 90, "validation": 90, "test": 30, "folds": 5}
     assert folded.test.n_rows == 30
@@ -155,7 +160,7 @@ def test_all_rows_of_a_case_are_in_one_fold_or_part() -> None:
         of_case = {tuple(row): case for row, case in zip(X.tolist(), cases.tolist(), strict=True)}
         for part in rows.parts:
             fitted = {of_case[tuple(row)] for row in part.rows.tolist()}
-            judged = {of_case[tuple(row)] for row in rows.validation_rows[part.judges].tolist()}
+            judged = {of_case[tuple(row)] for row in rows.validation_rows[part.validates].tolist()}
             assert judged
             assert not fitted & judged
     with pytest.raises(BadInputError, match="cases must have one entry per row, got 119 and 120 rows"):
@@ -208,6 +213,6 @@ def test_a_class_with_one_row_fits_and_judges_nothing() -> None:
     assert classifier.problem_.n_rows == len(Y) - 1
     assert 2 not in classifier.problem_.labels
     assert all(2 in part.labels for part in classifier.problem_.decisions.subclassifiers.rows.parts)
-    assert len(judged_decisions(classifier).labels) == len(Y) - 1
+    assert len(validation_decisions(classifier).labels) == len(Y) - 1
     with pytest.raises(BadInputError, match="a class needs at least 2 rows to fit and to choose by"):
         stages().fit(X[:4], np.arange(4))

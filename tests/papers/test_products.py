@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 
 from shortlist.papers.paper import SCALES, Extent, ResultTable, check_extent, reproduce
-from shortlist.papers.product_figures import NAMES, PAPER_3, PAPER_SIZES
 from shortlist.papers.product_lines import SEEDS, SYSTEMS, prepared_question, seed_products
 from shortlist.papers.product_runs import (
     LINUX,
+    NAMES,
+    PAPER_3,
+    PAPER_SIZES,
     measure_complete,
     measure_evolved,
     measure_model,

@@ -11,7 +11,7 @@ import pytest
 
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.errors import BadInputError
-from shortlist.papers import pruning_printed as printed
+from shortlist.papers import pruning_tables as printed
 from shortlist.papers.paper import Extent, ResultTable, reproduce
 from shortlist.papers.pruning import (
     PRUNING,
@@ -22,8 +22,15 @@ from shortlist.papers.pruning import (
     plan_pruning,
     size_of,
 )
-from shortlist.papers.pruning_printed import ACCURACY_METHODS, BALANCED_METHODS
-from shortlist.papers.pruning_tables import CONTENTS, RANKED, by_repeat, mean_ranks, pruning_tables
+from shortlist.papers.pruning_tables import (
+    ACCURACY_METHODS,
+    BALANCED_METHODS,
+    CONTENTS,
+    RANKED,
+    by_repeat,
+    mean_ranks,
+    pruning_tables,
+)
 from tests.papers.made_sets import write_made_set, write_wdbc
 
 SMALLEST = PruningSize(("wdbc", "parkinsons", "musk-v1"), 1, 1, (10,), None, node_limit=1000)

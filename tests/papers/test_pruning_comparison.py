@@ -13,15 +13,13 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 
 from shortlist import BadInputError
+from shortlist.ensembles.estimators.base import rows_to_fit_and_prune
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
-from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
-from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner, OrderedPruner, pruning_methods
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.papers import pruning_comparison as comparison

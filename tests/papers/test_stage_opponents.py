@@ -9,6 +9,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.multistage.presets import SYNTHETIC30
 from shortlist.papers.emsco import EMSCO
+from shortlist.papers.landscapes import paper_table
 from shortlist.papers.paper import Extent, Plan, reproduce
 from shortlist.papers.stage_opponents import (
     OpponentsSize,
@@ -19,7 +20,6 @@ from shortlist.papers.stage_opponents import (
     stage_means,
     sums_of_measures,
 )
-from shortlist.papers.stage_problems import paper_table
 from shortlist.runs import Budget, Work, open_study
 from tests.papers.made_sets import write_made_set
 

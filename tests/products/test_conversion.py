@@ -5,17 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.logic.clauses import Clauses
 from shortlist.products.conversion import convert_model, first_difference
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import WRITABLE, parse_model, read_model, write_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from shortlist.source import Source
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 KINDS = [str(kind) for kind in WRITABLE]
@@ -25,7 +26,7 @@ MODELS = Path(__file__).parent / "models"
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 @given(model=strategies.models(max_features=5))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_every_pair_of_formats_keeps_the_products(first: str, second: str, model: FeatureModel) -> None:
     expected = oracles.named_products(model)
     for kind in (first, second):
@@ -197,7 +198,7 @@ def test_a_text_with_other_products_is_not_given_out(monkeypatch: pytest.MonkeyP
 
 
 @given(model=strategies.models(max_features=4), other=strategies.models(max_features=4))
-@settings(max_examples=60, deadline=None)
+@examples(30)
 def test_other_products_are_never_taken_for_the_same(model: FeatureModel, other: FeatureModel) -> None:
     if model.n_features != other.n_features:
         return

@@ -8,18 +8,19 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.products import FeatureModel, read_model, write_model
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, make_group, make_model
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import written_model
 from shortlist.products.formats.configurations import write_configuration
 from shortlist.products.formats.dimacs import read_dimacs
 from shortlist.products.formats.uvl import read_uvl
+from shortlist.source import Source
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 MODELS = Path(__file__).parent / "models"
@@ -60,7 +61,7 @@ def test_uvl_keeps_attributes_and_abstract_features() -> None:
 
 @pytest.mark.parametrize("kind", ["uvl", "dimacs"])
 @given(model=strategies.models(max_features=6))
-@settings(max_examples=40)
+@examples(40)
 def test_what_is_written_reads_back_with_the_same_products(kind: str, model: FeatureModel) -> None:
     source = Source("model", written_model(model, kind).text)
     again = read_uvl(source) if kind == "uvl" else read_dimacs(source)

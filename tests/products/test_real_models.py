@@ -26,8 +26,8 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.encodings.inequalities import to_program
 from shortlist.products.feature_models.evaluation import are_valid, evaluate
 from shortlist.products.feature_models.names import feature_names
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.sxfm import read_sxfm
+from shortlist.source import Source
 from tests.products import oracles
 from tests.products.program_files import read_program
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from shortlist.cli.result_pages import estimator_parts
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
 from shortlist.ensembles.committees.evidence import EnsembleSelection
-from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.protocol.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts

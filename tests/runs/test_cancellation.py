@@ -3,12 +3,14 @@
 import os
 import pickle
 import signal
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
 from shortlist.runs import Cancellation, cancel_on_interrupt
-from shortlist.runs.cancellation import STOPPING, undisturbed
+from shortlist.runs.cancellation import STOPPING, cancel_copies, undisturbed
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -63,10 +65,47 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
     assert seen == [False]
 
 
-def test_a_copy_in_another_process_is_a_flag_of_its_own() -> None:
+def test_copies_in_other_processes_are_set_along_with_it() -> None:
     flag = Cancellation()
+    early, of_a_copy = (
+        pickle.loads(pickle.dumps(flag)),
+        pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(flag)))),
+    )
+    assert not early.cancelled
     flag.cancel()
-    assert not pickle.loads(pickle.dumps(flag)).cancelled
+    late = pickle.loads(pickle.dumps(flag))
+    assert early.cancelled
+    assert of_a_copy.cancelled
+    assert late.cancelled
+    assert not Cancellation().cancelled
+
+
+def test_the_file_that_sets_copies_goes_with_the_cancellation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    flag = Cancellation()
+    copy = pickle.loads(pickle.dumps(flag))
+    assert list(tmp_path.iterdir()) == []
+    flag.cancel()
+    flag.cancel()
+    assert copy.cancelled
+    assert len(list(tmp_path.iterdir())) == 1
+    del flag
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_copies_on_another_machine_are_set_by_name_those_too_that_come_later() -> None:
+    flag, told = Cancellation(), list[str]()
+    pickled = pickle.dumps(flag)
+    copy, other = pickle.loads(pickled), pickle.loads(pickle.dumps(Cancellation()))
+    with copy.telling(lambda: told.append("copy")):
+        cancel_copies(flag.name)
+    assert told == ["copy"]
+    assert copy.cancelled
+    assert pickle.loads(pickled).cancelled
+    assert not other.cancelled
+    assert not flag.cancelled
 
 
 def test_signals_within_an_undisturbed_block_are_answered_at_its_end() -> None:

@@ -8,8 +8,7 @@ from unittest.mock import patch
 import pytest
 from joblib import parallel_config
 
-from shortlist.runs import Cancellation, Progress, Unit, Work, run_units
-from shortlist.runs.workers import opening
+from shortlist.runs import Cancellation, Progress, Unit, Work, run_units, workers
 
 UNITS = [Unit(f"square {i}", operator.mul, (i, i)) for i in range(6)]
 
@@ -61,7 +60,7 @@ def test_who_leaves_early_waits_for_what_runs_and_hears_nothing_of_the_rest() ->
     units = [Unit(str(i), slow, (i,)) for i in range(40)]
     with (
         parallel_config(backend="threading"),
-        patch.object(opening, "Cancellation", Leaving),
+        patch.object(workers, "Cancellation", Leaving),
         warnings.catch_warnings(action="error"),
     ):
         for key, _ in run_units(units, Work(2)):

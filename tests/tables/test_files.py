@@ -225,6 +225,13 @@ def test_a_word_in_a_column_of_numbers_is_noted_with_its_place(tmp_path: Path) -
     ]
 
 
+def test_an_integer_beyond_every_float_is_a_number_among_others(tmp_path: Path) -> None:
+    path, notes = tmp_path / "t.csv", list[str]()
+    path.write_text(f"a,b\n1,x\n{'9' * 400},y\n", encoding="utf-8")
+    assert read_table_file(path, notes)["a"].astype(str).tolist() == ["1", "9" * 400]
+    assert notes == []
+
+
 def test_what_unpacks_to_too_much_is_refused() -> None:
     assert read_up_to("t.csv.gz", io.BytesIO(b"a,b\n"), most=4) == b"a,b\n"
     with pytest.raises(BadFileError, match=r"t\.csv\.gz unpacks to more than 3 bytes"):

@@ -20,11 +20,14 @@ from shortlist.cli.commands.configure import configure
 from shortlist.cli.commands.convert import convert, slice_
 from shortlist.cli.commands.evolve import evolve
 from shortlist.cli.commands.export import export_policy
+from shortlist.cli.commands.panel import compare as compare_panel
+from shortlist.cli.commands.panel import panel
 from shortlist.cli.commands.predict import predict
 from shortlist.cli.commands.prune import prune
 from shortlist.cli.commands.report import open_result, report
 from shortlist.cli.commands.reproduce import reproduce
 from shortlist.cli.commands.sample import sample
+from shortlist.cli.commands.solve import solve
 from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
@@ -60,10 +63,13 @@ app.command(cls=WithSettings)(evolve)
 app.command()(predict)
 app.command()(verify)
 app.command(cls=WithSettings)(configure)
+app.command(cls=WithSettings)(solve)
 app.command(cls=WithSettings)(compare)
 app.command(cls=WithSettings)(reproduce)
 app.command(cls=WithSettings)(stage)
 app.command("stage use")(use)
+app.command(cls=WithSettings)(panel)
+app.command("panel compare", cls=WithSettings)(compare_panel)
 app.command("export")(export_policy)
 app.command()(report)
 app.command("open")(open_result)

@@ -8,10 +8,11 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
 from shortlist.report.parts import Parts
-from shortlist.results.front import COMMITTEES, STAGED_METHODS, Front
+from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
 
 if TYPE_CHECKING:
+    from shortlist.export.protocols import Protocol
     from shortlist.products.feature_models.model import FeatureModel
 
 KINDS = "a model (.joblib), a front or a comparison (.parquet), or a study (.db)"
@@ -57,6 +58,27 @@ def result_page(
             f"a feature model goes with a front of products, and {path} is none. Leave it out."
         )
     return page(f"{title}: {path.name}", parts, following=following)
+
+
+def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
+    """Return saved stages, or a panel, as a protocol to print.
+
+    Raises
+    ------
+    BadInputError
+        If the file is neither.
+    UntrustedFileError
+        If a model is not the user's own and `trust` is False.
+    """
+    if Path(path).suffix.casefold() == ".json":
+        from shortlist.panels import load_panel
+        from shortlist.panels.protocol import panel_protocol
+
+        return panel_protocol(load_panel(path))
+    from shortlist.export.protocols import protocol_of
+    from shortlist.saved_models import load_model
+
+    return protocol_of(load_model(path, trust=trust))
 
 
 def estimator_parts(estimator: Any) -> tuple[str, Parts]:
@@ -119,6 +141,10 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
         from shortlist.report.fronts import front_page_parts
 
         return "Committees", front_page_parts(front)
+    if PROGRAM in front.extras:
+        from shortlist.report.programs import program_parts
+
+        return "Program", program_parts(front)
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)

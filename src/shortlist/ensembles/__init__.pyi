@@ -20,8 +20,8 @@ from shortlist.ensembles.estimators.evolved_ensemble import (
 )
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner as ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner as FrontPruner
-from shortlist.ensembles.estimators.greedy_pruner import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as BackfittingPruner
+from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import (
@@ -29,21 +29,25 @@ from shortlist.ensembles.evolution.evolution import (
     Generation,  # noqa: F401
 )
 from shortlist.ensembles.evolution.reference_rows import ExactStep  # noqa: F401
+from shortlist.ensembles.evolution.scored_spaces import (
+    GeneticPrograms,  # noqa: F401
+    LinearClassifiers,  # noqa: F401
+    NeuralNetworks,  # noqa: F401
+)
+from shortlist.ensembles.evolution.spaces import RuleSystems  # noqa: F401
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
-from shortlist.ensembles.evolution.spaces.genetic_programs import GeneticPrograms  # noqa: F401
-from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers  # noqa: F401
-from shortlist.ensembles.evolution.spaces.networks import NeuralNetworks  # noqa: F401
-from shortlist.ensembles.evolution.spaces.rules import RuleSystems  # noqa: F401
 from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
-from shortlist.ensembles.pools.families import RidgeCovariance  # noqa: F401
+from shortlist.ensembles.pools.families import (
+    NearestRows,  # noqa: F401
+    RidgeCovariance,  # noqa: F401
+)
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
 from shortlist.ensembles.pools.fitting import make_pool as make_pool
 from shortlist.ensembles.pools.judges import Judge  # noqa: F401
 from shortlist.ensembles.pools.members import Member  # noqa: F401
-from shortlist.ensembles.pools.nearest_rows import NearestRows  # noqa: F401
 from shortlist.ensembles.pools.pool import CrossFittedPool  # noqa: F401
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.rules.backfitting import Backfitted  # noqa: F401
+from shortlist.ensembles.rules.margin_selection import Backfitted  # noqa: F401
 from shortlist.ensembles.rules.orderings import Ordering  # noqa: F401
 from shortlist.ensembles.verification.recheck import Verification  # noqa: F401
 from shortlist.ensembles.verification.recheck import verify as verify

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.evolution.spaces import (
+from shortlist.ensembles.evolution.scored_spaces import (
+    CONSTANT,
+    FUNCTIONS,
     GeneticPrograms,
     LinearClassifiers,
     NeuralNetworks,
-    RuleSystems,
 )
-from shortlist.ensembles.evolution.spaces.genetic_programs import CONSTANT, FUNCTIONS
+from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.pools.encoder import FARTHEST, MISSING, TableEncoder
 from shortlist.errors import BadInputError
 from shortlist.multistage.subclassifiers.encoding import Encoding

@@ -13,9 +13,8 @@ from shortlist._words import all_of
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.committee import MEAN, SHARES, Committee
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.pools.copies import counted_names
 from shortlist.ensembles.pools.encoder import TableEncoder
-from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.members import Member, counted_names
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.export.member_numbers import numbers_of

@@ -1,16 +1,15 @@
 """A protocol as Markdown, and as a page of HTML for paper."""
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from html import escape
-from typing import NamedTuple
 
 from shortlist._words import counted
-from shortlist.export.protocols import Protocol, Rule, Step
+from shortlist.export.protocol_picture import picture
+from shortlist.export.protocols import Protocol, Rule, Step, Wording
 
 MOST_SUMS = 4
-"""Largest number of columns of numbers in a printed table."""
+"""So many columns of numbers at most are side by side in a table, which is as many as paper has room for."""
 
 STYLE = """
 @page { size: A4; margin: 15mm }
@@ -28,11 +27,6 @@ ul { break-inside: avoid; break-before: avoid } svg { max-width: 100%; height: a
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may do for the page: use its style, load nothing, run nothing."""
-
-BEGINNING = """Begin with step 1. Order all that a step lists at once; when the values are there, add up its \
-score, and answer or go on as it says."""
-GAPS = """A person also decides where a value cannot be had and its table has no line for that, and where a \
-word is in no line. A step that knows no value at all answers nothing: go on to the next one."""
 
 Part = tuple[str, object]
 """A kind, and what it holds: ``title``, ``heading`` or ``text`` a sentence, ``list`` sentences, ``table`` its
@@ -74,36 +68,41 @@ def page(protocol: Protocol) -> str:
     )
 
 
+def in_form(protocol: Protocol, ending: str) -> str:
+    """Return a protocol as a file of some ending: text for .md, the flow chart for .svg, or a page."""
+    return {".md": markdown, ".svg": picture}.get(ending, page)(protocol)
+
+
 def _title(protocol: Protocol) -> str:
     return f"Protocol for {protocol.target} in {counted(len(protocol.steps), 'step')}"
 
 
 def _parts(protocol: Protocol) -> Iterator[Part]:
-    names = [amount.name for amount in protocol.steps[0].amounts]
-    head = ["step", "order", *(word for name in names for word in (name, f"{name} by then"))]
+    names, wording = [amount.name for amount in protocol.steps[0].amounts], protocol.wording
+    head = ["step", wording.order, *(word for name in names for word in (name, f"{name} by then"))]
     rows = [
         [str(step.number), ", ".join(step.orders), *(text for one in step.amounts for text in one[1:])]
         for step in protocol.steps
     ]
     yield "title", _title(protocol)
-    yield "text", BEGINNING
+    yield "text", wording.beginning
     yield "picture", None
     yield "table", [head, *rows]
     for step in protocol.steps:
-        yield from _step(step, is_last=step is protocol.steps[-1])
+        yield from _step(step, wording, is_last=step is protocol.steps[-1])
     yield "heading", "At the end"
-    yield "text", "A person decides about a case that no step answers. Nothing is guessed for it."
-    yield "text", GAPS
+    yield "text", wording.end
+    yield "text", wording.gaps
     yield "heading", "What is promised"
     yield "text", protocol.promise
     yield "heading", "The numbers"
     yield "text", protocol.checked
 
 
-def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
+def _step(step: Step, wording: Wording, *, is_last: bool) -> Iterator[Part]:
     amounts = ", ".join(f"{one.name} {one.here}" for one in step.amounts)
     yield "heading", f"Step {step.number}"
-    yield "text", f"Order: {', '.join(step.orders)} ({amounts})."
+    yield "text", f"{wording.order.capitalize()}: {', '.join(step.orders)} ({amounts})."
     if step.sums:
         many = len(step.sums) > 1
         yield "text", "Add up every column:" if many else f"Score for {step.rules[1].answer}, add up:"
@@ -113,15 +112,18 @@ def _step(step: Step, *, is_last: bool) -> Iterator[Part]:
             yield "table", [["feature", "value", *step.sums[side]], *lines]
         if many:
             yield "text", "The total is the sum over all columns of e^(sum - largest sum)."
-    else:
-        no_sum = "The score of this step cannot be added up: ask the model file, which has"
+    elif step.classifier:
+        no_sum = f"The score of this step cannot be added up: ask the {wording.file}, which has"
         yield "text", f"{no_sum} a {step.classifier} here."
     rules = [rule_text(rule) for rule in step.rules]
     if not any(rule.condition for rule in step.rules):
         rules = [
-            "This step never answers." if is_last else "This step never answers: it orders for the next."
+            "This step never answers."
+            if is_last
+            else f"This step never answers: it {wording.order}s for the next."
         ]
-    last = "Otherwise a person decides." if is_last else f"Otherwise go to step {step.number + 1}."
+    end = f"{wording.last[0].lower()}{wording.last[1:]}" if is_last else f"go to step {step.number + 1}"
+    last = f"Otherwise {end}."
     yield "list", [*rules, last]
 
 
@@ -129,7 +131,8 @@ def rule_text(rule: Rule) -> str:
     """Return a rule as a sentence."""
     if not rule.condition:
         return f"This step never answers {rule.answer}."
-    probability = "" if "most probable" in rule.condition else f" (probability {rule.probability})"
+    is_told = "most probable" in rule.condition or not rule.probability
+    probability = "" if is_told else f" (probability {rule.probability})"
     return f"Answer {rule.answer} if {rule.condition}{probability}."
 
 
@@ -150,135 +153,3 @@ def _tagged_table(rows: list[list[str]]) -> str:
     body = "\n".join(f"<tr>{row}</tr>" for row in filled)
     table = f"<table>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
     return f'<div class="wide">{table}</div>'
-
-
-SIZE, LEADING, PADDING = 13, 18, 10
-"""Of text in pixels: how high it is, from line to line, and from the edge of its box."""
-WIDTH, STEP_WIDTH, ANSWER_WIDTH, GAP = 760, 400, 280, 44
-"""Of the picture and its boxes in pixels, and from a step down to the next one."""
-MOST_LINES = 8
-"""Lines of what a step orders, at most."""
-
-NARROW, BROAD = frozenset("ijltfrI.,:;|!'()[] "), frozenset("mwMW@%—…≥")
-
-
-class _Box(NamedTuple):
-    left: float
-    top: float
-    width: float
-    lines: tuple[str, ...]
-
-    @property
-    def height(self) -> float:
-        return LEADING * len(self.lines) + 2 * PADDING
-
-
-def picture(protocol: Protocol) -> str:
-    """Return the flow chart: what each step orders, what it answers, and who decides at the end."""
-    shapes: list[str] = []
-    shortened = False
-    top = 2.0
-    for step in protocol.steps:
-        lines, cut = _step_lines(step)
-        answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
-        shortened |= cut
-        box = _Box(2, top, STEP_WIDTH, lines)
-        answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
-        middle = top + LEADING
-        shapes += [_drawn(box, bold=1), _drawn(answer)]
-        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
-        low = top + max(box.height, answer.height)
-        centre = 2 + STEP_WIDTH / 2
-        shapes.append(_arrow(centre, top + box.height, centre, low + GAP, "otherwise"))
-        top = low + GAP
-    end = _Box(2, top, STEP_WIDTH, ("A person decides",))
-    shapes.append(_drawn(end, bold=1))
-    top += end.height
-    if shortened:
-        shapes.append(
-            _text(2, top + LEADING, "Names with … are shortened or left out: .html and .md have all.")
-        )
-        top += LEADING + PADDING
-    title = escape(f"Protocol for {protocol.target}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top + 4:g}" width="{WIDTH}" '
-        f'height="{top + 4:g}" role="img" font-family="Helvetica, Arial, \'DejaVu Sans\', sans-serif" '
-        f'font-size="{SIZE}">\n<title>{title}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n'
-        + "\n".join(shapes)
-        + "\n</svg>\n"
-    )
-
-
-def _step_lines(step: Step) -> tuple[tuple[str, ...], bool]:
-    names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), STEP_WIDTH)
-    if len(names) > MOST_LINES:
-        names, cut = [*names[: MOST_LINES - 1], "… and more"], True
-    amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], STEP_WIDTH)
-    amounts[-1] = amounts[-1].removesuffix(",")
-    return (f"Step {step.number}: order", *names, *amounts), cut
-
-
-def _short(rule: Rule) -> str:
-    if not rule.condition:
-        return f"{rule.answer}: never"
-    if rule.condition.startswith("the score is "):
-        return f"{rule.answer}: {rule.condition.removeprefix('the ').replace(' is ', ' ')}"
-    return f"{rule.answer}: probability at least {rule.probability}"
-
-
-def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
-    """Break words into lines that fit a box, and tell whether one that does not fit alone was shortened."""
-    room = (width - 2 * PADDING) / SIZE
-    lines: list[str] = []
-    cut = False
-    for word in (part for one in words for part in one.split(" ")):
-        fitting = word
-        while _ems(fitting) > room:
-            fitting = f"{fitting.rstrip(',…')[:-1]}…"
-            cut = True
-        if lines and _ems(f"{lines[-1]} {fitting}") <= room:
-            lines[-1] += f" {fitting}"
-        else:
-            lines.append(fitting)
-    return lines, cut
-
-
-def _ems(text: str) -> float:
-    """Return how wide a text is at most, in heights of a letter, in any of the fonts that are asked for."""
-    return sum(map(_em, text))
-
-
-def _em(letter: str) -> float:
-    if letter in NARROW:
-        return 0.42
-    if letter in BROAD:
-        return 1.0
-    if letter.isascii():
-        return 0.8 if letter.isupper() or letter in "#&+<=>~_" else 0.65
-    return 1.3 if unicodedata.east_asian_width(letter) in "WF" else 1.0
-
-
-def _drawn(box: _Box, *, bold: int = 0) -> str:
-    frame = (
-        f'<rect x="{box.left:g}" y="{box.top:g}" width="{box.width:g}" height="{box.height:g}" rx="4" '
-        'fill="#fff" stroke="#333"/>'
-    )
-    texts = [
-        _text(box.left + PADDING, box.top + PADDING + LEADING * (place + 0.75), line, is_bold=place < bold)
-        for place, line in enumerate(box.lines)
-    ]
-    return "\n".join([frame, *texts])
-
-
-def _text(left: float, base: float, text: str, *, is_bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if is_bold else ""
-    return f'<text x="{left:g}" y="{base:g}"{weight}>{escape(text)}</text>'
-
-
-def _arrow(x: float, y: float, to_x: float, to_y: float, word: str) -> str:
-    line = f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="#333" fill="none"/>'
-    if y == to_y:
-        head, place = f"M{to_x:g} {y:g}l-8 -4v8z", _text(x + 12, y - 5, word)
-    else:
-        head, place = f"M{to_x:g} {to_y:g}l-4 -8h8z", _text(x + 8, to_y - GAP / 2 + 5, word)
-    return f'{line}\n<path d="{head}" fill="#333"/>\n{place}'

@@ -46,7 +46,10 @@ class Amount(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """When a step answers a class: a condition, and the least probability behind it; never without one."""
+    """When a step answers a class: a condition, and the least probability behind it, if there is one.
+
+    Without a condition it never does.
+    """
 
     answer: str
     condition: str
@@ -74,6 +77,8 @@ class Step:
         What answers where nothing can be added up.
     rules : tuple of Rule
         One per class.
+    share : float, optional
+        Of all cases that are on record, those that this step answers.
     """
 
     number: int
@@ -83,6 +88,28 @@ class Step:
     lines: tuple[Line, ...]
     classifier: str
     rules: tuple[Rule, ...]
+    share: float | None = None
+
+
+class Wording(NamedTuple):
+    """What a protocol calls things: whom or what a step asks for, and what happens at the end."""
+
+    order: str = "order"
+    beginning: str = (
+        "Begin with step 1. Order all that a step lists at once; when the values are there, add up its "
+        "score, and answer or go on as it says."
+    )
+    last: str = "A person decides"
+    end: str = "A person decides about a case that no step answers. Nothing is guessed for it."
+    gaps: str = (
+        "A person also decides where a value cannot be had and its table has no line for that, and where a "
+        "word is in no line. A step that knows no value at all answers nothing: go on to the next one."
+    )
+    file: str = "model file"
+
+
+OF_STAGES = Wording()
+"""Of stages that buy features."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +129,8 @@ class Protocol:
         Significant digits of the printed numbers.
     n_rows, n_changed : int
         Rows that were checked, and those that the printed numbers answer otherwise, or at another step.
+    wording : Wording
+        What things are called.
     """
 
     target: str
@@ -111,6 +140,7 @@ class Protocol:
     digits: int
     n_rows: int
     n_changed: int
+    wording: Wording = OF_STAGES
 
 
 def protocol_of(
@@ -245,11 +275,11 @@ def _linear(stage: FittedStage, classifier: MultiStageClassifier) -> _Score | No
     for feature in np.flatnonzero(stage.subset):
         parts += _parts(encoding, int(feature), weights)
     probabilities = tuple(max(one, stage.least) for one in classifier.model_.rule.thresholds)
-    limits = tuple(_limit(one, n_classes) for one in probabilities)
+    limits = tuple(score_limit(one, n_classes) for one in probabilities)
     return _Score(tuple(parts), limits, probabilities)
 
 
-def _limit(probability: float, n_classes: int) -> float:
+def score_limit(probability: float, n_classes: int) -> float:
     """Return from which log-odds on a class is answered, or up to which total; infinite for never."""
     if probability > 1 or (n_classes == 2 and probability == 1):
         return math.inf

@@ -16,13 +16,15 @@ import struct
 import sys
 import zlib
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 Opinion = list[float] | None
 """The probabilities of the classes; None for an abstention."""
 
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
+EQUAL, FINEST = 1e-9, 1e-3
+"""Of panels: how far equal probabilities are apart at most, and how near to certainty confidence is told."""
 
 
 class ReaderError(ValueError):
@@ -59,45 +61,57 @@ def digest(policy: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def next_step(
+    policy: dict[str, Any], answers: dict[str, Any], failed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Say what to do with one case, of which `answers` are known: whom to ask next, or what is decided.
+
+    Returns ``ask``, the names of judges or features that are asked side by side, and ``decision``, which is
+    None while somebody has to be asked and otherwise what `answer` returns. `failed` names those who failed
+    or timed out; a dict says why. They count as silent, and the decision lists them.
+    """
+    told = answer(policy, answers, failed)
+    return {"ask": told["needs"], "decision": None if told["needs"] else told}
+
+
 def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
     """Decide one row, a dict of values by name: label, probabilities, confidence, and what was paid.
 
     A name that is not in the row was not asked yet; None, NaN and an empty text are silence; and a word that
     the policy does not know answers nothing. Where it matters the row is not answered: `needs` says what to
-    ask for, and `unknown` which words were said. `failed` names features that could not be had: stages go on
-    without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
+    ask for, and `unknown` which words were said. `failed` names features and judges that could not be had:
+    the others decide without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
     """
-    _check_row(row)
-    kinds = {"stages": lambda: _staged(policy, row, failed), "judges": lambda: _judged(policy, row)}
+    kinds = {"stages": _staged, "judges": _judged, "panel": _of_panel}
     try:
-        return kinds.get(policy["kind"], lambda: _of_committee(policy, row))()
+        if policy["kind"] == "panel" and isinstance(row, dict):
+            row = _unfolded(row)
+        _check_row(row)
+        told = kinds.get(policy["kind"], _of_committee)(policy, row, failed)
+        columns, reasons = _columns_of(policy), failed if isinstance(failed, dict) else {}
+        if policy["kind"] == "stages":
+            done = [stage for stage in policy["stages"] if stage["number"] <= told["stage"]]
+            told["asked"] = [policy["features"][place]["name"] for stage in done for place in stage["buys"]]
+        asked = [name for name in told.get("asked", columns) if name in columns]
+        given = {name: [row[one] for one in columns[name] if one in row] for name in asked}
     except ReaderError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         check(policy)  # which says what is wrong, if it has not been loaded
         raise ReaderError("the numbers of the policy and of the row cannot be reckoned with.") from None
+    had = [name for name in asked if name not in failed]
+    told["silent"] = [name for name in had if given[name] and all(map(_is_gap, given[name]))]
+    return told | {"failed": {name: reasons.get(name, "failed") for name in asked if name in failed}}
 
 
-def next_judge(policy: dict[str, Any], row: dict[str, Any]) -> str | None:
-    """Name the judge to ask next, from the columns of those asked already; None if no more are needed.
-
-    Raises ReaderError as `answer` does, and if the next judge has said a word that is no class.
-    """
-    told = answer(policy, row)
-    for column, word in told["unknown"].items():
-        labels = [_text(label) for label in policy["classes"]]
-        raise ReaderError(f"judge {column!r} must answer one of {labels}, got {word!r}.")
-    return told["needs"][0] if told["needs"] else None
-
-
-def _of_committee(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     """Return what classifiers decide together of a row that has all features, and a value of one."""
-    found = [(feature, _state(feature, row)) for feature in policy["features"]]
+    found = [(feature, _state(feature, row, failed)) for feature in policy["features"]]
     needs = [feature["name"] for feature, state in found if state == "not asked"]
     unknown = {feature["name"]: row[feature["name"]] for feature, state in found if state == "unknown"}
     if needs:
         return _told(policy, None, [], None, needs=needs, unknown=unknown)
-    columns = _columns(policy, row, set(range(len(found))))
+    columns = _columns(policy, row, set(range(len(found))), failed)
     answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
     label, probabilities = _decided(policy, _summed(policy, answers), len(answers))
     probabilities = _calibrated(policy.get("calibration"), probabilities)
@@ -107,22 +121,24 @@ def _of_committee(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]
     return _told(policy, label if confident else None, probabilities, probabilities[label])
 
 
-def _judged(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
-    asked, outcomes, waits_for = _asked(policy, row)
-    answers = [_judge(policy, judge, row)[0] for judge in policy["judges"]]
+def _judged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    asked, outcomes, waits_for = _asked(policy, row, failed)
+    answers = [_judge(policy, judge, row, failed)[0] for judge in policy["judges"]]
     label, shares = _decided(policy, _summed(policy, answers), len(answers))
     probabilities = _calibrated(policy.get("calibration"), shares)
     likely = None if label is None or waits_for else probabilities[label]
     told = _told(policy, None if waits_for else outcomes.pop(), probabilities, likely)
     if waits_for:
-        word = _judge(policy, waits_for, row)[1]
+        word = _judge(policy, waits_for, row, failed)[1]
         told |= {"unknown": {waits_for["columns"][0]: word}} if word else {"needs": [waits_for["name"]]}
     told["asked"] = list(dict.fromkeys(policy["judges"][place]["name"] for place in asked))  # copies once
     prices = [judge["price"] for judge in policy["judges"]]
     return told if None in prices else told | {"cost": _total([prices[place] for place in asked])}
 
 
-def _asked(policy: dict[str, Any], row: dict[str, Any]) -> tuple[dict[int, Opinion], set[int | None], Any]:
+def _asked(
+    policy: Any, row: dict[str, Any], failed: Collection[str]
+) -> tuple[dict[int, Opinion], set[int | None], Any]:
     """Return what those answer who are asked, by place, in that order; the outcome; and who is missing.
 
     The outcome is a class or None, for no answer. Whoever is missing was not asked, or said no class.
@@ -135,16 +151,18 @@ def _asked(policy: dict[str, Any], row: dict[str, Any]) -> tuple[dict[int, Opini
             outcomes = _outcomes(policy, asked, sums)
             if len(outcomes) == 1:
                 return asked, outcomes, None
-            last, (known, word) = judge, _judge(policy, judge, row)
-            if word or judge["columns"][0] not in row:
+            last, (known, word) = judge, _judge(policy, judge, row, failed)
+            if word or (judge["columns"][0] not in row and judge["name"] not in failed):
                 return asked, outcomes, judge
         asked[place] = known
         sums = _counted(policy, sums, known)
     return asked, _outcomes(policy, asked, sums), None
 
 
-def _judge(policy: dict[str, Any], judge: Any, row: dict[str, Any]) -> tuple[Opinion, str]:
+def _judge(policy: Any, judge: Any, row: dict[str, Any], failed: Collection[str]) -> tuple[Opinion, str]:
     """Return what a judge answers, None where nothing, and the word that he said if it is no class."""
+    if judge["name"] in failed:
+        return None, ""
     given: list[Any] = [row.get(column) for column in judge["columns"]]
     values = [value for value in given if not _is_gap(value)]
     gaps = len(given) - len(values)
@@ -212,7 +230,7 @@ def _outcomes(policy: Any, asked: dict[int, Opinion], sums: list[list[float]]) -
     return outcomes
 
 
-def _staged(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
+def _staged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     probabilities: list[float] = []
     best, last = None, dict[str, Any](number=0, cost=0.0)
     if "taken" in policy["stages"][0]:
@@ -239,6 +257,128 @@ def _staged(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str]
         if has_value and best >= max(policy["thresholds"][label], least):
             return _told(policy, label, probabilities, best, stage)
     return _told(policy, None, probabilities, best, last)
+
+
+def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    """Return what a panel decides, or whom it asks; who is silent, fails or says no class has no vote."""
+    labels, final = [_word(label) for label in policy["classes"]], policy["final"]
+    heard: dict[int, int | None] = {}
+    asked, needs, unknown = list[str](), list[str](), dict[str, str]()
+    number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
+    for stage in policy["stages"]:
+        for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
+            word = _said(judge, row, failed)
+            if word is None:
+                needs.append(judge["name"])
+                continue
+            heard[place] = labels.index(word) if word in labels else None
+            unknown |= {judge["name"]: word} if word and heard[place] is None else {}
+            asked.append(judge["name"])
+            cost += judge["price"]
+        if needs:
+            break
+        number += 1
+        best = (_voted if "votes" in stage["decision"] else _scored)(policy, stage, heard, row)
+        if _ends(stage, best, always=number == len(policy["stages"]) and final["kind"] == "answer"):
+            answers = policy["least"] is not None and best.sure >= policy["least"]
+            break
+    is_left = not (answers or needs)
+    last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
+    label = best.label if answers else None
+    told = _told(policy, label, best.shares, best.sure, last, needs=needs, unknown=unknown)
+    return told | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+
+
+def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
+    """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
+    if always or best.label is None:
+        return best.label is not None
+    least = stage["answer_from"][best.label]
+    return best.settled if stage["settled"] else least is not None and best.sure >= least
+
+
+def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
+    """Return answers with a column each for label and confidence, and nothing in place of blanks."""
+    columns: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and "label" not in value:
+            raise ReaderError(f"{name!r} must have a label, got a dict without.")
+        parts = ("label", "confidence") if isinstance(value, dict) else ()
+        columns |= {f"{name}.{part}": value.get(part) for part in parts} or {name: value}
+    return {name: None if isinstance(one, str) and one.isspace() else one for name, one in columns.items()}
+
+
+def _said(judge: Any, row: dict[str, Any], failed: Collection[str]) -> str | None:
+    """Return what a judge of a panel said, "" where nothing, and None where he was not asked."""
+    columns = [one for one in (judge["name"], f"{judge['name']}.label") if one in row]
+    if judge["name"] in failed:
+        return ""
+    return _word(row[columns[0]]) if columns else None
+
+
+def _word(label: Any) -> str:
+    """Return a label as panels compare them: 1.0 is 1, and truth values are so however they are written."""
+    if _is_gap(label):
+        return ""
+    is_whole = isinstance(label, float) and label.is_integer()
+    text = str(int(label) if is_whole else label).strip()
+    if text.casefold() in {"true", "false"}:
+        return text.capitalize()
+    whole, point, zeros = text.partition(".")
+    has_zeros = point and zeros and not zeros.strip("0")
+    return whole if has_zeros and whole.removeprefix("-").isdecimal() else text
+    is_whole = bool(point and zeros) and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
+    return whole if is_whole else text
+
+
+class Decided(NamedTuple):
+    """What a stage of a panel decides: a class, the share of each, and whether no vote left can change it."""
+
+    label: int | None
+    shares: list[float]
+    sure: float
+    settled: bool
+
+
+def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> Decided:
+    votes, knows = stage["decision"]["votes"], stage["knows"]
+    tally = [0] * len(policy["classes"])
+    for place, number in zip(knows, votes, strict=False):  # further votes are of judges who come later
+        if (label := heard[place]) is not None:
+            tally[label] += number
+    left, counts = sum(votes[len(knows) :]), stage["decision"]["missing"] == "counted"
+    whole, least = sum(votes) if counts else sum(tally), stage["decision"]["rule"] == "majority"
+    *_, second, most = sorted(tally)
+    wins = most > second and (not least or 2 * most > whole)
+    settled = most > second + left and (not least or 2 * most > whole + (0 if counts else left))
+    shares = [one / max(1, whole) for one in tally]
+    label = tally.index(most) if wins else None
+    return Decided(label, shares, max(shares) if wins else 0.0, settled)
+
+
+def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
+    decision, scores = stage["decision"], stage["decision"]["bias"]
+    for place, labels, slopes in zip(stage["knows"], decision["labels"], decision["slopes"], strict=True):
+        label = heard[place]
+        scores = [a + b for a, b in zip(scores, labels[-1 if label is None else label], strict=True)]
+        if label is not None:
+            sure = _scaled(policy["judges"][place], row)
+            scores = [a + sure * b for a, b in zip(scores, slopes[label], strict=True)]
+    shares = _linked(scores)
+    *_, second, most = sorted(shares)
+    if not sum(shares) > 0:  # nor NaN
+        raise ReaderError("the scores of the panel are too large for this row.")
+    wins = most - second > EQUAL and any(heard[place] is not None for place in stage["knows"])
+    return Decided(shares.index(most) if wins else None, shares, most if wins else 0.0, settled=False)
+
+
+def _scaled(judge: Any, row: dict[str, Any]) -> float:
+    """Return how sure a judge is, finely told apart near certainty; 0 where that is never told."""
+    column, scale = f"{judge['name']}.confidence", judge["confidence"]
+    if scale is None or _is_gap(row.get(column)):
+        return 0.0 if scale is None else float(scale["usual"])
+    share = (_as_number(repr(column), row[column]) - scale["low"]) / (scale["high"] - scale["low"])
+    return math.log(1 - max(0.0, min(1.0, share)) + FINEST) / math.log(FINEST)
 
 
 def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> str:
@@ -270,7 +410,7 @@ def _told(
     answered = label is not None
     told = {"label": policy["classes"][label] if answered else policy["reject_label"], "answered": answered}
     told |= {"probabilities": probabilities, "confidence": confidence}
-    told |= {"needs": list(needs), "unknown": unknown or {}}
+    told |= {"needs": list(needs), "unknown": unknown or {}, "handed_over": False}
     if stage is None:
         return told
     told |= {"stage": stage["number"], "cost": stage["cost"]}
@@ -567,14 +707,14 @@ def check(policy: Any) -> None:
     """
     try:
         if "digest" in policy:
-            _need(policy["digest"] == digest(policy), "its digest is of another one")
+            _need(policy["digest"] == digest(policy), "a digest that is not that of its content")
         names = policy["classes"]
-        _need(_is_list(names) and 2 <= len(names) <= MOST_CLASSES, "classes")
+        most = MOST_CLASSES if policy["kind"] != "panel" else LARGEST  # open answers are of many classes
+        _need(_is_list(names) and 2 <= len(names) <= most, "classes")
         _need(all(isinstance(one, bool | int | float | str) for one in names), "classes")
         _need(isinstance(policy["reject_label"], bool | int | float | str | None), "reject_label")
-        {"committee": _check_committee, "judges": _check_judges, "stages": _check_stages}[policy["kind"]](
-            policy
-        )
+        kinds = {"committee": _check_committee, "judges": _check_judges}
+        (kinds | {"stages": _check_stages, "panel": _check_panel})[policy["kind"]](policy)
     except (AttributeError, LookupError, RecursionError, TypeError) as error:
         missing = f"has no {error.args[0]!r}" if type(error) is KeyError else "has parts of another kind"
         raise ReaderError(
@@ -604,6 +744,50 @@ def _check_judges(policy: Any) -> None:
         _need(all(isinstance(column, str) for column in columns), "columns of a judge")
         _need(judge["price"] is None or _is_number(judge["price"]), "price of a judge")
     _need(_are_places(policy["order"], len(judges)) and len(set(policy["order"])) == len(judges), "order")
+
+
+def _check_panel(policy: Any) -> None:
+    judges, asked, final = policy["judges"], list[int](), policy["final"]
+    n_classes = len(policy["classes"])
+    for judge in judges:
+        scale = judge["confidence"]
+        _need(isinstance(judge["name"], str), "name of a judge")
+        _need(_is_amount(judge["price"]), "price of a judge")
+        _need(judge["latency"] is None or _is_amount(judge["latency"]), "latency of a judge")
+        if scale is not None:
+            _need(_are_numbers([scale["low"], scale["high"], scale["usual"]]), "confidence of a judge")
+            _need(0 < scale["high"] - scale["low"] <= LARGEST, "confidence of a judge")
+    columns = [column for each in _columns_of(policy).values() for column in each]
+    _need(len(set(columns)) == 2 * len(judges) > 0, "judges")
+    _need(_is_list(policy["stages"]) and len(policy["stages"]) > 0, "stages")
+    for stage in policy["stages"]:
+        _need(_are_places(stage["asks"], len(judges)) and _are_places(stage["knows"], len(judges)), "asks")
+        asked += stage["asks"]
+        _need(len(set(asked)) == len(asked), "asks of a stage")
+        _need(len(set(stage["knows"])) == len(stage["knows"]) and {*stage["knows"]} <= {*asked}, "knows")
+        _need(isinstance(stage["settled"], bool), "settled of a stage")
+        _need(_is_list(stage["answer_from"]) and len(stage["answer_from"]) == n_classes, "answer_from")
+        _need(_are_numbers([one for one in stage["answer_from"] if one is not None]), "answer_from")
+        _check_panel_decision(stage, n_classes)
+    _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
+    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
+    _need(policy["least"] is None or _is_number(policy["least"]), "least")
+
+
+def _check_panel_decision(stage: Any, n_classes: int) -> None:
+    decision, n_judges = stage["decision"], len(stage["knows"])
+    if decision["rule"] in {"plurality", "majority"}:
+        _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) >= n_judges, "votes")
+        _need(stage["settled"] or len(decision["votes"]) == n_judges, "votes")
+        _need(decision["missing"] in {"ignored", "counted"}, "missing of a decision")
+        return
+    _need(isinstance(decision["rule"], str) and not stage["settled"], "rule of a decision")
+    _need(_are_numbers(decision["bias"], n_classes) and "votes" not in decision, "bias of a decision")
+    for name, n_words in (("labels", n_classes + 1), ("slopes", n_classes)):
+        _need(_is_list(decision[name]) and len(decision[name]) == n_judges, f"{name} of a decision")
+        for words in decision[name]:
+            _need(len(words) == n_words, f"{name} of a decision")
+            _check_matrix(words, n_classes)
 
 
 def _check_stages(policy: Any) -> None:
@@ -792,6 +976,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
+def _is_amount(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
 def _are_numbers(values: Any, size: int | None = None) -> bool:
     return (
         _is_list(values)
@@ -840,8 +1028,11 @@ def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) 
 
 def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without the features of stages of which it has no value: they were not bought."""
+    columns = _columns_of(policy)
     for stage in policy.get("stages", ()):
-        names = [policy["features"][place]["name"] for place in stage["buys"]]
+        bought = [policy["features"][place] for place in stage.get("buys", ())]
+        bought += [policy["judges"][place] for place in stage.get("asks", ())]
+        names = [column for one in bought for column in columns.get(one["name"], ())]
         if all(_is_gap(row.get(name)) for name in names):
             row = {name: value for name, value in row.items() if name not in names}
     return row
@@ -854,8 +1045,9 @@ def text_rows(
     header = text.split("\n", 1)[0]
     separator = max(",;\t", key=header.count)
     table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval=ABSENT)
-    missing = [name for name in _names(policy) if name not in (table.fieldnames or [])]
-    if missing and (policy["kind"] == "committee" or len(missing) == len(_names(policy))):
+    wanted = [column for columns in _columns_of(policy).values() for column in columns]
+    missing = [name for name in wanted if name not in (table.fieldnames or [])]
+    if missing and (policy["kind"] == "committee" or len(missing) == len(wanted)):
         raise ReaderError(f"{path} must have the columns of the policy; missing: {missing}.")
     for row in table:
         if None in row or ABSENT in row.values():
@@ -867,14 +1059,17 @@ def text_rows(
         yield {name: None if value in GAPS else value for name, value in cells}
 
 
-def _names(policy: Any) -> list[str]:
+def _columns_of(policy: Any) -> dict[str, list[str]]:
+    """Return the columns in which what each feature or judge says may stand, by name."""
     if policy["kind"] == "judges":
-        return [column for judge in policy["judges"] for column in judge["columns"]]
+        return {judge["name"]: judge["columns"] for judge in policy["judges"]}
+    if policy["kind"] == "panel":
+        return {judge["name"]: [judge["name"], f"{judge['name']}.label"] for judge in policy["judges"]}
     names = [feature["name"] for feature in policy["features"]]
     if policy["kind"] == "stages":
         known = {one for stage in policy["stages"] for one in stage["known"]}
         names = [names[place] for place in sorted(known)]
-    return names
+    return {name: [name] for name in names}
 
 
 def main(arguments: list[str]) -> int:

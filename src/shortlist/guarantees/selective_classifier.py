@@ -11,11 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError
-from shortlist.guarantees.families import Trial, most_that_holds
-from shortlist.guarantees.guarantee import Guarantee
-from shortlist.guarantees.reject_labels import labels_of, places_of, reject_label_for
-from shortlist.guarantees.tails import Demand, as_demand
-from shortlist.guarantees.thresholds import count_answers, possible_thresholds, promise
+from shortlist.guarantees.cells import labels_of, places_of, reject_label_for
+from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand
+from shortlist.guarantees.thresholds import (
+    Trial,
+    count_answers,
+    most_that_holds,
+    possible_thresholds,
+    promise,
+)
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import TableClassifier, checked_fit, checked_rows, integer_seed, take_rows
 from shortlist.tables.splits import keep_rows_apart

@@ -212,7 +212,6 @@ def _compiled(
 def _exported(
     function: Any, n_levels: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
-    """Return the nodes below `function` as arrays of levels and children, and the number of `function`."""
     manager = function.manager
     found: list[tuple[int, Any]] = []
     seen = {manager.false(), manager.true()}

@@ -8,8 +8,13 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, ShortTable
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.probing import components_of, further_implications, implied_by_pairs, shortened
-from shortlist.logic.propagation import propagate
+from shortlist.logic.probing import (
+    components_of,
+    further_implications,
+    implied_by_pairs,
+    propagate,
+    shortened,
+)
 from shortlist.logic.sat import SearchStoppedError, backbone
 from shortlist.runs.budget import Budget
 
@@ -188,7 +193,6 @@ def _by_variable(literal: int) -> tuple[int, int]:
 
 
 def _lifted(clauses: Clauses) -> Clauses:
-    """Add one variable that no clause names."""
     return Clauses(clauses.n_variables + 1, clauses.literals, clauses.offsets)
 
 

@@ -109,7 +109,6 @@ class SatSolver:
                 self._assume_for_good(clause[0])
 
     def _assume_for_good(self, literal: int) -> None:
-        """Make a literal true at level 0."""
         code = kernels.literal_code(literal)
         value = self._assignment.values[code]
         if value == 0:
@@ -172,7 +171,6 @@ class SatSolver:
                 return answer
 
     def _enlarge(self) -> None:
-        """Double the room for learned clauses."""
         store = self._store
         self._store = store._replace(
             arena=_doubled(store.arena), starts=_doubled(store.starts), links=_doubled(store.links)
@@ -181,7 +179,6 @@ class SatSolver:
 
 
 def _doubled(room: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy with as much room again."""
     return np.concatenate([room, np.zeros_like(room)])
 
 

@@ -145,7 +145,6 @@ def without_empty_intervals(program: Program) -> Program:
 
 
 def _finite(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
-    """Return an own copy of `values` as finite floats."""
     array = np.array(values, dtype=np.float64)
     if array.shape != (length,) or not np.isfinite(array).all():
         raise BadInputError(
@@ -157,7 +156,6 @@ def _finite(name: str, values: ArrayLike, length: int) -> NDArray[np.float64]:
 
 
 def _change(name: str, numbers: ArrayLike, lower: ArrayLike, upper: ArrayLike, length: int) -> Change:
-    """Check which rows or columns change and how; scalars stand for all of them."""
     which = np.atleast_1d(np.asarray(numbers))
     if which.size == 0:
         which = which.astype(np.int32)

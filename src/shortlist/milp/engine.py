@@ -245,14 +245,12 @@ def _exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) ->
 
 
 def _possible(change: Change) -> Change:
-    """Leave out empty intervals: while there is one, the session answers without the engine."""
     which, lower, upper = change
     kept = ~empty_intervals(lower, upper)
     return which[kept], lower[kept], upper[kept]
 
 
 def _without_columns(current: CurrentProgram) -> Claim:
-    """Answer for a program that has nothing to decide."""
     program = current.program
     fits = (program.row_lower <= 0).all() and (program.row_upper >= 0).all() and current.cutoff >= 0
     return Claim(Status.OPTIMAL, values=np.zeros(0), bound=0.0) if fits else Claim(Status.INFEASIBLE)

@@ -70,11 +70,11 @@ SOLVERS = ("highs", "cpsat", "scip")
 """Names of the solvers; the first is the default."""
 
 
-def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
+def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> Solver:
     """Return the backend called `name`, importing its solver only now.
 
-    `short_programs` says that each session solves many programs of fractions of a second; only HiGHS makes
-    use of it.
+    `short_programs` says that each session solves programs of fractions of a second; SCIP makes no use of it.
+    `presolve` says that HiGHS makes short programs smaller all the same.
 
     Raises
     ------
@@ -87,11 +87,11 @@ def open_solver(name: str = "highs", *, short_programs: bool = False) -> Solver:
     if name == "highs":
         from shortlist.milp.backends.highs import Highs
 
-        return Highs(short_programs=short_programs)
+        return Highs(short_programs=short_programs, presolve=presolve)
     if name == "cpsat":
         from shortlist.milp.backends.cpsat import CpSat
 
-        return CpSat()
+        return CpSat(short_programs=short_programs)
     from shortlist.milp.backends.scip import Scip
 
     return Scip()

@@ -239,7 +239,6 @@ def checked_solution(
 
 
 def _tidied(program: Program, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round integer columns and move continuous ones into their bounds."""
     if values.shape != (program.n_columns,):
         return values
     inside = np.clip(values, program.column_lower, program.column_upper)

@@ -20,19 +20,22 @@ from shortlist.errors import (
     RoughSearchWarning,
     UnmetChoiceError,
 )
-from shortlist.guarantees.cells import UNASKED, UNKNOWN, without_unasked, words_in
-from shortlist.guarantees.guarantee import Guarantee, guarantees_of
-from shortlist.guarantees.reject_labels import labels_of, reject_label_for
-from shortlist.guarantees.tails import Demand, as_demand
-from shortlist.multistage.judging_rows import (
-    calibration_rows,
-    encoded_rows,
-    folded_rows,
-    judging_rows,
-    numbered_cases,
+from shortlist.guarantees.cells import (
+    UNASKED,
+    UNKNOWN,
+    labels_of,
+    reject_label_for,
+    without_unasked,
+    words_in,
 )
-from shortlist.multistage.method_choice import STAGE_METHODS, search_stages
-from shortlist.multistage.predict.figures import Figures, figures
+from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand, guarantees_of
+from shortlist.multistage.method_choice import (
+    STAGE_METHODS,
+    n_subsets,
+    refined_front,
+    sampled_rows,
+    search_stages,
+)
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
 from shortlist.multistage.predict.prediction import (
     REJECTED,
@@ -46,13 +49,17 @@ from shortlist.multistage.predict.prediction import (
     decide_on_demand,
     stage_amounts,
 )
-from shortlist.multistage.predict.promises import promised_front
-from shortlist.multistage.predict.stage_answers import answers_of_model, outcomes, point_answers
+from shortlist.multistage.predict.stage_answers import (
+    Figures,
+    answers_of_model,
+    measured_points,
+    models_behind,
+    promised_front,
+)
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.refined_fronts import n_subsets, refined_front, sampled_rows
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import (
@@ -62,13 +69,21 @@ from shortlist.multistage.search.stage_objectives import (
     within_rules,
 )
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers
-from shortlist.multistage.subclassifiers.stage_calls import counts_members
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+    counts_members,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
-    least_probability,
+)
+from shortlist.multistage.validation_split import (
+    calibration_rows,
+    encoded_rows,
+    folded_rows,
+    numbered_cases,
+    rows_to_fit_and_validate,
 )
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
@@ -86,7 +101,7 @@ if TYPE_CHECKING:
 USUAL_STAGES = 4
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
-"""Which rows judge, where no share is held out: all of them, by classifiers fitted without their fold."""
+"""Which rows validate, where no share is held out: all of them, by classifiers fitted without their fold."""
 
 HELD_SHARE = 1 / 3
 """What is held out where ``auto`` does so."""
@@ -113,7 +128,7 @@ def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
 
 
 def _as_share(value: Any, argument: str) -> None:
-    """Refuse what says nothing of which rows judge."""
+    """Refuse what says nothing of which rows validate."""
     is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
     if not is_share and not (isinstance(value, str) and value in {AUTO, OUT_OF_FOLD}):
         raise BadInputError(argument, f"must be in (0, 1), {AUTO!r} or {OUT_OF_FOLD!r}", repr(value))
@@ -160,9 +175,9 @@ class MultiStageClassifier(TableClassifier):
         Whether one clone of `subclassifier` stands for those of all feature subsets while the method
         searches; it must take missing values. Then only the subsets of the front are fitted, and the front is
         measured with them anew, so nothing is proved. See
-        :class:`shortlist.multistage.subclassifiers.shared_subclassifiers.SharedSubclassifiers`.
+        :class:`shortlist.multistage.subclassifiers.foreign_subclassifiers.SharedSubclassifiers`.
     sample_rows : int or None, default=None
-        Search with at most so many of the rows that fit, and of those that judge, drawn at random by class.
+        Search with at most so many of the rows that fit, and as many validation rows, drawn by class.
         The points that are found are then fitted and measured on all rows, and what that changed is said in
         ``notes_``; nothing is proved. None: search with all.
     C : float, default=1.0
@@ -170,10 +185,10 @@ class MultiStageClassifier(TableClassifier):
     scale : bool, default=True
         Penalise coefficients of standardised columns.
     validation_share : "auto", "out-of-fold" or float, default="auto"
-        Which rows judge stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
+        Which rows validate stage assignments, unless :meth:`fit` gets validation rows. A number: this part of
         them, held out; 1/3 is the paper's 25 of 75. ``"out-of-fold"``: all. The classifier of every feature
         subset is fitted again without each of five folds, which takes about five times as long; a row is
-        judged by the answers of those fitted without its fold, and the classifiers that predict are fitted
+        measured by the answers of those fitted without its fold, and the classifiers that predict are fitted
         on all rows. ``"auto"``: out of fold on up to 2,000 rows, and a third beyond that or where the
         evolution goes by the rules as printed.
     reject_label : label or None, default=None
@@ -195,7 +210,7 @@ class MultiStageClassifier(TableClassifier):
         Whether features may be left out of every stage.
     purchase_rules : PurchaseRules or None, default=None
         Which sets of columns may have been bought after a stage, such as
-        :func:`shortlist.purchases.column_models.purchase_rules` makes of a feature model; None: any. Where
+        :func:`shortlist.purchases.purchase_rules` makes of a feature model; None: any. Where
         they do not let all be bought, columns may be left out of every stage.
     accuracy_risk : float or None, default=None
         Raise each subset's threshold until the exact binomial tail at this risk, shared among the stages,
@@ -205,7 +220,7 @@ class MultiStageClassifier(TableClassifier):
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
         threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
         picked. None: nothing is promised, and `confidence` is a threshold only. See
-        :func:`shortlist.multistage.predict.promises.promised_front`.
+        :func:`shortlist.multistage.predict.stage_answers.promised_front`.
     confidence_level : float, default=0.95
         How often the promises about all points hold at least, together, in (0, 1).
     calibration_share : float, default=0.25
@@ -360,9 +375,9 @@ class MultiStageClassifier(TableClassifier):
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         validation : tuple of X and y, optional
-            Rows that judge stage assignments; otherwise `validation_share` says which of the rows do.
+            Validation rows; otherwise `validation_share` says which of the rows these are.
         calibration : tuple of X and y, optional
-            With `answer_accuracy`, rows that fit, judge and choose nothing; otherwise `calibration_share` of
+            With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of
             the rows.
         cases : array-like of shape (n_samples,), optional
             Of which case each row is: a number or a name. All rows of a case are in one fold, or in one part.
@@ -430,8 +445,8 @@ class MultiStageClassifier(TableClassifier):
             warnings.warn(note, kind, stacklevel=2)
         return self
 
-    def judges_out_of_fold(self, n_rows: int) -> bool:
-        """Whether so many rows, which fit, judge too, by answers out of fold."""
+    def validates_out_of_fold(self, n_rows: int) -> bool:
+        """Whether so many rows, which fit, validate too, by answers out of fold."""
         if self.validation_share != AUTO:
             return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
@@ -616,21 +631,13 @@ class MultiStageClassifier(TableClassifier):
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)
-        assignments = self.front_.decisions.astype(np.int8)
-        asked = point_answers(
-            assignments,
+        return measured_points(
+            self.front_,
             lambda subset: answers_of_model(
                 self._models[subset.tobytes()], self._rule, self._encoding, given, subset
             ),
+            self.costs_,
         )
-        thresholds = self.front_.extras.get("answer_from") or [0.0] * len(asked)
-        found = []
-        for assignment, stages, threshold in zip(assignments, asked, thresholds, strict=True):
-            bought = acquired(assignment[None, :], len(stages))[0]
-            prices = np.append(0, self.costs_.price(bought)) / self.costs_.scale
-            answered, right, reached = outcomes(stages, threshold)
-            found.append(figures(answered, right, prices[reached]))
-        return tuple(found)
 
     def _demand(self, calibration: Any) -> Demand | None:
         """Return what is to be promised, if anything is."""
@@ -681,11 +688,13 @@ class MultiStageClassifier(TableClassifier):
     def _rows(
         self, X: Any, y: Labels, names: list[str], *, validation: Any, cases: Cases | None, seed: int
     ) -> StageRows:
-        """Return the rows that fit and those that judge."""
-        if validation is None and self.judges_out_of_fold(len(y)):
+        """Return the rows that fit and the validation rows."""
+        if validation is None and self.validates_out_of_fold(len(y)):
             return folded_rows(self, X, y, names, cases=cases, seed=seed)
         share: Any = HELD_SHARE if self.validation_share == AUTO else self.validation_share
-        return judging_rows(self, X, y, names, validation=validation, share=share, seed=seed, cases=cases)
+        return rows_to_fit_and_validate(
+            self, X, y, names, validation=validation, share=share, seed=seed, cases=cases
+        )
 
     def _problem(self, rows: StageRows, budget: Budget) -> StageProblem:
         """State the problem; nothing is fitted yet."""
@@ -778,20 +787,11 @@ class MultiStageClassifier(TableClassifier):
     def _keep_models(self) -> None:
         """Keep the models behind the front, fitted on all rows that fit.
 
-        Where other rows judge, they are those that made the bits, to the last coefficient.
+        Where other rows validate, they are those that made the bits, to the last coefficient.
         """
-        subclassifiers = self.problem_.decisions.subclassifiers
-        rows = subclassifiers.rows
-        self._encoding = rows.encoding
-        self._rule = self.problem_.decisions.rule
-        self._models: dict[bytes, tuple[Any, float]] = {}
-        for assignment in self.front_.decisions:
-            for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
-                key = subset.tobytes()
-                if key not in self._models:
-                    model = subclassifiers.model(subset)
-                    least = least_probability(model, rows.fit_rows, rows.fit_labels, self._rule)
-                    self._models[key] = (model, least)
+        decisions = self.problem_.decisions
+        self._encoding, self._rule = decisions.subclassifiers.rows.encoding, decisions.rule
+        self._models = models_behind(self.problem_, self.front_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

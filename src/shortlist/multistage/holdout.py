@@ -8,11 +8,11 @@ import numpy as np
 from shortlist.arrays import Labels
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.multistage.estimators import MultiStageClassifier
-from shortlist.multistage.judging_rows import calibration_rows
-from shortlist.multistage.predict.figures import Figures, figures
 from shortlist.multistage.predict.point_choice import choose_point
-from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_judged
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, decide_validation_rows
+from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
 from shortlist.results.picking import without_promises
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
@@ -81,8 +81,8 @@ def stage_table(
 ) -> StagedTable:
     """Split the rows 50 : 25 : 25, by class, fit and choose on the first two parts, measure on the third.
 
-    Where the classifier judges out of fold, the first two parts together fit and judge; else the first fits
-    and the second judges, as in the paper. Where something is to be promised, the rows that calibrate are
+    Where the classifier validates out of fold, the first two parts together fit and validate; else the first
+    fits and the second validates, as in the paper. Where something is to be promised, the calibration set is
     drawn before, from all classes together.
 
     Parameters
@@ -119,12 +119,12 @@ def stage_table(
         calibration = (take_rows(X, held), y[held])
         X, y, cases = take_rows(X, rest), y[rest], cases_of_rows(cases, rest)
         n_rows["calibration"] = len(held)
-    fit, judge, test = split_three(y, seed=seed, cases=cases)
+    fit, held, test = split_three(y, seed=seed, cases=cases)
     validation = None
-    if classifier.judges_out_of_fold(len(fit) + len(judge)):
-        fit = np.sort(np.concatenate([fit, judge]))
+    if classifier.validates_out_of_fold(len(fit) + len(held)):
+        fit = np.sort(np.concatenate([fit, held]))
     else:
-        validation = (take_rows(X, judge), y[judge])
+        validation = (take_rows(X, held), y[held])
     X_test, y_test = take_rows(X, test), y[test]
     try:
         classifier.fit(
@@ -151,7 +151,7 @@ def stage_table(
     return StagedTable(
         classifier,
         {"train": len(fit), "validation": len(rows.validation_labels), "test": len(test)} | n_rows,
-        measure_judged(classifier),
+        measure_validation_rows(classifier),
         measure_on(classifier, X_test, y_test),
         _single_stage(classifier, X_test, y_test),
     )
@@ -177,14 +177,14 @@ def split_three(
             f"Add {what} or join classes."
         )
     ends = SHARES[0], SHARES[0] + SHARES[1]
-    fit, judge, test = split_cases(
+    fit, held, test = split_cases(
         y,
         cases,
         lambda labels: cut_classes(
             labels, lambda n: [round(n * end) for end in ends], np.random.default_rng(seed)
         ),
     )
-    return fit, judge, test
+    return fit, held, test
 
 
 def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
@@ -193,18 +193,20 @@ def measure_on(classifier: Any, X: Any, y: Labels) -> StagedMeasure:
     return summarize(classifier.decisions(X), classifier.classes_, y, total_cost=total)
 
 
-def judged_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
-    """Return what the point of a classifier that was just fitted decided about the rows that judged."""
+def validation_decisions(classifier: MultiStageClassifier, rule: RejectRule | None = None) -> Decisions:
+    """Return what the point of a classifier that was just fitted decided about the validation rows."""
     promise = classifier.guarantee_
     promised = 0.0 if promise is None else promise.threshold
-    return decide_judged(classifier.model_, classifier.problem_.decisions, rule=rule, promised=promised)
+    return decide_validation_rows(
+        classifier.model_, classifier.problem_.decisions, rule=rule, promised=promised
+    )
 
 
-def measure_judged(classifier: MultiStageClassifier) -> StagedMeasure:
-    """Measure what :func:`judged_decisions` returns."""
+def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
+    """Measure what :func:`validation_decisions` returns."""
     truth = classifier.classes_[classifier.problem_.labels]
     total = classifier.costs_.total / classifier.costs_.scale
-    return summarize(judged_decisions(classifier), classifier.classes_, truth, total_cost=total)
+    return summarize(validation_decisions(classifier), classifier.classes_, truth, total_cost=total)
 
 
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:

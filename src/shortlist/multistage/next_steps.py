@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._words import did_you_mean
 from shortlist.errors import BadInputError
-from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED
-from shortlist.guarantees.reject_labels import labels_of
+from shortlist.guarantees.cells import FAILED, NOT_ASKED, UNASKED, labels_of
 from shortlist.multistage.predict.prediction import REJECTED, confidences, decide_known
 from shortlist.pickles import saved_from
 
@@ -51,7 +50,7 @@ class NextStep:
         What the stages up to that one cost.
     failed : tuple of str
         Features that could not be had and that an answer had to do without: the median, or no category,
-        stands for them. What the rows that judged say of the confidence does not hold for such a row.
+        stands for them. What the validation rows say of the confidence does not hold for such a row.
     """
 
     what: str

@@ -13,10 +13,20 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import ELITE_FILLS, RULES, TRIES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
 from shortlist.papers.landscapes import (
+    EXAMPLE_STAGES,
+    PAPER_EXAMPLE,
+    SETS,
+    SPLITS,
+    STANDARDISED,
+    example_is_there,
+    example_problem,
     landscape_tables,
     measure_landscape,
     measure_neighbours,
     measure_thresholds,
+    measured_on_test,
+    paper_problem,
+    paper_table,
 )
 from shortlist.papers.paper import (
     Extent,
@@ -39,18 +49,6 @@ from shortlist.papers.stage_opponents import (
     opponent_units,
     stage_means,
     sums_of_measures,
-)
-from shortlist.papers.stage_problems import (
-    EXAMPLE_STAGES,
-    PAPER_EXAMPLE,
-    SETS,
-    SPLITS,
-    STANDARDISED,
-    example_is_there,
-    example_problem,
-    measured_on_test,
-    paper_problem,
-    paper_table,
 )
 from shortlist.runs import NO_STUDY, Budget, Unit
 
@@ -407,7 +405,6 @@ def _range(values: "pd.Series[int]") -> str:
 
 
 def _scales() -> str:
-    """Say what the scales leave out of what the paper ran."""
     small, medium = SIZES["small"], SIZES["medium"]
     (most, made), (_, longer) = small.opponents, medium.opponents
     return (

@@ -184,7 +184,6 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
 
 
 def _scales() -> str:
-    """Say what the smaller scales measure less of."""
     told = [
         f"{scale} has {len(size.sets)} sets, {size.n_run} of {N_FOLDS} folds, population {size.population}, "
         f"{size.generations} generations and {size.stumps} stumps"

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.pareto.dominance import nondominated_unique
-from shortlist.pareto.indicators import additive_epsilon, hypervolume, igd_plus, scaled, spread
+from shortlist.pareto import (
+    additive_epsilon,
+    hypervolume,
+    igd_plus,
+    nondominated_unique,
+    scaled,
+    spread,
+)
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 
@@ -51,7 +57,7 @@ class Quality:
         everything.
     spread : float
         0 when neighbours in the order of the objectives are equally far apart; see
-        :func:`shortlist.pareto.indicators.spread`.
+        :func:`shortlist.pareto.spread`.
     igd_plus, epsilon : float or None
         IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
         points.
@@ -264,7 +270,6 @@ def _joint_proof(
 
 
 def _pair(first: str, second: str, sets: Mapping[str, Vectors]) -> Pair:
-    """Count two sets against each other."""
     a, b = sets[first], sets[second]
     joint = _nondominated_set(a | b)
     return Pair(

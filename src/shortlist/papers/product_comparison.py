@@ -11,7 +11,8 @@ import numpy as np
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.methods.solrep.solve_records import program_fingerprint
+from shortlist.methods.program_methods import SearchOptions, SolRepOptions
+from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.papers.front_quality import (
     FrontTables,
     Quality,
@@ -32,8 +33,6 @@ from shortlist.products.configuration.search_options import (
     METHODS,
     OPTIONS,
     KeptEvolutionOptions,
-    SearchOptions,
-    SolRepOptions,
     search_options,
     takes,
 )
@@ -306,7 +305,6 @@ class _Task:
 
 
 def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> dict[str, Any]:
-    """Run a method, and return its front as it is recorded."""
     own = Budget(
         as_positive_seconds(task.time_limit_s, "time_limit_s"),
         seed=task.seed,
@@ -320,7 +318,6 @@ def _run(question: Question, task: _Task, report: Report, *, budget: Budget) -> 
 
 
 def _described(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the runs of every method, defaults included."""
     usual = {
         one.name: getattr(kind(), one.name) for kind in OPTIONS.values() for one in dataclasses.fields(kind)
     }

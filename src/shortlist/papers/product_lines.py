@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Points
-from shortlist.methods.evolution.ibea import ibea
-from shortlist.methods.evolution.ibed import ibed
+from shortlist.methods.evolution.ibea import ibea, ibed
 from shortlist.methods.evolution.variation import Evolution
 from shortlist.products import chosen_attributes, read_attributes, read_model, read_requirements
 from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED, checked_front, find_front

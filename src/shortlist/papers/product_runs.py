@@ -1,8 +1,10 @@
 """One run on a product line of :cite:t:`Xue2018`, as the rows that its tables are made of."""
 
 import dataclasses
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,12 +12,10 @@ import numpy as np
 
 from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import LimitReachedError
-from shortlist.papers.as_printed import (
-    BintPro,
-    Printed,
-    cwmoip_as_printed,
-    epsilon_constraint_as_printed,
-)
+from shortlist.methods.integer.integer_objectives import integer_objectives
+from shortlist.milp.program import Program
+from shortlist.milp.session import open_solver
+from shortlist.milp.solution import Limits
 from shortlist.papers.paper import Rows
 from shortlist.papers.product_lines import (
     complete_points,
@@ -24,14 +24,150 @@ from shortlist.papers.product_lines import (
     seed_products,
     stored_points,
 )
-from shortlist.pareto.dominance import nondominated_unique
+from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.front_search import Question, program_of
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
+from shortlist.runs.progress import Progress
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+
+Point: TypeAlias = tuple[int, ...]
+"""The objectives of a solution, scaled to integers, minimised."""
+
+Minimise: TypeAlias = Callable[[Sequence[float], Sequence[float]], Point | None]
+"""``bintpro``: receives a weight and the largest value allowed for each objective, and returns the objectives
+of a solution with the least weighted sum, or None without a solution.
+"""
+
+
+@dataclass
+class Printed:
+    """How far an algorithm has come.
+
+    Attributes
+    ----------
+    points : set of tuple of int
+        Every different answer, dominated ones too: neither algorithm drops any.
+    n_programs : int
+        Calls of ``bintpro``.
+    bound : int or None
+        Of Algorithm 2, the bound of the outermost loop that comes next; None before the first.
+    """
+
+    points: set[Point] = field(default_factory=set)
+    n_programs: int = 0
+    bound: int | None = None
+
+
+def epsilon_constraint_as_printed(
+    minimise: Minimise, outermost: Iterable[int], largest: Sequence[int], found: Printed
+) -> None:
+    """Run Algorithm 1 for any number of objectives; `found` grows meanwhile.
+
+    The bounds of all objectives but the last run through their ranges in nested loops, by steps of 1, and the
+    last objective is minimised. No loop depends on another, so that parts of the outermost one may be run
+    apart.
+
+    Parameters
+    ----------
+    minimise : callable
+        Solves one program.
+    outermost : iterable of int
+        Bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
+    largest : sequence of int
+        Theoretic upper bounds of the other bounded objectives.
+    found : Printed
+        What was found.
+    """
+    weights = [0.0] * (len(largest) + 1) + [1.0]
+    for bounds in itertools.product(outermost, *(range(high + 1) for high in largest)):
+        point = minimise(weights, [*bounds, math.inf])
+        found.n_programs += 1
+        if point is not None:
+            found.points.add(point)
+
+
+def cwmoip_as_printed(
+    minimise: Minimise, n_objectives: int, found: Printed, *, reached: Callable[[], None] = lambda: None
+) -> None:
+    """Run Algorithm 2; `found` grows meanwhile, and `reached` is called after each outermost loop.
+
+    First the true bounds of each objective but the first, then the recursion of lines 6 to 15 with the
+    weights ``w_k = 1 / ((r_2 + 1) ... (r_k + 1))`` of the ranges r. The text at hand has lost the digits of
+    line 5; these are the weights of Özlen and Azizoğlu (2009), whose method it is.
+    """
+    free = [math.inf] * n_objectives
+    high, weights = [0] * n_objectives, [1.0] * n_objectives
+    for k in range(1, n_objectives):
+        unit = [float(j == k) for j in range(n_objectives)]
+        least, most = minimise(unit, free), minimise([-one for one in unit], free)
+        if least is None or most is None:
+            found.n_programs = 2
+            return
+        high[k] = most[k]
+        weights[k] = weights[k - 1] / (most[k] - least[k] + 1)
+    found.n_programs = max(found.n_programs, 2 * (n_objectives - 1))
+
+    def level(k: int, bounds: list[float]) -> set[Point]:
+        if k == 0:
+            found.n_programs += 1
+            point = minimise(weights, bounds)
+            return set() if point is None else {point}
+        inside: set[Point] = set()
+        bound = high[k]
+        while met := level(k - 1, [*bounds[:k], bound, *bounds[k + 1 :]]):
+            inside |= met
+            bound = max(point[k] for point in met) - 1
+        return inside
+
+    last = n_objectives - 1
+    bound = high[last] if found.bound is None else found.bound
+    while met := level(last - 1, [*free[:last], bound]):
+        bound = max(point[last] for point in met) - 1
+        found.points, found.bound = found.points | met, bound
+        reached()
+
+
+class BintPro:
+    """``bintpro`` by HiGHS, on one program that stays open while costs and bounds of objectives change.
+
+    Each program is solved once, without a limit, and what the solver says is taken as it is.
+    """
+
+    def __init__(self, program: Program, budget: Budget) -> None:
+        integers, n = integer_objectives(program), len(program.objectives)
+        self._integers, self._budget = integers, budget
+        self._costs = integers.costs.astype(np.float64) * integers.steps[:, None]
+        self._rows = program.n_rows + np.arange(n)
+        free = np.full(n, math.inf)
+        self._session = open_solver("highs").open(program.with_rows(self._costs, -free, free))
+        self._n_programs = 0
+
+    def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
+        """Solve one program; see :data:`Minimise`.
+
+        Raises
+        ------
+        LimitReachedError
+            If the budget has come to its end.
+        """
+        if self._budget.stopped:
+            raise LimitReachedError(self._budget.limit_text)
+        self._budget.report(Progress("programs", self._n_programs))
+        self._n_programs += 1
+        self._session.set_costs(np.asarray(weights) @ self._costs)
+        self._session.set_row_bounds(self._rows, -math.inf, np.asarray(upper) - self._integers.offsets)
+        solution = self._session.solve(Limits().within(self._budget), cancellation=self._budget.cancellation)
+        if self._budget.stopped:
+            raise LimitReachedError(self._budget.limit_text)
+        if solution.values is None:
+            return None
+        point = self._integers.vector(solution.values) * self._integers.steps + self._integers.offsets
+        return tuple(point.tolist())
+
 
 System: TypeAlias = tuple[str, int]
 """A product line and the number of its set of attributes, from 0."""
@@ -209,3 +345,85 @@ def _same(folder: Path, system: System, points: Points) -> bool:
 def _row(system: System, method: str, seconds: float, points: list[Any]) -> dict[str, Any]:
     name, number = system
     return {"system": name, "number": number, "method": method, "seconds": float(seconds), "points": points}
+
+
+NAMES = {
+    "jcs": "JCS", "web-portal": "Web Portal", "e-shop": "E-Shop", "ecos": "eCos", "uclinux": "uClinux",
+    "compact-linux": "Linux X86",
+}  # fmt: skip
+PAPER_SIZES: dict[str, tuple[int, int | None]] = {
+    "jcs": (12, None), "web-portal": (43, None), "e-shop": (290, None), "ecos": (1244, 3146),
+    "uclinux": (1850, 2468), "compact-linux": (6888, 343_944),
+}  # fmt: skip
+"""Table 2: features, and constraints where their digits are known."""
+
+
+def _equal_sets(n: int, seconds: tuple[float, float], indicators: tuple[float, float]) -> dict[str, Any]:
+    """Return a row of Table 3: both methods find the same."""
+    volume, unevenness = indicators
+    return {
+        "A corr %": 100.0, "B corr %": 100.0, "A s": seconds[0], "B s": seconds[1], "A HV": volume,
+        "B HV": volume, "A SP": unevenness, "B SP": unevenness, "|A|": n, "|B|": n, "|A ∩ B|": n,
+        "|N_A ∪ N_B|": n, "N_U(A)": 0, "N_U(B)": 0,
+    }  # fmt: skip
+
+
+def _partly_found(n: int, seconds: tuple[float, float], found: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a row of Table 4: a complete front beside 30 runs of IBED."""
+    correct, volume, unevenness, n_found, n_common = found
+    return {
+        "A corr %": 100.0, "B corr %": correct, "A s": seconds[0], "B s": 30 * seconds[1], "B HV": volume,
+        "B SP": unevenness, "|A|": n, "|B|": n_found, "|A ∩ B|": n_common, "|N_A ∪ N_B|": n,
+        "N_U(A)": n - n_common, "N_U(B)": 0, "share %": 100 * n_common / n,
+    }  # fmt: skip
+
+
+INDICATORS: dict[System, tuple[float, float]] = {
+    ("jcs", 0): (0.288548753, 0.691011983),
+    ("jcs", 1): (0.271350908, 0.391230072),
+    ("web-portal", 0): (0.339694844, 0.865438498),
+    ("web-portal", 1): (0.308935982, 0.984833093),
+}
+"""Hypervolume and spread of complete fronts, in the authors' stored tables."""
+
+Published: TypeAlias = Mapping[System, Mapping[str, Any]]
+"""Rows of a table as published, by system; only columns whose digits are known."""
+
+PAPER_3: Published = {
+    ("jcs", 0): _equal_sets(39, (5.291, 5.738), INDICATORS["jcs", 0]),
+    ("jcs", 1): _equal_sets(9, (7.463, 0.727), INDICATORS["jcs", 1]),
+    ("jcs", 2): {"|A|": 22, "|B|": 22},
+    ("jcs", 3): {"|A|": 31, "|B|": 31},
+    ("web-portal", 0): _equal_sets(451, (586.173, 219.551), INDICATORS["web-portal", 0]),
+    ("web-portal", 1): _equal_sets(768, (703.007, 260.088), INDICATORS["web-portal", 1]),
+    ("web-portal", 2): {"|A|": 859, "|B|": 859},
+    ("web-portal", 3): {"|A|": 713, "|B|": 713},
+}
+PAPER_4: Published = {
+    ("jcs", 0): _partly_found(39, (5.738, 5.0219), (92.367, 0.301288, 1.591045, 19, 19)),
+    ("jcs", 1): _partly_found(9, (0.727, 4.3729), (91.719, 0.259050, 1.779910, 9, 9)),
+    ("web-portal", 0): _partly_found(451, (219.551, 5.4266), (98.0, 0.308676, 1.214039, 232, 97)),
+    ("web-portal", 1): _partly_found(768, (260.088, 5.5555), (98.733, 0.280737, 1.258185, 277, 116)),
+}
+PAPER_5: Mapping[tuple[System, int], Mapping[str, Any]] = {
+    (("e-shop", 0), 1000): {"B corr %": 99.061, "B s": 30 * 6.7747, "|B|": 1491},
+    (("e-shop", 1), 1000): {"|A|": 742, "|A ∩ B|": 0, "N_U(A)": 742},
+    (("e-shop", 1), 1500): {"A s": 123, "B s": 201, "|A|": 1099, "|A ∩ B|": 0, "N_U(A)": 1099},
+    (("ecos", 1), 1500): {"B corr %": 88.785, "B s": 30 * 47.8795, "|B|": 1337},
+}
+"""Figures of the text, and those of IBED in the authors' stored tables."""
+PAPER_RQ_2 = {
+    ("jcs", "epsilon-constraint"): 5.0, ("web-portal", "epsilon-constraint"): 613.0,
+    ("web-portal", "cwmoip"): 218.0,
+}  # fmt: skip
+"""Mean seconds over four sets of attributes, where the text has kept their digits."""
+PAPER_RQ_5: Published = {
+    ("ecos", 0): {"A s": 11, "B s": 48, "|A|": 48, "|N_B|": 42},
+    ("uclinux", 0): {"A s": 6, "B s": 43},
+    ("compact-linux", 0): {"A s": 2150, "B s": 2534},
+}
+PAPER_SECONDS: Mapping[tuple[str, int], float] = {
+    ("e-shop", 1000): 72, ("e-shop", 1500): 123, ("uclinux", 1500): 131, ("ecos", 1500): 310,
+    ("compact-linux", 1500): 550 + 49_864, ("ecos", 50): 11, ("uclinux", 50): 6, ("compact-linux", 50): 2150,
+}  # fmt: skip
+"""Seconds of SolRep by system and reference points, the longest of the sets; Linux with its anchors."""

@@ -9,7 +9,7 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.papers.front_quality import Box, box_of, quality_of
 from shortlist.papers.paper import Line, Picture, ResultTable, Rows
-from shortlist.papers.product_figures import (
+from shortlist.papers.product_runs import (
     NAMES,
     PAPER_3,
     PAPER_4,
@@ -19,10 +19,9 @@ from shortlist.papers.product_figures import (
     PAPER_SECONDS,
     PAPER_SIZES,
     Published,
+    System,
 )
-from shortlist.papers.product_runs import System
-from shortlist.pareto.dominance import nondominated_unique
-from shortlist.pareto.indicators import hypervolume, scaled, spread
+from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -465,7 +464,6 @@ def _side(part: "pd.DataFrame") -> Side:
 
 
 def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | None = None) -> dict[str, Any]:
-    """Return a row with its system and whose it is, the paper's columns in their order."""
     runs = {} if n_runs is None else {"runs of B": n_runs}
     hidden = {*COLUMNS, "|N_A ∩ N_B|"}
     rest = {key: value for key, value in row.items() if key not in hidden}

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from shortlist._words import all_of
 from shortlist.methods.solrep.solrep import DEVIATIONS as SOLREP_DEVIATIONS
 from shortlist.papers.paper import Extent, Paper, Plan, Rows, file_fingerprints
-from shortlist.papers.product_figures import NAMES
 from shortlist.papers.product_lines import SYSTEMS, data_files, has_stored, is_there
 from shortlist.papers.product_runs import (
     CWMOIP,
@@ -17,6 +16,7 @@ from shortlist.papers.product_runs import (
     LINUX,
     LINUX_LIMIT_S,
     MINIMISED,
+    NAMES,
     PrintedRun,
     System,
     measure_complete,

@@ -240,7 +240,6 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
 
 
 def _scales() -> str:
-    """Say what the smaller scales measure less of."""
     told = [
         f"{scale} has {len(size.sets)} sets, {size.n_repeats} repeat, {size.n_run} of {N_FOLDS} folds, "
         f"{' and '.join(map(str, size.pools))} classifiers and {size.time_limit_s:g} s for each program"

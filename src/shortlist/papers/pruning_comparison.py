@@ -18,14 +18,13 @@ from sklearn.utils.validation import has_fit_parameter
 from shortlist._validation import as_count, as_seed
 from shortlist._words import counted
 from shortlist.arrays import Labels
-from shortlist.ensembles.estimators.base import PoolPruner
+from shortlist.ensembles.estimators.base import PoolPruner, rows_to_fit_and_prune
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
-from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
+from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.encoder import as_frame
 from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool, asking_cost
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.errors import BadInputError, ShortlistError
@@ -239,7 +238,6 @@ def measure_fold(
 def _finished_of_fold(
     fold: "Fold", methods: Mapping[str, Any], refit: bool, slice_s: float, *, budget: Budget
 ) -> list[Result] | Unfinished:
-    """Measure a fold as a unit: methods that are finished count although others were stopped or not begun."""
     measured = measure_fold(fold, methods, refit, budget=budget, slice_s=slice_s)
     return measured if len(measured) == len(methods) else Unfinished(measured)
 
@@ -292,7 +290,6 @@ def fold_pool(fold: "Fold", cancellation: Cancellation | None = None) -> tuple[P
 
 
 def _fitted_pool(fold: "Fold", cancellation: Cancellation | None) -> tuple[Pool, NDArray[np.intp]]:
-    """Fit the pool of a fold; return it, and the training rows that prune it."""
     fitted, pruned = rows_to_fit_and_prune(
         fold.y[fold.train], fold.seed, cases_of_rows(fold.cases, fold.train)
     )
@@ -522,7 +519,6 @@ def _word(*numbers: int) -> int:
 
 
 def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
-    """Return results as a frame, sorted as the user named tables and methods."""
     import pandas as pd
 
     places = {name: place for place, name in enumerate(order)}

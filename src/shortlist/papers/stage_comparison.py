@@ -149,11 +149,11 @@ def measure_split(
     """Fit a method on the split of one seed, and measure it on its test rows."""
     from sklearn.base import clone
 
-    fit, judge, test = split_three(y, seed=seed, cases=cases)
+    fit, held, test = split_three(y, seed=seed, cases=cases)
     start = processor_seconds()
     classifier = clone(method).set_params(random_state=seed)
-    judging = (take_rows(X, judge), y[judge])
-    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], judging, cancellation=budget.cancellation)
+    validation = (take_rows(X, held), y[held])
+    fitted = fit_quietly(classifier, take_rows(X, fit), y[fit], validation, cancellation=budget.cancellation)
     seconds = processor_seconds() - start
     found = measure_on(fitted, take_rows(X, test), y[test])
     values = (found.coverage, found.accuracy, found.cost, found.aggregate)

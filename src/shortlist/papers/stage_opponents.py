@@ -11,9 +11,9 @@ import numpy as np
 
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
+from shortlist.papers.landscapes import SPLITS, measured_on_test, paper_problem, paper_table
 from shortlist.papers.paper import Line, Picture, ResultTable, Rows
 from shortlist.papers.stage_comparison import margin, measure_split, stage_methods
-from shortlist.papers.stage_problems import SPLITS, measured_on_test, paper_problem, paper_table
 from shortlist.runs import Budget, Unit
 
 if TYPE_CHECKING:

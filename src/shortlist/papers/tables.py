@@ -8,6 +8,27 @@ from shortlist.papers.paper import ResultTable, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
+import platform
+from pathlib import Path
+
+from shortlist.papers.paper import Line, Paper, Reproduction
+from shortlist.report.parts import Chart, Heading, Parts, Table, Text
+from shortlist.runs.studies.question import versions
+
+
+def processor() -> str:
+    """Name the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def listed_versions() -> str:
+    """List the versions of what the figures depend on, in a line."""
+    return "; ".join(f"{name} {version}" for name, version in versions().items())
+
 
 NOTHING = "-"
 """What stands where there is no figure."""
@@ -80,3 +101,47 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def paper_parts(paper: Paper, found: Reproduction) -> Parts:
+    """Return the parts of a page with every table and figure that was made, and the paper's deviations."""
+    parts: list[Any] = [
+        Text(
+            f"{found.n_done:,} of {found.n_wanted:,} units are finished, which took "
+            f"{found.unit_seconds:,.0f} s of work."
+        )
+    ]
+    for table in found.tables:
+        parts += [Heading(table.title), *([_chart(table)] if table.picture else [_table(table)])]
+    parts.append(Heading("Where this is not what the paper did"))
+    return [*parts, *(Text(sentence) for sentence in paper.deviations)]
+
+
+def _table(table: ResultTable) -> Table:
+    columns = tuple(columns_of(table.rows))
+    rows = tuple(tuple(shown(row.get(column)) for column in columns) for row in table.rows)
+    return Table(table.title, columns, rows, tuple(text for text in (table.differs, table.note) if text))
+
+
+def _chart(table: ResultTable) -> Chart:
+    picture = table.picture
+    assert picture is not None
+    return Chart(
+        table.title,
+        picture.text,
+        {"kind": "line", "x": {"label": picture.x}, "y": {"label": picture.y}, **_drawn(picture.lines)},
+        _table(table),
+    )
+
+
+def _drawn(lines: tuple[Line, ...]) -> dict[str, Any]:
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        band = {"band": [[*ends] for ends in line.band]} if line.band else {}
+        points = [[*point] for point in line.points]
+        panels.setdefault(line.panel, []).append(
+            {"name": line.name, "points": points, "line": line.joined, **band}
+        )
+    if len(panels) == 1:
+        return {"series": next(iter(panels.values()))}
+    return {"panels": [{"name": name, "series": series} for name, series in panels.items()]}

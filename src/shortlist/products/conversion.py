@@ -12,9 +12,9 @@ from shortlist.pickles import saved_from
 from shortlist.products.analysis.differences import first_breach, joined, renumbered
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats import format_of, parse_model, written_model
 from shortlist.runs.budget import Budget
+from shortlist.source import Source
 
 _MOST_NAMED = 4
 

@@ -12,11 +12,12 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadFileError
 from shortlist.exact import as_decimal
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.product_objectives import FeatureObjective, objective_names
+from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.feature_models.evaluation import broken_rules
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.products.feature_models.names import FeatureNames, feature_names
 from shortlist.results.front import POINT
+from shortlist.results.objective import objective_names
 from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.spreadsheets import unguarded
 

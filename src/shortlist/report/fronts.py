@@ -11,7 +11,7 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
-from shortlist.results.front import STAGED_METHODS, Front
+from shortlist.results.front import PROGRAM, STAGED_METHODS, Front
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, proof_text
@@ -188,6 +188,8 @@ def _shared(fronts: Mapping[str, Front]) -> str:
 def _choices(fronts: Sequence[Front]) -> dict[str, Any] | None:
     """Return what is chosen at each point, deflated: bits, or a byte per candidate for stages."""
     names = fronts[0].candidates
+    if PROGRAM in fronts[0].extras and not all(np.isin(front.decisions, (0, 1)).all() for front in fronts):
+        return None  # numbers of any size have no place in the picture
     if not names or any(front.candidates != names for front in fronts):
         return None
     decisions = np.vstack([front.decisions for front in fronts])

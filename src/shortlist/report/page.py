@@ -18,6 +18,7 @@ from shortlist.report.parts import (
     Heading,
     Part,
     Parts,
+    Picture,
     Table,
     Text,
     Tree,
@@ -120,6 +121,9 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
         yield from _table(part, heading)
     elif isinstance(part, Chart):
         yield from _chart(part, name, heading)
+    elif isinstance(part, Picture):
+        yield f'<figure class="chart"><h3{_hidden(part.title, heading)}>{escape(part.title)}</h3>'
+        yield f'<div class="wide">{part.svg}</div><figcaption>{escape(part.text)}</figcaption></figure>'
     elif isinstance(part, Tree):
         yield f"<h3>{escape(part.title)}</h3>"
         yield f'<ul class="tree">{"".join(map(_branch, part.branches))}</ul>'

@@ -1,4 +1,4 @@
-"""What a page is made of, as plain data: headings, text, facts, tables, charts and trees."""
+"""What a page is made of, as plain data: headings, text, facts, tables, charts, drawings and trees."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +95,15 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A drawing of our own in SVG, which needs no script, and what one sees in it."""
+
+    title: str
+    text: str
+    svg: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Branch:
     """A branch of a tree: its text, whether it is chosen, and what is below it."""
 
@@ -118,7 +127,7 @@ class Explorer:
     data: Mapping[str, Any] = field(repr=False)
 
 
-Part: TypeAlias = Heading | Text | Facts | Table | Chart | Tree | Explorer
+Part: TypeAlias = Heading | Text | Facts | Table | Chart | Picture | Tree | Explorer
 Parts: TypeAlias = Sequence[Part]
 
 

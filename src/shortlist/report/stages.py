@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shortlist._words import counted
-from shortlist.multistage.holdout import judged_decisions
+from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.predict.prediction import stage_amounts
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
-    from shortlist.guarantees.intervals import Interval
+    from shortlist.guarantees.guarantee import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage
@@ -108,7 +108,7 @@ def _chosen(classifier: "MultiStageClassifier") -> Parts:
 
 
 def _path(classifier: "MultiStageClassifier") -> Parts:
-    decisions = judged_decisions(classifier)
+    decisions = validation_decisions(classifier)
     truth = classifier.problem_.labels
     prices = [stage.price / classifier.costs_.scale for stage in classifier.model_.stages]
     labels = [f"stage {number}" for number in range(1, len(prices) + 1)]
@@ -203,7 +203,7 @@ def _confidence(classifier: "MultiStageClassifier") -> Parts:
     found = []
     for threshold in CONFIDENCES:
         rule = dataclasses.replace(model.rule, thresholds=(threshold,) * len(model.rule.thresholds))
-        decisions = judged_decisions(classifier, rule)
+        decisions = validation_decisions(classifier, rule)
         answered = decisions.labels >= 0
         accuracy = float((decisions.labels == truth)[answered].mean()) if answered.any() else None
         found.append((threshold, float(answered.mean()), accuracy, float(decisions.costs.mean())))

@@ -214,7 +214,9 @@ class Front:
         columns = {name: self.values[:, i] for i, name in enumerate(self.names)}
         table = pa.table({f"objective: {name}": column for name, column in columns.items()})
         width = len(self.candidates)
-        flat = pa.array(np.ascontiguousarray(self.decisions, dtype=np.int16).ravel())
+        largest = int(np.abs(self.decisions.astype(np.int64)).max(initial=0))
+        kind = np.int16 if largest < 2**15 else np.int64
+        flat = pa.array(np.ascontiguousarray(self.decisions, dtype=kind).ravel())
         offsets = pa.array(np.arange(len(self) + 1, dtype=np.int64) * width)
         table = table.append_column("decision", pa.LargeListArray.from_arrays(offsets, flat))
         header = {
@@ -270,6 +272,9 @@ POINT = "point"
 COMMITTEES = "committees"
 """The method of fronts with committees as decisions."""
 
+PROGRAM = "program"
+"""The fact of a front that its candidates are the columns of a program."""
+
 STAGED_METHODS = ("emsco", "enumerate", "windows")
 """Methods whose decisions are the stage of each feature, from 0; -1 is a feature that is never bought."""
 
@@ -301,11 +306,34 @@ def front_header(front: "Front") -> list[str]:
     >>> front_header(front), list(front_rows(front))
     (['point', 'objective: min cost', 'feature: GPS', 'feature: =1+1'], [[0, 2.5, 1, 0]])
     """
-    what = "stage of" if front.method in STAGED_METHODS else "feature"
+    what = "column" if PROGRAM in front.extras else "feature"
+    what = "stage of" if front.method in STAGED_METHODS else what
     header = [POINT, *(f"objective: {objective.sense} {objective.name}" for objective in front.objectives)]
     header += ["promised"] if "promised" in front.extras else []
     header += [f"held out: {name}" for name in HELD_OUT] if "held_out" in front.extras else []
     return header + [f"{what}: {name}" for name in front.candidates]
+
+
+def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
+    """Return what a point chooses: names, with the number where it is not 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.results.proof import Proof, ProofKind
+    >>> front = Front.from_points(
+    ...     [Objective("cost")], np.array([[7]]), np.array([[1, 0, 3]]), ["x", "y", "z"],
+    ...     Proof(ProofKind.COMPLETE)
+    ... )
+    >>> chosen_at(front, front.decisions[0])
+    ['x', 'z = 3']
+    """
+    return [
+        name if value == 1 else f"{name} = {value}"
+        for name, value in zip(front.candidates, decision.tolist(), strict=True)
+        if value
+    ]
 
 
 def front_rows(front: "Front") -> "Iterator[list[Cell]]":

@@ -138,3 +138,38 @@ def read_limit(text: str) -> Limit:
             "limit", "must read like 'cost<=120', with <=, <, >=, > or == and a number", repr(text)
         )
     return Limit(found[1].strip(), found[2], number)
+
+
+_SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
+    "max": Sense.MAX,
+    "maximise": Sense.MAX,
+    "maximize": Sense.MAX,
+}
+
+
+def objective_names(text: str) -> list[tuple[Sense, str]]:
+    """Split ``"min cost, max selected"`` into senses and names.
+
+    Raises
+    ------
+    BadInputError
+        If there is none, a part lacks its sense or name, or a name comes twice.
+
+    Examples
+    --------
+    >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
+    [('min', 'cost'), ('max', 'selected')]
+    """
+    parts = []
+    for part in text.split(","):
+        sense, _, name = part.strip().partition(" ")
+        if sense.lower() not in _SENSES or not name.strip():
+            raise BadInputError(
+                "objectives", "must read like 'min cost, max selected'", f"{part.strip()!r} in {text!r}"
+            )
+        parts.append((_SENSES[sense.lower()], name.strip()))
+    names = [name for _, name in parts]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInputError("objectives", "must differ", f"{name!r} twice", "Drop one.")
+    return parts

@@ -5,8 +5,7 @@ from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
 from shortlist.runs.progress import Progress, Report, silent
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.unit import Unit
-from shortlist.runs.units import run_units
-from shortlist.runs.work import Work
+from shortlist.runs.units import Work, run_units
 
 __all__ = [
     "NO_STUDY",

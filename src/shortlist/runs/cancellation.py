@@ -2,9 +2,13 @@
 
 import contextlib
 import os
+import secrets
 import signal
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 STOPPING = "Stopping; writing the best so far. Press again if it takes too long."
@@ -18,7 +22,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Cancellation:
     """A flag that long methods look at between steps; once set it stays set.
 
-    A copy in another process is a flag of its own, which nobody sets.
+    Copies in other processes are set along with it: on this machine by a file that is there once it is set,
+    and on others by :func:`cancel_copies`, which whoever sends them there has to call.
 
     Parameters
     ----------
@@ -28,18 +33,29 @@ class Cancellation:
 
     def __init__(self, grace_s: float = 2.5) -> None:
         self.grace_s = grace_s
+        self.name = secrets.token_hex(16)
+        self._sent = False
         self._event = threading.Event()
         self._told: list[Callable[[], None]] = []
         self._patience = 0
 
-    def __reduce__(self) -> tuple[type["Cancellation"], tuple[()]]:
-        return Cancellation, ()
+    def __reduce__(self) -> tuple[Callable[..., "Cancellation"], tuple[str, str, bool]]:
+        self._sent = True  # first, so that whoever sets the flag meanwhile sees it
+        return CopiedCancellation, (self.name, str(_flag(self.name)), self.cancelled)
 
     def cancel(self) -> None:
         """Ask the method to stop at its next step and to return what it has."""
         self._event.set()
+        if self._sent:
+            self._tell_copies()
         for tell in tuple(self._told):
             tell()
+
+    def _tell_copies(self) -> None:
+        path = _flag(self.name)
+        with contextlib.suppress(OSError):  # it is there already
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            weakref.finalize(self, path.unlink, missing_ok=True)
 
     @contextlib.contextmanager
     def telling(self, tell: Callable[[], None]) -> Iterator[None]:
@@ -68,6 +84,41 @@ class Cancellation:
     def cancelled(self) -> bool:
         """Whether :meth:`cancel` was called."""
         return self._event.is_set()
+
+
+class CopiedCancellation(Cancellation):
+    """A copy in another process of the cancellation of a name, which looks at its file."""
+
+    def __init__(self, name: str, flag: str, cancelled: bool) -> None:
+        super().__init__()
+        self.name, self._path = name, flag
+        if cancelled or name in _cancelled:
+            self._event.set()
+        _copies.add(self)
+
+    def __reduce__(self) -> tuple[Callable[..., Cancellation], tuple[str, str, bool]]:
+        return CopiedCancellation, (self.name, self._path, self.cancelled)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the copy or what it is copied from is set."""
+        return self._event.is_set() or os.access(self._path, os.F_OK)
+
+
+_copies: weakref.WeakSet[CopiedCancellation] = weakref.WeakSet()
+_cancelled: set[str] = set()
+
+
+def cancel_copies(name: str) -> None:
+    """Set the copies in this process of the cancellation of a name, those too that are still to come."""
+    _cancelled.add(name)
+    for copy in tuple(_copies):
+        if copy.name == name:
+            copy.cancel()
+
+
+def _flag(name: str) -> Path:
+    return Path(tempfile.gettempdir(), f"shortlist-stop-{name}")
 
 
 def say_on_stderr(sentence: str) -> None:

@@ -3,18 +3,41 @@
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from shortlist.runs.cancellation import undisturbed
-from shortlist.runs.progress import Progress
-from shortlist.runs.studies.study import Finished, StageNote
-from shortlist.runs.unit import Unit
+from shortlist.runs.cancellation import Cancellation, undisturbed
+from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
+from shortlist.runs.unit import Completed, Unit
 from shortlist.runs.whole_units import Unfinished, run_whole
-from shortlist.runs.work import Work
-from shortlist.runs.workers import Completed, open_workers
+from shortlist.runs.workers import Where, open_workers
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 """Takes the result of a unit, by its key, apart into what is recorded of it."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """How long work is done; it decides nothing of its results.
+
+    Parameters
+    ----------
+    workers : int, str or None, default=1
+        As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
+        every core, None for the enclosing joblib context, or the address of a scheduler.
+    study : Study, optional
+        Where finished units are kept, and from where they are taken.
+    report : callable, optional
+        Receives progress.
+    cancellation : Cancellation, optional
+        Stops the work with what it has.
+    """
+
+    workers: Where = 1
+    study: Study = NO_STUDY
+    report: Report = silent
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
 
 def run_units(

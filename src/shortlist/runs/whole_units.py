@@ -33,6 +33,9 @@ class WatchedCancellation(Cancellation):
         self._watched = watched
         self.seen = False
 
+    def __reduce__(self) -> Any:
+        return self._watched.__reduce__()
+
     def cancel(self) -> None:
         """Set the other one."""
         self.seen = True

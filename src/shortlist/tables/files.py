@@ -91,7 +91,7 @@ def table_of_bytes(
     marker: str | None = None,
 ) -> "pd.DataFrame":
     """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
-    content = _unpacked(name, content)
+    content = unpacked(name, content)
     if not content or content.isspace():
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
     if content.startswith(PARQUET):
@@ -127,7 +127,7 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
     BadFileError
         If it cannot be read as a table.
     """
-    content = _unpacked(name, content)
+    content = unpacked(name, content)
     if content.startswith(PARQUET):
         frame = _parquet(name, content, notes, ())
         rows = frame.astype(object).where(frame.notna(), "").astype(str).to_numpy().tolist()
@@ -150,7 +150,16 @@ def read_content(source: str | Path) -> tuple[str, bytes]:
     return "standard input", bytes(stream.read())
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
+def unpacked(name: str, content: bytes) -> bytes:
+    """Return the bytes of a file without its compression, or of the only file of a zip archive.
+
+    Workbooks stay as they are.
+
+    Raises
+    ------
+    BadFileError
+        If it is damaged, holds several files, or unpacks to more than a table may.
+    """
     try:
         for start, unpack in UNPACKED.items():
             if content.startswith(start):

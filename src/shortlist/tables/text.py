@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
 
@@ -125,8 +127,10 @@ def _note_words_among_numbers(
     wrong: dict[str, tuple[int, int]] = {}
     for column in _columns_of_words(table, words):
         known = table[column].dropna()
-        known = known[known.astype(str) != marker]
-        numbers = pd.to_numeric(known, errors="coerce").notna()
+        if marker is not None:
+            known = known[known.astype(str) != marker]
+        codes, different = pd.factorize(known)  # a long log has few different names and labels
+        numbers = np.array([*_are_numbers(different)], dtype=bool)[codes]
         if not numbers.all() and 2 * int(numbers.sum()) >= len(known):
             wrong[column] = (int(known.index[~numbers][0]), int(numbers.sum()))
     if not wrong:
@@ -137,6 +141,16 @@ def _note_words_among_numbers(
             f"{name}, {place} {lines[row]}: column {column!r} holds {str(table[column][row])!r} among "
             f"{counted(n_numbers, 'number')}, so all of it is taken for words. Correct the cell, or empty it."
         )
+
+
+def _are_numbers(values: Any) -> Any:
+    """Mark the values that are numbers, or text that is one."""
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(pd.Series(values), errors="coerce").notna()
+    except OverflowError:  # an integer beyond every float, which others need not be
+        return [pd.notna(pd.to_numeric(str(value)[:300], errors="coerce")) for value in values]
 
 
 def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:

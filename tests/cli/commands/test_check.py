@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.tables.files import read_table_file
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 MODEL = """features
@@ -61,17 +62,12 @@ def test_rows_that_are_no_products_are_told_with_the_rules(folder: Path) -> None
     assert facts["rows"][1]["broken"][-1] == "required: !GPS"
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--attributes", "a.csv"], "--attributes a.csv has nothing that is asked for"),
-        (["--objectives", "min weight"], "has no attribute 'weight'"),
-        (["--drop", "x"], "p.csv has no column 'x' to leave out"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], sentence: str, folder: Path) -> None:
+@refusals("""
+    --attributes a.csv        | --attributes a.csv has nothing that is asked for
+    --objectives 'min weight' | has no attribute 'weight'
+    --drop x                  | p.csv has no column 'x' to leave out
+""")
+def test_what_makes_no_sense_is_refused_in_a_sentence(words: list[str], message: str, folder: Path) -> None:
     (folder / "p.csv").write_text("Phone,Screen,Small,Big,GPS\n1,1,1,0,0\n", encoding="utf-8")
     (folder / "a.csv").write_text("feature,weight2\nPhone,1\n", encoding="utf-8")
-    run = shortlist("model", "check", "m.uvl", "p.csv", *words, cwd=folder)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert sentence in run.stderr
+    refuse("model", "check", "m.uvl", "p.csv", *words, message=message, cwd=folder)

@@ -1,22 +1,15 @@
 """The command compare, as a user runs it."""
 
-import contextlib
 import json
-import os
 import re
 import shutil
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shortlist.results.front import Front
-from shortlist.runs import open_study
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -118,45 +111,6 @@ def test_what_is_found_does_not_depend_on_the_number_of_workers(folder: Path) ->
     assert without_times(one) == without_times(two)
 
 
-@pytest.mark.slow
-def test_a_killed_comparison_goes_on_where_it_was(folder: Path) -> None:
-    many = ["--set", "seeds=15", "--set", "evaluations=4000", "--methods", "solrep,ibed", "--set", "points=5"]
-    command = ["compare", "phone.uvl", *COST, *many, "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "shortlist", *command, "--study", "killed.db"], cwd=folder, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, env=os.environ.copy(),
-    )  # fmt: skip
-    while _n_runs(folder / "killed.db") < 3:
-        assert process.poll() is None, "the comparison ended before it was killed"
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = _runs(folder / "killed.db")
-    assert 3 <= len(kept) < 16
-
-    resumed = json.loads(shortlist(*command, "--study", "killed.db", cwd=folder).stdout)
-    assert kept.items() < _runs(folder / "killed.db").items()
-    assert len(_runs(folder / "killed.db")) == 16
-    fresh = json.loads(shortlist(*command, cwd=folder).stdout)
-    assert resumed.pop("options") == fresh.pop("options") | {"study": "killed.db"}
-    assert without_times(resumed) == without_times(fresh | {"study": "killed.db"})
-
-
-def _n_runs(study: Path) -> int:
-    """Count the finished runs in a study that another process writes, which may not be there yet."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"{study.as_uri()}?mode=ro", uri=True)) as file:
-            query = "SELECT count(*) FROM units JOIN parts ON part = parts.id WHERE parts.name = ''"
-            return int(file.execute(query).fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0
-
-
-def _runs(study: Path) -> dict[str, Any]:
-    with open_study(study) as opened:
-        return opened.results()
-
-
 def test_a_contradiction_is_an_answer_and_writes_nothing(folder: Path) -> None:
     before = sorted(folder.iterdir())
     arguments = [
@@ -220,89 +174,38 @@ def test_objectives_attributes_and_fixed_features_are_those_of_configure(folder:
     assert facts["attributes"]["cost"] == "phone.dimacs.augment"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "solrep,guess"], "--methods must be one of", id="method"
-        ),
-        pytest.param(["phone.uvl", *COST, "--methods", ""], "--methods must be one of", id="no method"),
-        pytest.param(["phone.uvl", *COST, "--methods", "auto"], "--methods must be one of", id="auto"),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--set", "points=5"],
-            "--set points is an option of none of the methods ibea",
-            id="points",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--set", "rule=adaptive"],
-            "--set rule is an option of none",
-            id="rule",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solve-limit=1"],
-            "--set solve-limit is an option of none",
-            id="limit",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solver=scip"],
-            "--set solver is an option of none",
-            id="solver",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "exact", "--set", "evaluations=500"],
-            "--set evaluations is an option of none",
-            id="none",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "exact", "--set", "starts=5"],
-            "--set starts is an option of none",
-            id="starts",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "evaluations=5"], "--set evaluations must be at least 100", id="few"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "seeds=0"], "--set seeds must be at least 1", id="no seeds"
-        ),
-        pytest.param(["phone.uvl", *COST, "--seed", "-1"], "--seed must be at least 0", id="seed"),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "diagram,exact", "--set", "seeds=30"],
-            "--set seeds belongs to evolutionary methods",
-            id="seeds for nothing",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibed,solrp"], "Did you mean 'solrep'?", id="near method"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--workers", "0"], "--workers must be a number of workers", id="jobs"
-        ),
-        pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "--time-limit must be", id="no time"),
-        pytest.param(
-            ["phone.uvl", *COST, "--methods", "ibea", "--set", "solrep.rule=adaptive"],
-            "solrep.rule is an option of a method that is not compared",
-            id="rule of another",
-        ),
-        pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="wish"),
-        pytest.param(["phone.uvl", *COST, "--select", "Radio"], "names no feature: 'Radio'", id="feature"),
-        pytest.param(["phone.dimacs"], "Pass --attributes FILE, --attributes random, or", id="no attributes"),
-        pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
-        pytest.param(["phone.uvl", *COST, "--report", "no/x.html"], "folder does not exist", id="no page"),
-        pytest.param(["phone.uvl", *COST, "--study", "no/x.db"], "folder does not exist", id="no study"),
-        pytest.param(
-            ["phone.uvl", *COST, "--study", "other.db"], "must be a file of an earlier run", id="study"
-        ),
-    ],
+@refusals(
+    """
+    none.uvl COST                                            | cannot be read: No such file
+    phone.uvl COST --methods solrep,guess                    | --methods must be one of
+    phone.uvl COST --methods ''                              | --methods must be one of
+    phone.uvl COST --methods auto                            | --methods must be one of
+    phone.uvl COST --methods ibea --set points=5             | --set points is an option of none of the methods ibea
+    phone.uvl COST --methods ibea --set rule=adaptive        | --set rule is an option of none
+    phone.uvl COST --methods ibea --set solve-limit=1        | --set solve-limit is an option of none
+    phone.uvl COST --methods ibea --set solver=scip          | --set solver is an option of none
+    phone.uvl COST --methods exact --set evaluations=500     | --set evaluations is an option of none
+    phone.uvl COST --methods exact --set starts=5            | --set starts is an option of none
+    phone.uvl COST --set evaluations=5                       | --set evaluations must be at least 100
+    phone.uvl COST --set seeds=0                             | --set seeds must be at least 1
+    phone.uvl COST --seed -1                                 | --seed must be at least 0
+    phone.uvl COST --methods diagram,exact --set seeds=30    | --set seeds belongs to evolutionary methods
+    phone.uvl COST --methods ibed,solrp                      | Did you mean 'solrep'?
+    phone.uvl COST --workers 0                               | --workers must be a number of workers
+    phone.uvl COST --time-limit 0                            | --time-limit must be
+    phone.uvl COST --methods ibea --set solrep.rule=adaptive | solrep.rule is an option of a method that is not compared
+    phone.uvl COST --limit 'cost about 3'                    | must read like
+    phone.uvl COST --select Radio                            | names no feature: 'Radio'
+    phone.dimacs                                             | Pass --attributes FILE, --attributes random, or
+    phone.uvl COST --out no/x.parquet                        | folder does not exist
+    phone.uvl COST --report no/x.html                        | folder does not exist
+    phone.uvl COST --study no/x.db                           | folder does not exist
+    phone.uvl COST --study other.db                          | must be a file of an earlier run
+""",
+    COST=COST,
 )
-def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
-    before = {path: path.read_bytes() for path in sorted(folder.iterdir())}
-    run = shortlist("compare", *arguments, cwd=folder)
-    assert run.returncode == 2, run.stderr
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert {path: path.read_bytes() for path in sorted(folder.iterdir())} == before
+def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
+    refuse("compare", *words, message=message, cwd=folder)
 
 
 @pytest.mark.slow

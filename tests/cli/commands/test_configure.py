@@ -15,6 +15,7 @@ from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS
 from shortlist.results.proof import ProofKind
 from shortlist.runs import open_study
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -330,194 +331,73 @@ def test_an_attribute_file_beside_the_model_is_taken_and_named(model: str, folde
     assert "beside the model" not in other.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["none.uvl", *COST], "cannot be read: No such file", id="missing model"),
-        pytest.param(["defects.csv", *COST], "must be SXFM, UVL, FeatureIDE XML or DIMACS", id="not a model"),
-        pytest.param(["phone.uvl", "--objectives", "cost"], "min cost, max selected", id="no sense"),
-        pytest.param(
-            ["phone.uvl", "--objectives", "min costs"], "Did you mean 'cost'?", id="unknown attribute"
-        ),
-        pytest.param(
-            [
-                "phone.uvl",
-                "--attributes",
-                "named.csv",
-                "--objectives",
-                "min defects",
-            ],
-            "Add them, or pass --set default=defects=0 if that is their value.",
-            id="gaps",
-        ),
-        pytest.param(
-            ["phone.uvl", "--objectives", "min note", "--set", "default=note=1"],
-            "phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'",
-            id="text",
-        ),
-        pytest.param(["phone.uvl", *COST, "--limit", "cost about 3"], "must read like", id="limit"),
-        pytest.param(["phone.uvl", *COST, "--select", "Radio"], "names no feature: 'Radio'", id="feature"),
-        pytest.param(
-            ["phone.uvl", *COST, "--select", "GPS", "--deselect", "GPS"], "at once", id="both in and out"
-        ),
-        pytest.param(["phone.uvl", *COST, "--decisions", "none.csv"], "cannot be read", id="missing wishes"),
-        pytest.param(["phone.uvl", *COST, "--method", "guess"], "method must be one of", id="method"),
-        pytest.param(["phone.uvl", *COST, "--set", "tolerance=price=1"], "tolerance names", id="tolerance"),
-        pytest.param(["phone.uvl", *COST, "--set", "tolerance=cost"], "must read NAME=VALUE", id="no number"),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "tolerance=cost=x"], "must read NAME=NUMBER", id="not a number"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "tolerance=cost=1", "--method", "exact"],
-            "--set tolerance is no option of --method exact, which has --seed and --set solver. Leave it out.",
-            id="exact",
-        ),
-        *[
-            pytest.param(
-                ["phone.uvl", *COST, "--method", method, option, value],
-                f"is no option of --method {method}, which has ",
-                id=f"{option} {value} with {method}",
-            )
-            for option, value, method in (
-                ("--set", "points=5", "ibea"),
-                ("--set", "rule=adaptive", "exact"),
-                ("--set", "solve-limit=1", "diagram"),
-                ("--study", "s.db", "exact"),
-                ("--workers", "2", "auto"),
-                ("--set", "evaluations=500", "solrep"),
-                ("--set", "starts=5", "solrep"),
-                ("--set", "max-nodes=5000", "solrep"),
-                ("--set", "max-bytes=1", "nsga2"),
-                ("--set", "solver=cpsat", "satibea"),
-                ("--set", "tolerance=cost=1", "solrep"),
-            )
-        ],
-        pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--set", "rule=adaptive", "--workers", "2"],
-            "--workers must be 1 with rule 'adaptive'",
-            id="adaptive jobs",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--set", "rule=dice"], "rule must be one of", id="rule"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--method", "ibea", "--set", "evaluations=5"],
-            "--set evaluations must be at least",
-            id="few",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--study", "no/s.db"],
-            "folder does not exist",
-            id="no study",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--method", "solrep", "--study", "other.db"],
-            "must be a file of an earlier run",
-            id="study",
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--attributes", "screens.csv"],
-            "--attributes screens.csv has nothing that is asked for",
-            id="attributes for nothing",
-        ),
-        pytest.param(
-            ["phone.uvl", "--objectives", "min selected", "--attributes", "random:1"],
-            "--attributes random draws cost, defects and not_used_before",
-            id="draws for nothing",
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "all.csv", "--attributes", "random:1"],
-            "of these nothing is asked for that is not given by a file",
-            id="draws beside files",
-        ),
-        *[
-            pytest.param(["phone.uvl", *COST, "--set", setting], message, id=f"--set {setting}")
-            for setting, message in (
-                ("wings=2", "--set must name one of default, evaluations, "),
-                ("toleranc=cost=1", "Did you mean 'tolerance'?"),
-                ("solver", "--set must read NAME=VALUE, got 'solver'"),
-                ("max-nodes=many", "--set max-nodes must be a whole number, got 'many'"),
-                ("solve-limit=long", "--set solve-limit must be a number, got 'long'"),
-                ("guess.rule=adaptive", "--set must name a method, "),
-            )
-        ],
-        pytest.param(["phone.uvl", *COST, "--limit", "coast<3"], "Did you mean 'cost'?", id="limit's name"),
-        pytest.param(
-            ["phone.uvl", "--attributes", "random:1", "--set", "default=cost=x"],
-            "--set default of 'cost' must be",
-            id="default is text",
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "random:1", "--set", "default=cost=5"],
-            "--set default names 'cost', which --attributes random draws for every feature. Leave it out.",
-            id="default of a draw",
-        ),
-        pytest.param(
-            ["phone.uvl", "--objectives", "min selected", "--set", "default=selected=1"],
-            "--set default names 'selected', which counts features",
-            id="default of a count",
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "random:1", "--objectives", "min cst"],
-            "phone.dimacs and --attributes random have no attribute 'cst'. Did you mean 'cost'?",
-            id="near a draw",
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "random:1", "--objectives", "min foo"],
-            "Known are selected, deselected, cost, defects and not_used_before.",
-            id="far from every draw",
-        ),
-        pytest.param(["phone.uvl", *COST, "--limit", "cost=300"], "with <=, <, >=, > or == and", id="="),
-        pytest.param(["phone.uvl", *COST, "--method", "diagrm"], "Did you mean 'diagram'?", id="near method"),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "default=csot=1"], "Did you mean 'cost'?", id="default's name"
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "bad.csv"],
-            "bad.csv:4: 'cost' of 'Screen' must be a number below 10^19, written like 12.50, got '12,50'",
-            id="one bad cell",
-        ),
-        pytest.param(
-            ["phone.dimacs", "--attributes", "empty.csv"],
-            "empty.csv: the column 'cost' has no values",
-            id="an empty column",
-        ),
-        pytest.param(
-            ["bad.uvl"],
-            "bad.uvl:5: 'cost' of 'B' must be a number below 10^19",
-            id="one bad value in the model",
-        ),
-        pytest.param(
-            ["bad.xml"],
-            "bad.xml:3: 'cost' of 'B' must be a number below 10^19",
-            id="one bad value in FeatureIDE's",
-        ),
-        pytest.param(
-            ["beside.dimacs"], "beside.dimacs.augment:4: 'cost' of ", id="one bad value beside the model"
-        ),
-        pytest.param(["phone.dimacs"], "Pass --attributes FILE, --attributes random, or", id="no attributes"),
-        pytest.param(["phone.uvl", *COST, "--time-limit", "0"], "seconds above 0", id="no time"),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "max-bytes=0"], "--set max-bytes must be at least 1", id="no memory"
-        ),
-        pytest.param(
-            ["phone.uvl", *COST, "--set", "solver=abacus", "--method", "exact"],
-            "solver must be one",
-            id="solver",
-        ),
-        pytest.param(["phone.uvl", *COST, "--out", "no/x.parquet"], "folder does not exist", id="no folder"),
-        pytest.param(["phone.uvl", *COST, "--attributes", "phone.uvl"], "column 'feature'", id="not a table"),
-    ],
+@refusals(
+    """
+    none.uvl COST                                                  | cannot be read: No such file
+    defects.csv COST                                               | must be SXFM, UVL, FeatureIDE XML or DIMACS
+    phone.uvl --objectives cost                                    | min cost, max selected
+    phone.uvl --objectives 'min costs'                             | Did you mean 'cost'?
+    phone.uvl --attributes named.csv --objectives 'min defects'    | Add them, or pass --set default=defects=0 if that is their value.
+    phone.uvl --objectives 'min note' --set default=note=1         | phone.uvl:11: 'note' of 'High resolution' must be a number below 10^19, written like 12.50, got 'new'
+    phone.uvl COST --limit 'cost about 3'                          | must read like
+    phone.uvl COST --select Radio                                  | names no feature: 'Radio'
+    phone.uvl COST --select GPS --deselect GPS                     | at once
+    phone.uvl COST --decisions none.csv                            | cannot be read
+    phone.uvl COST --method guess                                  | method must be one of
+    phone.uvl COST --set tolerance=price=1                         | tolerance names
+    phone.uvl COST --set tolerance=cost                            | must read NAME=VALUE
+    phone.uvl COST --set tolerance=cost=x                          | must read NAME=NUMBER
+    phone.uvl COST --set tolerance=cost=1 --method exact           | --set tolerance is no option of --method exact, which has --seed and --set solver. Leave it out.
+    phone.uvl COST --method ibea --set points=5                    | is no option of --method ibea, which has
+    phone.uvl COST --method exact --set rule=adaptive              | is no option of --method exact, which has
+    phone.uvl COST --method diagram --set solve-limit=1            | is no option of --method diagram, which has
+    phone.uvl COST --method exact --study s.db                     | is no option of --method exact, which has
+    phone.uvl COST --method auto --workers 2                       | is no option of --method auto, which has
+    phone.uvl COST --method solrep --set evaluations=500           | is no option of --method solrep, which has
+    phone.uvl COST --method solrep --set starts=5                  | is no option of --method solrep, which has
+    phone.uvl COST --method solrep --set max-nodes=5000            | is no option of --method solrep, which has
+    phone.uvl COST --method nsga2 --set max-bytes=1                | is no option of --method nsga2, which has
+    phone.uvl COST --method satibea --set solver=cpsat             | is no option of --method satibea, which has
+    phone.uvl COST --method solrep --set tolerance=cost=1          | is no option of --method solrep, which has
+    phone.uvl COST --method solrep --set rule=adaptive --workers 2 | --workers must be 1 with rule 'adaptive'
+    phone.uvl COST --method solrep --set rule=dice                 | rule must be one of
+    phone.uvl COST --method ibea --set evaluations=5               | --set evaluations must be at least
+    phone.uvl COST --method solrep --study no/s.db                 | folder does not exist
+    phone.uvl COST --method solrep --study other.db                | must be a file of an earlier run
+    phone.uvl COST --attributes screens.csv                        | --attributes screens.csv has nothing that is asked for
+    phone.uvl --objectives 'min selected' --attributes random:1    | --attributes random draws cost, defects and not_used_before
+    phone.dimacs --attributes all.csv --attributes random:1        | of these nothing is asked for that is not given by a file
+    phone.uvl COST --set wings=2                                   | --set must name one of default, evaluations,
+    phone.uvl COST --set toleranc=cost=1                           | Did you mean 'tolerance'?
+    phone.uvl COST --set solver                                    | --set must read NAME=VALUE, got 'solver'
+    phone.uvl COST --set max-nodes=many                            | --set max-nodes must be a whole number, got 'many'
+    phone.uvl COST --set solve-limit=long                          | --set solve-limit must be a number, got 'long'
+    phone.uvl COST --set guess.rule=adaptive                       | --set must name a method,
+    phone.uvl COST --limit coast<3                                 | Did you mean 'cost'?
+    phone.uvl --attributes random:1 --set default=cost=x           | --set default of 'cost' must be
+    phone.dimacs --attributes random:1 --set default=cost=5        | --set default names 'cost', which --attributes random draws for every feature. Leave it out.
+    phone.uvl --objectives 'min selected' --set default=selected=1 | --set default names 'selected', which counts features
+    phone.dimacs --attributes random:1 --objectives 'min cst'      | phone.dimacs and --attributes random have no attribute 'cst'. Did you mean 'cost'?
+    phone.dimacs --attributes random:1 --objectives 'min foo'      | Known are selected, deselected, cost, defects and not_used_before.
+    phone.uvl COST --limit cost=300                                | with <=, <, >=, > or == and
+    phone.uvl COST --method diagrm                                 | Did you mean 'diagram'?
+    phone.uvl COST --set default=csot=1                            | Did you mean 'cost'?
+    phone.dimacs --attributes bad.csv                              | bad.csv:4: 'cost' of 'Screen' must be a number below 10^19, written like 12.50, got '12,50'
+    phone.dimacs --attributes empty.csv                            | empty.csv: the column 'cost' has no values
+    bad.uvl                                                        | bad.uvl:5: 'cost' of 'B' must be a number below 10^19
+    bad.xml                                                        | bad.xml:3: 'cost' of 'B' must be a number below 10^19
+    beside.dimacs                                                  | beside.dimacs.augment:4: 'cost' of
+    phone.dimacs                                                   | Pass --attributes FILE, --attributes random, or
+    phone.uvl COST --time-limit 0                                  | seconds above 0
+    phone.uvl COST --set max-bytes=0                               | --set max-bytes must be at least 1
+    phone.uvl COST --set solver=abacus --method exact              | solver must be one
+    phone.uvl COST --out no/x.parquet                              | folder does not exist
+    phone.uvl COST --attributes phone.uvl                          | column 'feature'
+""",
+    COST=COST,
 )
-def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
-    before = sorted(folder.iterdir())
-    run = shortlist("configure", *arguments, cwd=folder)
-    assert run.returncode == 2, run.stderr
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert sorted(folder.iterdir()) == before
+def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
+    refuse("configure", *words, message=message, cwd=folder)
 
 
 @pytest.mark.parametrize("case", [("jcs", "ChatSystem_RAND2", 9), ("web-portal", "WebPortal_RAND1", 451)])

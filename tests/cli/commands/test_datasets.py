@@ -8,6 +8,7 @@ import pytest
 from shortlist.datasets.registry import public_set, public_sets
 from shortlist.datasets.shipped import SHIPPED
 from shortlist.tables.learning import read_table
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 from tests.datasets.originals import original_of, table_rows
 
@@ -38,20 +39,14 @@ def test_a_set_is_shown_with_its_licence_and_its_hash(tmp_path: Path) -> None:
     assert "none whose SHA-256 is known" in local.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["fetch", "spambas"], "Did you mean 'spambase'"),
-        (["fetch", "musk-v1"], "musk-v1 cannot be fetched, since no hash of its original is known"),
-        (["fetch", "wdbc", "--data", "."], "must hold the file wdbc.data"),
-        (["fetch", "wdbc", "--data", "nowhere"], "--data must be a folder, got 'nowhere'"),
-    ],
-)
-def test_what_cannot_be_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
-    run = shortlist("datasets", *arguments, cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert said in run.stderr
-    assert run.stderr.count("\n") == 1
+@refusals("""
+    fetch spambas             | Did you mean 'spambase'
+    fetch musk-v1             | musk-v1 cannot be fetched, since no hash of its original is known
+    fetch wdbc --data .       | must hold the file wdbc.data
+    fetch wdbc --data nowhere | --data must be a folder, got 'nowhere'
+""")
+def test_what_cannot_be_is_one_sentence(tmp_path: Path, words: list[str], message: str) -> None:
+    refuse("datasets", *words, message=message, cwd=tmp_path)
 
 
 def test_a_machine_without_a_network_is_told_what_to_do(

@@ -15,7 +15,8 @@ from sklearn.datasets import make_classification
 
 from shortlist.cli.commands.evolve import MODES, evolution
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.evolution.spaces.linear import LinearClassifiers
+from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 QUICK = ["--target", "method", "--set", "generations=6", "--set", "population=30", "--workers", "1"]
@@ -109,29 +110,19 @@ def test_patience_stops_evolution(folder: Path) -> None:
     assert facts["generations"] < 500
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["--method", "on"], "--method must be one of", id="mode"),
-        pytest.param(["--set", "space=trees"], "space must be one of", id="space"),
-        pytest.param(["--set", "generations=0"], "--set generations must be at least 1", id="no generation"),
-        pytest.param(["--set", "gamma=-1"], "gamma must be", id="gamma"),
-        pytest.param(["--set", "criterion=mean"], "criterion must be", id="criterion"),
-        pytest.param(["--workers", "0"], "--workers must be", id="no thread"),
-        pytest.param(["--target", "x"], "must have a column 'x'", id="target"),
-        pytest.param(["--target", "number"], "this looks like a number to predict", id="too many classes"),
-        pytest.param(["--out", "no/x"], "folder does not exist", id="no folder"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_exit_2(folder: Path, arguments: list[str], message: str) -> None:
-    before = sorted(folder.iterdir())
-    run = shortlist("evolve", "cmc.csv", *QUICK, *arguments, cwd=folder)
-    assert run.returncode == 2
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert sorted(folder.iterdir()) == before
+@refusals("""
+    --method on          | --method must be one of
+    --set space=trees    | space must be one of
+    --set generations=0  | --set generations must be at least 1
+    --set gamma=-1       | gamma must be
+    --set criterion=mean | criterion must be
+    --workers 0          | --workers must be
+    --target x           | must have a column 'x'
+    --target number      | this looks like a number to predict
+    --out no/x           | folder does not exist
+""")
+def test_bad_input_is_one_sentence_and_exit_2(folder: Path, words: list[str], message: str) -> None:
+    refuse("evolve", "cmc.csv", *QUICK, *words, message=message, cwd=folder)
 
 
 def test_an_interrupt_keeps_the_ensemble_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

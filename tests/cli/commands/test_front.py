@@ -15,6 +15,7 @@ from shortlist.products.feature_models.evaluation import evaluate
 from shortlist.results.front import Front
 from shortlist.results.objective import OPERATORS, Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -345,110 +346,40 @@ def test_weights_name_the_rule(folder: Path) -> None:
     assert facts["values"]["cost"] == Front.load(folder / "front.parquet").values[:, 1].min()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["show", "none.parquet"], "cannot be read", id="missing front"),
-        pytest.param(
-            ["show", "phone.uvl"], "corrupted or this is not a parquet file. Write", id="not a front"
-        ),
-        pytest.param(
-            ["show", "front.parquet", "--pick", "best"],
-            "--pick must be the number of a point, from 0, or a rule, ideal, knee, one-se or norm, got 'best'.",
-            id="unknown rule",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "one-se"], "needs a front of shortlist stage", id="of stages"
-        ),
-        pytest.param(["pick", "front.parquet", "--pick", "99"], "there is no point 99", id="none to pick"),
-        pytest.param(["show", "front.parquet", "--pick", "99"], "there is no point 99", id="no such point"),
-        pytest.param(
-            ["show", "front.parquet", "--pick", "0", "--limit", "cost<=20", "--limit", "selected<=4"],
-            "point 0 is outside the limits",
-            id="a point outside",
-        ),
-        pytest.param(
-            ["show", "front.parquet", "--pick", "1,2,3"], "must name one point, or two different", id="three"
-        ),
-        pytest.param(
-            ["show", "front.parquet", "--pick", "1,1"], "or two different ones", id="twice the same"
-        ),
-        pytest.param(
-            ["diff", "front.parquet", "bought.parquet"],
-            "must have the same objectives, got max",
-            id="two kinds",
-        ),
-        pytest.param(["show", "front.parquet", "--pick", "weights"], "ideal, knee,", id="needs weights"),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "weights"], "--pick must say the weights", id="no weights"
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "lexicographic:cst"],
-            "Did you mean 'cost'?",
-            id="objective misspelt",
-        ),
-        pytest.param(
-            ["show", "front.parquet", "--limit", "cost=9"], "with <=, <, >=, > or == and", id="one equals"
-        ),
-        pytest.param(["show", "front.parquet", "--rows", "-1"], "at least 0, got -1", id="rows"),
-        pytest.param(
-            ["pick", "front.parquet", "--limit", "coast<=9"], "Did you mean 'cost'?", id="unknown limit"
-        ),
-        pytest.param(["pick", "front.parquet", "--limit", "cost"], "must read like", id="no limit"),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "lexicographic:price"],
-            "the front has",
-            id="unknown objective",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "knee:cost"],
-            "--pick takes objectives with weights, ideal or lexicographic",
-            id="two rules",
-        ),
-        pytest.param(
-            ["pick", "none.parquet", "--pick", "kne"], "none.parquet cannot be read", id="files come first"
-        ),
-        pytest.param(
-            ["pick", "phone.uvl", "--pick", "kne"], "Did you mean 'knee'?", id="rule before reading"
-        ),
-        pytest.param(["export", "front.parquet", "--out", "x.txt"], "--out must end in .csv", id="export"),
-        pytest.param(
-            ["export", "front.parquet", "--out", "front.parquet"],
-            "would overwrite it",
-            id="export onto itself",
-        ),
-        pytest.param(["pick", "bought.parquet", "--out", "x.uvl"], "stages are written to", id="stages"),
-        pytest.param(
-            ["pick", "front.parquet", "--pick", "weights:cost=-1"],
-            "and not all 0, got cost=-1.",
-            id="weights",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--model", "phone.uvl"], "--model belongs to --out", id="model only"
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--out", "x.pdf"],
-            "--out must end in .uvl, .csv or .config",
-            id="ending",
-        ),
-        pytest.param(
-            ["pick", "front.parquet", "--model", "other.uvl", "--out", "x.uvl"],
-            "its features differ",
-            id="other model",
-        ),
-        pytest.param(["pick", "stages.parquet", "--out", "x.uvl"], "a front of products", id="no products"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_exit_2(arguments: list[str], message: str, folder: Path) -> None:
+@refusals("""
+    show none.parquet                                                | cannot be read
+    show phone.uvl                                                   | corrupted or this is not a parquet file. Write
+    show front.parquet --pick best                                   | --pick must be the number of a point, from 0, or a rule, ideal, knee, one-se or norm, got 'best'.
+    pick front.parquet --pick one-se                                 | needs a front of shortlist stage
+    pick front.parquet --pick 99                                     | there is no point 99
+    show front.parquet --pick 99                                     | there is no point 99
+    show front.parquet --pick 0 --limit cost<=20 --limit selected<=4 | point 0 is outside the limits
+    show front.parquet --pick 1,2,3                                  | must name one point, or two different
+    show front.parquet --pick 1,1                                    | or two different ones
+    diff front.parquet bought.parquet                                | must have the same objectives, got max
+    show front.parquet --pick weights                                | ideal, knee,
+    pick front.parquet --pick weights                                | --pick must say the weights
+    pick front.parquet --pick lexicographic:cst                      | Did you mean 'cost'?
+    show front.parquet --limit cost=9                                | with <=, <, >=, > or == and
+    show front.parquet --rows -1                                     | at least 0, got -1
+    pick front.parquet --limit coast<=9                              | Did you mean 'cost'?
+    pick front.parquet --limit cost                                  | must read like
+    pick front.parquet --pick lexicographic:price                    | the front has
+    pick front.parquet --pick knee:cost                              | --pick takes objectives with weights, ideal or lexicographic
+    pick none.parquet --pick kne                                     | none.parquet cannot be read
+    pick phone.uvl --pick kne                                        | Did you mean 'knee'?
+    export front.parquet --out x.txt                                 | --out must end in .csv
+    export front.parquet --out front.parquet                         | would overwrite it
+    pick bought.parquet --out x.uvl                                  | stages are written to
+    pick front.parquet --pick weights:cost=-1                        | and not all 0, got cost=-1.
+    pick front.parquet --model phone.uvl                             | --model belongs to --out
+    pick front.parquet --out x.pdf                                   | --out must end in .uvl, .csv or .config
+    pick front.parquet --model other.uvl --out x.uvl                 | its features differ
+    pick stages.parquet --out x.uvl                                  | a front of products
+""")
+def test_bad_input_is_one_sentence_and_exit_2(words: list[str], message: str, folder: Path) -> None:
     (folder / "other.uvl").write_text("features\n\tOther\n", encoding="utf-8")
-    before = sorted(folder.iterdir())
-    run = shortlist("front", *arguments, cwd=folder)
-    assert run.returncode == 2, run.stderr
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert sorted(folder.iterdir()) == before
+    refuse("front", *words, message=message, cwd=folder)
 
 
 def test_the_knee_of_web_portal_is_no_end_of_any_objective(data_folder: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 MODELS = Path(__file__).parents[2] / "products" / "models"
@@ -170,21 +171,15 @@ def test_an_edit_is_named_with_a_product(tmp_path: Path) -> None:
     assert (same["edit"], same["lost"], same["gained"]) == ("refactoring", None, None)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("analyse shop.uvl --explained -1", "--explained must be "),
-        ("analyse shop.uvl --max-nodes 3", "--max-nodes must be "),
-        ("analyse shop.uvl --time-limit 0", "--time-limit must be "),
-        ("diff shop.uvl gone.uvl", "gone.uvl"),
-    ],
-)
-def test_bad_options_are_one_sentence(words: str, message: str, tmp_path: Path) -> None:
+@refusals("""
+    analyse shop.uvl --explained -1 | --explained must be
+    analyse shop.uvl --max-nodes 3  | --max-nodes must be
+    analyse shop.uvl --time-limit 0 | --time-limit must be
+    diff shop.uvl gone.uvl          | gone.uvl
+""")
+def test_bad_options_are_one_sentence(words: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "shop.uvl").write_text(FLAWED, encoding="utf-8")
-    run = shortlist("model", *words.split(), cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert message in run.stderr
-    assert run.stderr.count("\n") == 1
+    refuse("model", *words, message=message, cwd=tmp_path)
 
 
 def test_an_edit_has_a_name_a_witness_and_a_time_limit(tmp_path: Path) -> None:

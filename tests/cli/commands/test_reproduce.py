@@ -12,19 +12,16 @@ from shortlist.papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
 from shortlist.papers.papers import PAPERS
 from shortlist.runs import open_study
 from tests.cli.killed import kill_after
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 from tests.papers.made_sets import write_made_set
 from tests.papers.small_emsco import SMALL_EMSCO
 
 SMALLEST = EvolutionSize(("bld", "pid"), 1, 1, 20, 2, 5)
-SMALL_FIRST = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from shortlist.papers.papers import PAPERS
-from tests.papers.small_emsco import SMALL_EMSCO
-PAPERS["emsco"] = SMALL_EMSCO
-"""
-"""Makes the paper small in another process."""
+
+
+def _make_small() -> None:
+    PAPERS["emsco"] = SMALL_EMSCO
 
 
 @pytest.fixture
@@ -77,7 +74,7 @@ def test_a_killed_reproduction_and_one_with_two_workers_give_the_tables_of_an_un
     monkeypatch.setitem(PAPERS, "emsco", SMALL_EMSCO)
     line = ["reproduce", "emsco", "--json"]
     study = tmp_path / "s.db"
-    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=SMALL_FIRST), "it ended before"
+    assert kill_after(3, *line, "--study", str(study), cwd=tmp_path, first=_make_small), "it ended before"
     with open_study(study) as opened:
         kept = opened.results()
     assert len(kept) == 3
@@ -101,30 +98,19 @@ def test_a_machine_without_any_of_the_data_is_told_how_to_get_it(sets: Path) -> 
     assert "shortlist datasets fetch pima-diabetes" in run.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (
-            ["evolutoin"],
-            "PAPER must be one of pruning, emsco, products or evolution, got 'evolutoin'. Did you mean",
-        ),
-        (["evolution", "--data", "nowhere"], "--data must be a folder, got 'nowhere'"),
-        (["evolution", "--workers", "0"], "--workers must be"),
-        (["evolution", "--out", "sets/bupa_liver_disorders.csv"], "--out must be a folder that can be made"),
-        (["evolution", "--study", "s.txt"], "--study must end in .db"),
-        (["evolution", "--scale", "big"], "--scale must be small, medium or paper, got 'big'"),
-        (
-            ["evolution", "--set", "tables=errors,5"],
-            "--set tables must be among errors or ranks in evolution",
-        ),
-        (["evolution", "--set", "classifiers=40"], "--set classifiers has no use in evolution"),
-        (["evolution", "--set", "classifiers=forty"], "--set classifiers must be whole numbers with commas"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_the_work(sets: Path, arguments: list[str], said: str) -> None:
-    run = shortlist("reproduce", *arguments, cwd=sets)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert said in run.stderr
+@refusals("""
+    evolutoin                                     | PAPER must be one of pruning, emsco, products or evolution, got 'evolutoin'. Did you mean
+    evolution --data nowhere                      | --data must be a folder, got 'nowhere'
+    evolution --workers 0                         | --workers must be
+    evolution --out sets/bupa_liver_disorders.csv | --out must be a folder that can be made
+    evolution --study s.txt                       | --study must end in .db
+    evolution --scale big                         | --scale must be small, medium or paper, got 'big'
+    evolution --set tables=errors,5               | --set tables must be among errors or ranks in evolution
+    evolution --set classifiers=40                | --set classifiers has no use in evolution
+    evolution --set classifiers=forty             | --set classifiers must be whole numbers with commas
+""")
+def test_what_cannot_be_is_refused_before_the_work(sets: Path, words: list[str], message: str) -> None:
+    refuse("reproduce", *words, message=message, cwd=sets)
 
 
 def test_the_papers_of_the_command_are_those_there_are() -> None:

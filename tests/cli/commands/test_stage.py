@@ -13,6 +13,7 @@ from shortlist import __version__
 from shortlist.results.front import Front
 from shortlist.saved_models import load_model
 from shortlist.tables.fingerprints import table_fingerprint
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 COSTS = {"age": 1.0, "income": 2.5, "history": 10.0, "region": 4.0}
@@ -226,83 +227,58 @@ def _write_bad_files(folder: Path) -> None:
     (folder / "twice.csv").write_text("feature,cost\nage,1\nage,2\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["credit.csv", "--costs", "negative.csv"], "'age' must be a number of at least 0", id="negative"),
-        pytest.param(["credit.csv", "--costs", "nan.csv"], "'age' must be a number of at least 0", id="no number"),
-        pytest.param(["credit.csv", "--costs", "missing.csv"], "got none for 'income'", id="missing cost"),
-        pytest.param(["credit.csv", "--costs", "unknown.csv"], "got 'blood'", id="cost of an unknown column"),
-        pytest.param(["credit.csv", "--costs", "columns.csv"], "must have the columns feature and cost", id="columns"),
-        pytest.param(["credit.csv", "--costs", "twice.csv"], "got 'age' twice", id="two prices"),
-        pytest.param(["credit.csv", "--costs", "nowhere.csv"], "nowhere.csv cannot be read", id="no file of costs"),
-        pytest.param(["credit.csv", "--confidence", "0"], "confidence must be in (0, 1], got 0", id="p = 0"),
-        pytest.param(["credit.csv", "--confidence", "1.5"], "confidence must be in (0, 1], got 1.5", id="p > 1"),
-        pytest.param(["credit.csv", "--confidence", "nan"], "confidence must be in (0, 1], got nan", id="p is NaN"),
-        pytest.param(["credit.csv", "--confidence", "high"], "--confidence must be a number", id="p is text"),
-        pytest.param(["credit.csv", "--confidence", "yes=0.9"], "one threshold per class", id="one class has no p"),
-        pytest.param(["credit.csv", "--set", "max-stages=5"], "at most the number of features, 4, got 5", id="k > n"),
-        pytest.param(["credit.csv", "--method", "magic"], "method must be one of", id="method"),
-        pytest.param(["credit.csv", "--objectives", "speed"], "--objectives must be names out of coverage, ", id="objective"),
-        pytest.param(["credit.csv", "--objectives", "coverage,coverage"], "got 'coverage' twice", id="objective twice"),
-        pytest.param(["credit.csv", "--limit", "coverage"], "--limit must read like", id="limit"),
-        pytest.param(["credit.csv", "--limit", "coverge>=1"], "Did you mean 'coverage'?", id="limit misspelt"),
-        pytest.param(["credit.csv", "--limit", "stages<=2"], "which is not there to be limited", id="limit of another"),
-        pytest.param(["credit.csv", "--pick", "best"], "--pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or ", id="pick"),
-        pytest.param(
-            ["credit.csv", "--set", "positive=ys", "--objectives", "false-positive-rate"],
-            "--set positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?", id="positive",
-        ),
-        pytest.param(["credit.csv", "--set", "penalty=maybe=1"], "--set penalty must name a class, no or yes", id="penalty of none"),
-        pytest.param(["credit.csv", "--set", "penalty=yes=2"], "--set penalty must be at least 0 and at most 1", id="penalty"),
-        pytest.param(
-            ["credit.csv", "--set", "penalty=yes=1,yes=0"], "got 'yes' twice", id="penalty twice"
-        ),
-        pytest.param(["credit.csv", "--preset", "mars"], "preset must be one of", id="preset"),
-        pytest.param(["credit.csv", "--preset", "heart"], "--preset prices the columns of another table: there is no column ", id="another table"),
-        pytest.param(["credit.csv", "--set", "scaling=10T"], "belongs to --preset", id="scaling"),
-        pytest.param(["credit.csv", "--set", "costs-dataset=x"], "belongs to --costs", id="dataset without costs"),
-        pytest.param(["credit.csv", "--costs", "credit.csv", "--set", "costs-dataset=x"], "column dataset", id="no datasets"),
-        pytest.param(
-            ["credit.csv", "--set", "call-cost=-1", "--objectives", "evaluation_cost"], "--set call-cost must be at least 0",
-            id="call cost",
-        ),
-        pytest.param(["credit.csv", "--subclassifier", "tree"], "--subclassifier must be one of ", id="no such kind"),
-        pytest.param(
-            ["credit.csv", "--subclassifier", "forest", "--set", "ensemble-size=0"], "--set ensemble-size must be at least 1",
-            id="no tree",
-        ),
-        pytest.param(["credit.csv", "--set", "recall=0"], "--set recall must be at least 1", id="no seeds"),
-        pytest.param(["credit.csv", "--set", "recall=1", "--method", "emsco"], "Leave out --method", id="recall of emsco"),
-        pytest.param(["credit.csv", "--time-limit", "-1"], "seconds above 0", id="no time"),
-        pytest.param(["credit.csv", "--method", "emsco", "--set", "generations=-1"], "generations must be at least 0", id="generations"),
-        pytest.param(["credit.csv", "--seed", "-1"], "--seed must be at least 0", id="seed"),
-        pytest.param(["credit.csv", "--out", "front.txt"], "must end in .parquet", id="kind of file"),
-        pytest.param(["credit.csv", "--out", "no/front.parquet"], "folder does not exist", id="no folder"),
-        pytest.param(["credit.csv", "--out", "no/m.joblib"], "folder does not exist", id="no model folder"),
-        pytest.param(
-            ["credit.csv", "--out", "a.joblib", "--out", "b.joblib"], "must name one front and one model at most", id="two models"
-        ),
-        pytest.param(["one_class.csv"], "the target 'approved' of one_class.csv must hold two classes or more, got one class only", id="one class"),
-        pytest.param(["rare.csv"], "4 rows of each, got 3 of 'rare'", id="a class missing from a split"),
-        pytest.param(["real.csv"], "this looks like a number to predict, not a class", id="a number as target"),
-        pytest.param(["halves.csv"], "such as 0.5: this looks like a number to predict", id="few fractions as target"),
-        pytest.param(["credit.csv", "--drop", "id"], "must have a column 'id'", id="no such column"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_sentence_and_writes_nothing(
-    folder: Path, arguments: list[str], message: str
-) -> None:
+@refusals("""
+    credit.csv --costs negative.csv                               | 'age' must be a number of at least 0
+    credit.csv --costs nan.csv                                    | 'age' must be a number of at least 0
+    credit.csv --costs missing.csv                                | got none for 'income'
+    credit.csv --costs unknown.csv                                | got 'blood'
+    credit.csv --costs columns.csv                                | must have the columns feature and cost
+    credit.csv --costs twice.csv                                  | got 'age' twice
+    credit.csv --costs nowhere.csv                                | nowhere.csv cannot be read
+    credit.csv --confidence 0                                     | confidence must be in (0, 1], got 0
+    credit.csv --confidence 1.5                                   | confidence must be in (0, 1], got 1.5
+    credit.csv --confidence nan                                   | confidence must be in (0, 1], got nan
+    credit.csv --confidence high                                  | --confidence must be a number
+    credit.csv --confidence yes=0.9                               | one threshold per class
+    credit.csv --set max-stages=5                                 | at most the number of features, 4, got 5
+    credit.csv --method magic                                     | method must be one of
+    credit.csv --objectives speed                                 | --objectives must be names out of coverage,
+    credit.csv --objectives coverage,coverage                     | got 'coverage' twice
+    credit.csv --limit coverage                                   | --limit must read like
+    credit.csv --limit coverge>=1                                 | Did you mean 'coverage'?
+    credit.csv --limit stages<=2                                  | which is not there to be limited
+    credit.csv --pick best                                        | --pick must be the number of a point, from 0, or a rule, one-se, norm, ideal, knee, weights or
+    credit.csv --set positive=ys --objectives false-positive-rate | --set positive must name a class, no or yes, got 'ys'. Did you mean 'yes'?
+    credit.csv --set penalty=maybe=1                              | --set penalty must name a class, no or yes
+    credit.csv --set penalty=yes=2                                | --set penalty must be at least 0 and at most 1
+    credit.csv --set penalty=yes=1,yes=0                          | got 'yes' twice
+    credit.csv --preset mars                                      | preset must be one of
+    credit.csv --preset heart                                     | --preset prices the columns of another table: there is no column
+    credit.csv --set scaling=10T                                  | belongs to --preset
+    credit.csv --set costs-dataset=x                              | belongs to --costs
+    credit.csv --costs credit.csv --set costs-dataset=x           | column dataset
+    credit.csv --set call-cost=-1 --objectives evaluation_cost    | --set call-cost must be at least 0
+    credit.csv --subclassifier tree                               | --subclassifier must be one of
+    credit.csv --subclassifier forest --set ensemble-size=0       | --set ensemble-size must be at least 1
+    credit.csv --set recall=0                                     | --set recall must be at least 1
+    credit.csv --set recall=1 --method emsco                      | Leave out --method
+    credit.csv --time-limit -1                                    | seconds above 0
+    credit.csv --method emsco --set generations=-1                | generations must be at least 0
+    credit.csv --seed -1                                          | --seed must be at least 0
+    credit.csv --out front.txt                                    | must end in .parquet
+    credit.csv --out no/front.parquet                             | folder does not exist
+    credit.csv --out no/m.joblib                                  | folder does not exist
+    credit.csv --out a.joblib --out b.joblib                      | must name one front and one model at most
+    one_class.csv                                                 | the target 'approved' of one_class.csv must hold two classes or more, got one class only
+    rare.csv                                                      | 4 rows of each, got 3 of 'rare'
+    real.csv                                                      | this looks like a number to predict, not a class
+    halves.csv                                                    | such as 0.5: this looks like a number to predict
+    credit.csv --drop id                                          | must have a column 'id'
+""")
+def test_bad_input_is_one_sentence_and_writes_nothing(folder: Path, words: list[str], message: str) -> None:
     _write_bad_files(folder)
-    before = sorted(folder.iterdir())
-    outs = [] if {"--out"} & set(arguments) else ["--out", "f.parquet", "--out", "m.joblib"]
-    run = shortlist("stage", *arguments, *QUICK, *outs, cwd=folder)
-    assert run.returncode == 2, run.stderr
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("shortlist: ")
-    assert message in last
-    assert run.stdout == ""
-    assert sorted(folder.iterdir()) == before
+    outs = [] if {"--out"} & set(words) else ["--out", "f.parquet", "--out", "m.joblib"]
+    refuse("stage", *words, *QUICK, *outs, message=message, cwd=folder)
 
 
 @pytest.mark.parametrize(

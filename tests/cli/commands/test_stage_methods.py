@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
+from tests.cli.refusals import refusals, refuse
 from tests.cli.running import shortlist
 
 QUICK = ["credit.csv", "--target", "approved", "--costs", "costs.csv", "--workers", "1"]
@@ -85,28 +86,16 @@ def test_people_get_a_table(folder: Path) -> None:
     assert "95 % margins over the splits" in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        pytest.param(["--method", "cstcc"], "--method must be one of", id="unknown method"),
-        pytest.param(
-            ["--method", "co-t", "--pick", "norm"], "--pick belongs to methods with a front", id="no front"
-        ),
-        pytest.param(
-            ["--method", "co-t", "--set", "population=9"],
-            "--set population belongs to methods with a front",
-            id="evolution",
-        ),
-        pytest.param(["--method", "cstc", "--out", "front.parquet"], ".joblib", id="a front of an opponent"),
-    ],
-)
+@refusals("""
+    --method cstcc                    | --method must be one of
+    --method co-t --pick norm         | --pick belongs to methods with a front
+    --method co-t --set population=9  | --set population belongs to methods with a front
+    --method cstc --out front.parquet | .joblib
+""")
 def test_what_cannot_be_asked_is_refused_before_any_work(
-    folder: Path, words: list[str], sentence: str
+    folder: Path, words: list[str], message: str
 ) -> None:
-    run = shortlist("stage", *QUICK, *words, cwd=folder)
-    assert run.returncode == 2
-    assert sentence in run.stderr
-    assert not run.stdout
+    refuse("stage", *QUICK, *words, message=message, cwd=folder)
 
 
 def test_prices_of_columns_that_are_not_there_are_refused(folder: Path) -> None:

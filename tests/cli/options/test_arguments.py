@@ -18,8 +18,7 @@ from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
-from shortlist.ensembles.estimators.methods import pruning_methods
-from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner
+from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner, pruning_methods
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
@@ -42,8 +41,10 @@ from shortlist.products.analysis.slicing import slice_model
 from shortlist.products.analysis.uniform import diverse_products, uniform_sample
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.attributes.attribute_files import save_attributes
+from shortlist.products.configuration.completeness_proof import prove_completeness
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
+from shortlist.products.configuration.recheck import recheck_products
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.conversion import convert_model
@@ -51,7 +52,12 @@ from shortlist.products.decisions.deciding import start
 from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.product_tables import check_products, read_products
-from shortlist.purchases.stage_classifiers import stage_classifier
+from shortlist.programs.formats import read_program
+from shortlist.programs.method_options import method_options
+from shortlist.programs.named_program import chosen_objectives
+from shortlist.programs.recheck import recheck_front
+from shortlist.programs.solve import solve_program
+from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
 from shortlist.results.picture import save_figure
@@ -67,7 +73,8 @@ PASSED: dict[str, list[Callable[..., Any]]] = {
     "evolve": [read_table, split_target, EvolutionaryEnsembleClassifier, evolve_table],
     "predict": [load_model, read_table],
     "export": [load_model, read_table],
-    "verify": [load_model, load_pool, read_table, verify],
+    "verify": [load_model, load_pool, read_table, verify, Front.load, read_program, recheck_front, recheck_products, prove_completeness],
+    "solve": [read_program, chosen_objectives, method_options, solve_program],
     "configure": [read_model, configure, search_options, make_requirements, chosen_attributes, start, staged_decisions],
     "compare": [read_model, compare_products, check_methods, make_requirements, chosen_attributes, staged_decisions,
                 read_table, split_target, compare_methods, compare_stage_methods],
@@ -103,7 +110,7 @@ NOT_TYPED = {
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
     "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
-    "wanted", "marker", "decimals", "renames",
+    "wanted", "marker", "decimals", "renames", "named", "question",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
@@ -118,6 +125,7 @@ ON_THEIR_OWN = {
     "front show": {"order", "weights"},
     "front plot": {"trust"},
     "datasets fetch": {"silence_s"},
+    "verify": {"solver"},
 }  # fmt: skip
 """Arguments that the command leaves as they are by default, so that no message is about them."""
 

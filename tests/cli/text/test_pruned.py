@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from shortlist import SelectiveClassifier
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
-from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.protocol.holdout import PrunedTable, prune_table
 
 

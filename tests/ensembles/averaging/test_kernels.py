@@ -15,7 +15,7 @@ from shortlist.ensembles.averaging._kernels import (
     worth_of_exchanges,
     worth_of_reach,
 )
-from shortlist.ensembles.averaging.mean_terms import mean_terms, reach_of, scale_of, total_of
+from shortlist.ensembles.averaging.mean_problem import mean_terms, reach_of, scale_of, total_of
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from tests.ensembles import mean_oracles

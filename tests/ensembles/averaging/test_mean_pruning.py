@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate
-from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means
 from shortlist.ensembles.goals.mean_goals import mean_goal
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
@@ -20,10 +19,11 @@ from shortlist.runs import Cancellation, open_study
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.summary import summary
 from tests.ensembles import mean_oracles
+from tests.examples import examples
 
 
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(votes=mean_oracles.soft_pools(), data=st.data())
 def test_the_best_selection_is_that_of_brute_force(
     objective: str, votes: SoftVotes, data: st.DataObject

@@ -17,7 +17,7 @@ from shortlist.arrays import Labels
 from shortlist.ensembles import ExactPruner
 from shortlist.ensembles.committees.ballots import Ballot
 from shortlist.ensembles.committees.committee import Committee, MemberAnswers
-from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.pools.fitting import as_pool
 from shortlist.saved_models import SavedModel, save_model
 

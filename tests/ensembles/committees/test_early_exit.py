@@ -22,7 +22,7 @@ from shortlist.ensembles import (
 )
 from shortlist.ensembles.committees.asking import AnswerScores, Asking, ask_in_order, ask_record
 from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
-from shortlist.ensembles.committees.savings import exit_report, least_calls
+from shortlist.ensembles.committees.facts import exit_report, least_calls
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.soft_votes import whole_shares
 from shortlist.guarantees.cells import ANSWERED, SILENT

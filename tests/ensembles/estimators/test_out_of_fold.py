@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
-from shortlist.ensembles.committees.savings import exit_report
+from shortlist.ensembles.committees.facts import exit_report
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
 from shortlist.ensembles.protocol.holdout import prune_table

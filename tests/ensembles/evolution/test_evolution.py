@@ -1,6 +1,7 @@
 """Evolutionary ensemble learning."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,21 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
 from shortlist import BadInputError
-from shortlist.ensembles.evolution.ensemble_choice import room_for_members
-from shortlist.ensembles.evolution.evolution import Evolved, Generation, evolve
+from shortlist.ensembles.evolution.evolution import (
+    EnsembleChoice,
+    Evolved,
+    Generation,
+    evolve,
+    room_for_members,
+)
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.reference_rows import ReferenceRows, row_weights
-from shortlist.ensembles.evolution.spaces import LinearClassifiers
-from shortlist.runs import Cancellation, Progress
+from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
+from shortlist.ensembles.evolution.spaces import SPACES, open_space
+from shortlist.ensembles.votes.class_votes import class_tally, plurality
+from shortlist.runs import NO_STUDY, Cancellation, Progress, Study, open_study
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.study import KeepSettings
 
 X, Y = make_classification(120, 5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1)
 BINARY = (Y > 0).astype(int)
@@ -322,3 +331,223 @@ def test_fitness_adds_up_counts_so_that_individuals_right_on_equal_weights_are_e
         assert len(set(found.tolist())) == 1
         assert found[0] == pytest.approx(sum(weights[first == labels].tolist()), rel=n_rows * 2**-52)
         assert rows.fitness(codes[:, :1], weights)[0] == found[0]
+
+
+EVERY_STATE = KeepSettings(every_s=0.0, share=np.inf)
+"""Keeps the state of every generation, whatever the clock says."""
+KEPT_X, KEPT_Y = make_classification(
+    80, 4, n_informative=3, n_redundant=0, n_classes=3, flip_y=0.1, random_state=1
+)
+
+
+class _KilledError(Exception):
+    """Stands for a kill."""
+
+
+def _kept_evolve(
+    study: Study = NO_STUDY, *, space: str = "linear", stop: Cancellation | None = None, **options: Any
+) -> Evolved:
+    settings = EvolutionSettings(**{"population_size": 12, "n_generations": 7, **options})
+    rng = np.random.default_rng(5)
+    return evolve(
+        open_space(space, 4, 3),
+        KEPT_X,
+        KEPT_Y,
+        settings,
+        n_classes=3,
+        rng=rng,
+        study=study,
+        budget=Budget(cancellation=stop or Cancellation()),
+    )
+
+
+def _killed_after(n_states: int, path: Path, **options: Any) -> None:
+    """Evolve until so many states have been kept."""
+    keep, calls = Study.keep, itertools.count(1)
+
+    def counted(self: Study, *arguments: Any, **named: Any) -> None:
+        keep(self, *arguments, **named)
+        if next(calls) == n_states:
+            raise _KilledError
+
+    with pytest.MonkeyPatch.context() as patch, open_study(path, keeping=EVERY_STATE) as study:
+        patch.setattr(Study, "keep", counted)
+        with pytest.raises(_KilledError):
+            _kept_evolve(study, **options)
+        assert study.kept("evolution") is not None
+
+
+def _same(one: Evolved, other: Evolved) -> bool:
+    return (
+        one.members.tobytes() == other.members.tobytes()
+        and one.population.tobytes() == other.population.tobytes()
+        and (one.history, one.error, one.stopped) == (other.history, other.error, other.stopped)
+    )
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"mode": "online", "max_members": 9}, {"mode": "single", "survivors": "best", "patience": 2}],
+    ids=["offline", "online", "single, best survive"],
+)
+def test_a_killed_evolution_ends_like_one_that_nobody_disturbed(
+    space: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    whole = _kept_evolve(space=space, **options)
+    for n_states in (1, len(whole.history) // 2, len(whole.history)):
+        path = tmp_path / f"{n_states}.db"
+        _killed_after(n_states, path, space=space, **options)
+        with open_study(path, keeping=EVERY_STATE) as study:
+            assert _same(_kept_evolve(study, space=space, **options), whole)
+            assert study.n_finished == 1
+            assert study.kept("evolution") is None
+            assert _same(_kept_evolve(study, space=space, **options), whole)  # from the state of its end
+
+
+def test_a_killed_evolution_may_be_killed_again(tmp_path: Path) -> None:
+    for n_states in (2, 1, 3):
+        _killed_after(n_states, tmp_path / "s.db", mode="online")
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
+        assert _same(_kept_evolve(study, mode="online"), _kept_evolve(mode="online"))
+
+
+def test_an_interrupted_evolution_keeps_its_last_state_whatever_the_time(tmp_path: Path) -> None:
+    stop = Cancellation()
+    stop.cancel()
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
+        for number in (1, 2, 3):
+            part = _kept_evolve(study, stop=stop)
+            assert (part.stopped, len(part.history), study.n_finished) == ("interrupted", number, 0)
+        assert _same(_kept_evolve(study), _kept_evolve())
+
+
+def test_another_question_is_refused(tmp_path: Path) -> None:
+    with open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study:
+        _kept_evolve(study)
+        with pytest.raises(BadInputError, match=r"gamma was 1\.0 there and is 2\.0 now"):
+            _kept_evolve(study, gamma=2.0)
+        with pytest.raises(BadInputError, match="space was LinearClassifiers"):
+            _kept_evolve(study, space="rules")
+
+
+class _Objects:
+    """A space whose individuals are Python objects."""
+
+    def sample(self, size: int, rng: np.random.Generator) -> Any:  # noqa: ARG002  # the protocol's
+        return np.array([{"class": 0}] * size, dtype=object)
+
+    def mutate(self, population: Any, rng: np.random.Generator) -> Any:  # noqa: ARG002  # the protocol's
+        return population.copy()
+
+    def recombine(self, first: Any, second: Any, rng: np.random.Generator) -> Any:  # noqa: ARG002  # the protocol's
+        return first.copy()
+
+    def predict(self, population: Any, KEPT_X: Any) -> Any:
+        return np.zeros((len(KEPT_X), len(population)), dtype=np.uint8)
+
+
+def test_individuals_that_are_objects_are_not_kept_and_it_is_said(tmp_path: Path) -> None:
+    few = EvolutionSettings(population_size=4, n_generations=3)
+    assert len(evolve(_Objects(), KEPT_X, KEPT_Y, few, n_classes=3).history) == 3
+    with (
+        open_study(tmp_path / "s.db", keeping=EVERY_STATE) as study,
+        pytest.raises(BadInputError, match="got Python objects"),
+    ):
+        evolve(_Objects(), KEPT_X, KEPT_Y, few, n_classes=3, study=study)
+
+
+CHOICE_X, CHOICE_Y = make_classification(
+    60, 4, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=1
+)
+CHOICE_SPACE = LinearClassifiers(4, 3)
+
+
+def run(**options: Any) -> Evolved:
+    budget = options.pop("budget", None)
+    settings = EvolutionSettings(
+        **{"population_size": 9, "n_generations": 6, "selection": "exact", **options}
+    )
+    return evolve(
+        CHOICE_SPACE,
+        CHOICE_X,
+        CHOICE_Y,
+        settings,
+        n_classes=3,
+        budget=budget,
+    )
+
+
+def error(codes: Any, members: tuple[int, ...]) -> float:
+    return float((plurality(class_tally(codes[:, list(members)], 3)) != CHOICE_Y).mean())
+
+
+def least_error(codes: Any, most: int) -> float:
+    """The least error of any subset, by trying all."""
+    subsets = itertools.chain.from_iterable(
+        itertools.combinations(range(codes.shape[1]), n) for n in range(1, most + 1)
+    )
+    return min(error(codes, members) for members in subsets)
+
+
+@pytest.mark.parametrize("most", [2, 9])
+def test_the_members_of_the_last_population_are_the_best_of_all_subsets(most: int) -> None:
+    exact = run(max_members=most)
+    greedy = run(max_members=most, selection="margins")
+
+    codes = CHOICE_SPACE.predict(exact.population, CHOICE_X).astype(np.uint8)
+    assert (exact.population == greedy.population).all()
+    assert exact.error == exact.error_bound == least_error(codes, most) <= greedy.error
+    assert len(exact.members) <= most
+    assert greedy.error_bound is None
+
+
+def test_an_exact_step_chooses_among_the_members_and_the_population() -> None:
+    rows = ReferenceRows(CHOICE_SPACE, CHOICE_X, CHOICE_Y, 3, "histogram")
+    settings = EvolutionSettings(
+        mode="online", selection="exact", exact_every=2, max_members=4, n_generations=4
+    )
+    rng = np.random.default_rng(3)
+    first, second = CHOICE_SPACE.sample(5, rng), CHOICE_SPACE.sample(6, rng)
+    ensemble = rows.grown(rows.single_best(first, rows.codes(first)), first, rows.codes(first), 3)
+
+    chosen = EnsembleChoice(rows, settings, Budget()).after(4, ensemble, second, rows.codes(second))
+
+    both = rows.codes(np.concatenate([ensemble.genomes, second]))
+    assert rows.error(chosen) == least_error(both, 4)
+    assert len(chosen) <= 4
+
+
+def test_an_online_ensemble_ends_with_an_exact_step_within_its_members() -> None:
+    found = run(mode="online", exact_every=2, max_members=5)
+
+    assert found.error == found.error_bound
+    assert len(found.members) <= 5
+
+
+def test_a_single_classifier_stays_one() -> None:
+    assert len(run(mode="single").members) == 1
+
+
+def test_whoever_stops_evolution_gets_the_ensemble_by_margins() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    stopped = run(budget=Budget(cancellation=cancellation))
+
+    assert stopped.error_bound is None
+    assert stopped.stopped == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"selection": "greedy"}, "selection must be one of"),
+        ({"exact_every": 0}, "exact_every must be at least 1"),
+        ({"exact_time_limit_s": 0}, "exact_time_limit_s must be"),
+        ({"mode": "online"}, "`max_members` must be given where an online ensemble is chosen exactly"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        run(**options)

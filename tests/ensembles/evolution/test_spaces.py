@@ -11,17 +11,17 @@ from sklearn.datasets import make_classification
 
 from shortlist.ensembles.evolution.evolution import evolve
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
-from shortlist.ensembles.evolution.spaces import (
-    SPACES,
+from shortlist.ensembles.evolution.scored_spaces import (
+    CONSTANT,
+    END,
+    FUNCTIONS,
     GeneticPrograms,
     LinearClassifiers,
     NeuralNetworks,
-    RuleSystems,
-    SearchSpace,
-    open_space,
+    subtree_end,
+    weighted_sums,
 )
-from shortlist.ensembles.evolution.spaces.genetic_programs import CONSTANT, END, FUNCTIONS, subtree_end
-from shortlist.ensembles.evolution.spaces.scores import weighted_sums
+from shortlist.ensembles.evolution.spaces import SPACES, RuleSystems, SearchSpace, open_space
 from shortlist.export import reader
 from tests.layouts import check_rows_stand_alone
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.fronts import committee_front as committee_fronts
@@ -28,6 +28,7 @@ from shortlist.runs.studies.summary import summary
 from tests.ensembles import front_oracles, oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.oracles import Rows
+from tests.examples import examples
 
 prices = st.sampled_from(["0", "0.1", "0.25", "1", "2", "3.75"])
 
@@ -56,7 +57,7 @@ def directed(names: list[str]) -> list[str]:
     names=st.lists(st.sampled_from([*VALUE_OBJECTIVES, "cost", "size"]), min_size=2, max_size=3, unique=True),
     data=st.data(),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_the_front_of_two_classes_is_that_of_all_subsets_and_thresholds(
     rows: Rows, names: list[str], data: st.DataObject
 ) -> None:
@@ -100,7 +101,7 @@ def test_the_front_of_two_classes_is_that_of_all_subsets_and_thresholds(
     pool=class_pools(max_classifiers=6, max_rows=12),
     data=st.data(),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_the_front_of_several_classes_is_that_of_all_subsets(pool: Pool, data: st.DataObject) -> None:
     _, k, n_classes = pool
     known = ["accuracy", "cost", "size", *(f"recall:{label}" for label in range(n_classes))]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
@@ -28,6 +28,7 @@ from shortlist.runs.cancellation import Cancellation
 from tests.ensembles import front_oracles, oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.oracles import Rows
+from tests.examples import examples
 
 prices = st.sampled_from(["0", "0.1", "0.25", "1", "2", "3.75"])
 Winner = Callable[[list[int]], int]
@@ -77,7 +78,7 @@ def plural_winner(n_classes: int) -> Winner:
     ),
     data=st.data(),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_against_a_threshold_the_front_is_that_of_all_committees_and_orders(
     rows: Rows, others: list[str], data: st.DataObject
 ) -> None:
@@ -114,7 +115,7 @@ def test_against_a_threshold_the_front_is_that_of_all_committees_and_orders(
 
 
 @given(pool=class_pools(max_classifiers=4, max_rows=6), data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_of_several_classes_and_abstentions_too(pool: Pool, data: st.DataObject) -> None:
     samples, k, n_classes = pool
     costs = data.draw(st.lists(prices, min_size=k, max_size=k))

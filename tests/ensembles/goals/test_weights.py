@@ -3,11 +3,22 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import (
+    PRUNING_OBJECTIVES,
+    best_threshold,
+    class_weights,
+    decision_table,
+    for_classes,
+    named_weights,
+)
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
+from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.errors import BadInputError
-from tests.ensembles import oracles, strategies
+from tests.ensembles import oracles, rule_oracles, strategies
+from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.ensembles.plurality_oracles import members_of
 
 
 def _rates(tp: int, fn: int, tn: int, fp: int) -> dict[str, float]:
@@ -100,3 +111,42 @@ def test_the_oracle_that_goes_fast_equals_the_one_that_counts(
         for threshold in range(len(members) + 1)
     ]
     assert oracles.best_value(rows, n_classifiers, numbers) == max(sums)
+
+
+@given(pool=class_pools(), data=st.data())
+def test_decisions_are_counted_by_class(pool: Pool, data: st.DataObject) -> None:
+    samples, k, n_classes = pool
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=k, max_size=k)))
+
+    table = decision_table(as_votes(pool, merged=True), mask)
+
+    expected = np.zeros((n_classes, n_classes), dtype=int)
+    for votes, label in samples:
+        expected[label, rule_oracles.decision(votes, list(members_of(mask)), n_classes)] += 1
+    assert table.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        pytest.param({0: -1, 1: 2}, "at least 0, one of them above 0, got 0=-1, 1=2", id="negative"),
+        pytest.param({0: 0}, "at least 0, one of them above 0, got 0=0", id="nothing is worth anything"),
+        pytest.param({}, "got none", id="none"),
+        pytest.param({0: float("nan")}, "must be a finite number", id="no number"),
+        pytest.param({0: 1e-9, 1: 1e9}, "fewer digits", id="too many digits"),
+    ],
+)
+def test_weights_that_mean_nothing_are_refused(weights: dict[int, float], said: str) -> None:
+    votes = class_votes([[0], [1], [2]], [0, 1, 2])
+    with pytest.raises(BadInputError, match=said):
+        class_weights(weights, votes)
+
+
+def test_weights_are_named_after_classes() -> None:
+    three = np.array(["a", "b", "tp"])
+    assert for_classes({"tp": 2, "a": 1}, three) == {2: 2, 0: 1}
+    with pytest.raises(BadInputError, match="must be named a, b or tp, got 'fp'"):
+        for_classes({"fp": 1}, three)
+    assert for_classes({0: 1, "1": 3}, np.array([0, 1]), 0) == {"tp": 1, "tn": 3}
+    assert for_classes({"fn": 1}, np.array([0, 1]), 0) == {"fn": 1}
+    assert for_classes("accuracy", three) == "accuracy"

@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
@@ -36,6 +36,7 @@ from shortlist.ensembles.pools.pool import Pool, positive_probabilities
 from shortlist.errors import BadFileError, BadInputError, ShortlistError, UntrustedFileError
 from shortlist.files import dump_object
 from shortlist.runs import Cancellation, Finished, Progress, Unit, Work, open_study
+from tests.examples import examples
 
 CANCER_X, CANCER_Y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 350), slice(350, None)
@@ -200,7 +201,7 @@ class TestMakePool:
         assert series.classes.tolist() == single.classes.tolist() == ["benign", "malignant"]
 
     @pytest.mark.slow
-    @settings(max_examples=8)
+    @examples(8)
     @given(
         n_features=st.integers(1, 3),
         per_class=st.lists(st.integers(1, 3), min_size=2, max_size=3),

@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.audit import class_cut_check, selection_check
 from shortlist.ensembles.audit import cut_check as certificate_check
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.audit.cut_check import check_certificate
-from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     write_certificate,
@@ -36,6 +35,7 @@ from tests.ensembles import bound_oracles
 from tests.ensembles.certificate_oracles import class_certificate, threshold_certificate
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.strategies import problems
+from tests.examples import examples
 
 
 def _data(seed: int = 3) -> tuple[Any, Any]:
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_and_valid(tmp_path: Path) -> None:
     assert verdict.bound == made["bound"]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_classifiers=5))
 def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weights, RightRows]) -> None:
     votes, weights, rows = problem
@@ -184,7 +184,7 @@ def test_the_checks_import_nothing_of_the_library_but_each_other() -> None:
         assert not any("shortlist" in ast.unparse(node) for node in imported if isinstance(node, ast.Import))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
 def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
     pool: Pool, sizes: tuple[int, int]
@@ -259,7 +259,7 @@ def test_a_changed_certificate_of_several_classes_is_caught(
     assert any(sentence in failure for failure in verdict.failures), verdict.failures
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(problem=problems(max_classifiers=5))
 def test_a_look_at_every_selection_finds_the_best_of_two_classes(
     problem: tuple[Votes, Weights, RightRows],
@@ -284,7 +284,7 @@ def test_a_look_at_every_selection_finds_the_best_of_two_classes(
         assert not check_certificate(forged, matrix, labels).valid
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(pool=class_pools(max_classifiers=5), sizes=st.tuples(st.integers(0, 3), st.integers(0, 5)))
 def test_a_look_at_every_selection_finds_the_best_of_several_classes(
     pool: Pool, sizes: tuple[int, int]

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.class_weights import (
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import (
     class_weights,
 )
-from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.proofs.incumbent import Incumbent, without_idle_members
 from shortlist.ensembles.pruning.problems import PluralityProblem
 from shortlist.ensembles.votes.class_votes import class_votes

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.class_weights import (
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import (
+    Weights,
     class_weights,
 )
-from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.goals.weights import Weights
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import n_right

@@ -4,13 +4,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.goals.class_weights import class_weights
 from shortlist.ensembles.goals.diversity import DiversityLimits, failure_credit
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, best_threshold, named_weights
+from shortlist.ensembles.goals.weights import Weights, best_threshold, class_weights, named_weights
 from shortlist.ensembles.proofs.row_forms import class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import walk_subsets
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -18,8 +17,9 @@ from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=60)
+EXAMPLES = examples(60)
 
 budgets = st.one_of(
     st.none(), st.tuples(st.lists(st.integers(0, 4), min_size=8, max_size=8), st.integers(0, 9))

@@ -11,7 +11,7 @@ from shortlist.ensembles.protocol.holdout import prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.judging_rows import calibration_rows
+from shortlist.multistage.validation_split import calibration_rows
 from shortlist.papers.pruning_comparison import compare_methods, stratified_folds
 from shortlist.tables.splits import (
     cases_of_rows,

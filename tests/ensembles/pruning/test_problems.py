@@ -16,13 +16,13 @@ from sklearn.model_selection import train_test_split
 from shortlist import BadInputError
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.committees.evidence import ClassSelection
-from shortlist.ensembles.goals.class_weights import (
+from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     LARGEST_DENOMINATOR,
     class_weights,
 )
-from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits
-from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pruning import pruning as exact

@@ -1,10 +1,47 @@
-import pytest
+import dataclasses
+import itertools
+import math
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortlist.ensembles.audit.cut_check import check_certificate
+from shortlist.ensembles.audit.mean_check import check_mean_certificate
+from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
-from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
+from shortlist.ensembles.goals.weights import Weights, named_weights
+from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.pruning_program import tight_program
+from shortlist.ensembles.proofs.row_forms import normalise
+from shortlist.ensembles.pruning import vote_steps as proving
+from shortlist.ensembles.pruning.problems import ThresholdProblem
+from shortlist.ensembles.pruning.pruning import (
+    few_members,
+    parse_objective,
+    prove,
+    prune_exactly,
+    prune_for,
+    prune_soft,
+    soft_goal,
+    taken_copies,
+)
+from shortlist.ensembles.pruning.run import EngineSettings, SearchEffort
+from shortlist.ensembles.pruning.vote_steps import pair_cuts
+from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
+from shortlist.ensembles.votes.soft_votes import soft_votes
 from shortlist.errors import BadInputError
-from shortlist.results.proof import Status
+from shortlist.milp import open_solver
+from shortlist.milp.backends.cpsat import CpSat
+from shortlist.results.objective import Objective, Sense
+from shortlist.results.proof import ProofKind, Status
+from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
+from shortlist.runs.studies.summary import summary
+from tests.ensembles import mean_oracles, oracles, strategies
 from tests.ensembles.strategies import hard_votes
 
 
@@ -39,3 +76,415 @@ def test_weights_stay_as_they_are() -> None:
     assert parse_objective({"tp": 1, "fp": -2}) == {"tp": 1, "fp": -2}
     result = prune_for(hard_votes(30, 4), {"tp": 1, "fp": -2}, selection_limits(4))
     assert result.status is Status.OPTIMAL
+
+
+@given(
+    rows=strategies.labelled_votes(),
+    numbers=strategies.weight_sets,
+    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+    diverse=st.booleans(),
+)
+def test_the_engine_equals_brute_force_with_solvers_alone(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int], diverse: bool
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
+    limits = selection_limits(
+        votes.n_classifiers,
+        min_size=min(sizes),
+        max_size=max(sizes),
+        diversity=diversity_limits("average", votes) if diverse else None,
+    )
+    problem = ThresholdProblem(votes, weights, limits)
+    # no search, no walk and no cuts: the program with conflicts as rows must do it alone
+    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    alone = prove(problem, Budget(nodes=10_000), settings=bare)
+    unwalked = prove(problem, Budget(), settings=EngineSettings(walk_nodes=0))
+    whole = prune_exactly(votes, weights, limits)
+
+    feasible = [
+        np.array(mask, dtype=bool)
+        for mask in itertools.product([False, True], repeat=votes.n_classifiers)
+        if limits.satisfied_by(np.array(mask, dtype=bool))
+    ]
+    if not feasible:
+        assert whole.status is alone.status is unwalked.status is Status.INFEASIBLE
+        return
+    best = max(exact_total(votes, weights, mask) for mask in feasible)
+    assert whole.status is alone.status is unwalked.status is Status.OPTIMAL
+    assert whole.value == alone.value == unwalked.value == whole.bound == best
+
+
+def exact_total(votes: Votes, weights: Weights, mask: np.ndarray) -> int:
+    """Return the weighted sum with the best threshold, by trying all."""
+    from shortlist.ensembles.votes.binary_votes import confusion
+
+    return max(weights.total(confusion(votes, mask, level)) for level in range(int(mask.sum()) + 1))
+
+
+@pytest.mark.slow
+def test_the_history_gets_better_and_ends_with_the_answer() -> None:
+    votes = hard_votes(60, 18)
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(18))
+
+    seconds, values, bounds = zip(*result.history, strict=True)
+    assert list(seconds) == sorted(seconds)
+    known = [value for value in values if value is not None]
+    assert known == sorted(known)
+    assert list(bounds) == sorted(bounds, reverse=True)
+    assert (values[-1], bounds[-1]) == (result.value, result.bound)
+    assert len(result.history) > 2
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_time_limit_ends_the_steps_and_is_said() -> None:
+    votes, clock = hard_votes(60, 12), Clock()
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+
+    def stop_the_clock(event: Progress) -> None:
+        if event.stage == "searching":
+            clock.now = 61.0
+
+    budget = Budget(60, report=stop_the_clock, clock=clock)
+    result = prove(problem, budget, settings=EngineSettings(few_selections=0))
+
+    assert result.status is Status.FEASIBLE
+    assert result.proof.limit == "60 s"
+    assert result.value < result.bound <= 1
+
+
+def test_a_cancellation_keeps_the_best_with_its_bound() -> None:
+    votes = hard_votes(400, 60)
+    cancellation = Cancellation()
+
+    def stop_while_cutting(event: Progress) -> None:
+        if event.stage == "cutting":
+            cancellation.cancel()
+
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(60), Budget(6_000, report=stop_while_cutting, cancellation=cancellation))  # fmt: skip
+
+    assert result.proof.limit == "interrupted"
+    assert result.proof.kind is ProofKind.APPROXIMATE
+    assert result.confusion.accuracy == pytest.approx(result.value)
+    assert result.value < result.bound
+
+
+@pytest.mark.slow
+def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
+    votes = hard_votes(60, 20)
+    first, second = (
+        prune_exactly(
+            votes,
+            named_weights("accuracy", votes),
+            selection_limits(30),
+            Budget(nodes=20, seed=3, threads=threads),
+        )
+        for threads in (1, 2)
+    )
+
+    assert (first.mask == second.mask).all()
+    assert (first.value, first.bound, first.threshold) == (second.value, second.bound, second.threshold)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy", {"tp": 1, "fp": -2}])
+def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: Any) -> None:
+    votes = hard_votes()
+    weights = named_weights(objective, votes)
+    result = prune_exactly(votes, weights, selection_limits(40), Budget(2))
+
+    assert result.certificate is not None
+    samples = np.repeat(votes.votes, votes.counts, axis=0), np.repeat(votes.labels, votes.counts)
+    verdict = check_certificate(result.certificate, *samples)
+
+    assert verdict.valid, verdict.failures
+    assert verdict.value is not None
+    assert verdict.bound is not None
+    assert weights.value(verdict.value) == result.value
+    assert result.bound <= weights.value(verdict.bound) < math.inf
+
+
+def test_cuts_are_rows_of_the_program_that_no_selection_breaks() -> None:
+    votes = merge_rows(*oracles.as_arrays([((1, 0), 1), ((1, 1), 0), ((0, 1), 1), ((0, 0), 0)]))
+    rows = normalise(votes, named_weights("accuracy", votes), selection_limits(2))
+    plain = tight_program(rows, [])
+    cut = tight_program(rows, pair_cuts(rows, find_conflicts(rows, Budget()), 10))
+
+    assert cut.program.n_rows > plain.program.n_rows
+    for name in ("highs", "cpsat"):
+        solutions = [open_solver(name).open(built.program).solve() for built in (plain, cut)]
+        assert solutions[0].objective == solutions[1].objective
+
+
+def test_few_selections_are_walked_first_and_written_down_as_the_proof() -> None:
+    votes = hard_votes(80, 8)
+    weights = named_weights("accuracy", votes)
+
+    result = prune_exactly(votes, weights, selection_limits(8))
+
+    assert result.status is Status.OPTIMAL
+    assert result.proved_by == proving.WALK
+    assert result.certificate is not None
+    assert result.certificate["selections"] == 2**8 - 1
+    assert result.certified_bound == result.value
+
+
+def test_the_engine_names_the_step_that_proves_and_never_itself() -> None:
+    votes = hard_votes(40, 18)
+    weights = named_weights("accuracy", votes)
+    names = {
+        prove(
+            ThresholdProblem(votes, weights, selection_limits(18)),
+            Budget(nodes=2000),
+            settings=EngineSettings(few_selections=0, walk_nodes=nodes, cut_rounds=rounds),
+        ).proved_by
+        for nodes, rounds in ((10**7, 1), (0, 1), (0, 60))
+    } | {prune_exactly(votes, weights, selection_limits(18)).proved_by}
+
+    assert names <= {proving.CUTS, proving.WALK, proving.CP_SAT}
+
+
+def test_a_named_solver_stays_alone() -> None:
+    votes = hard_votes(40, 8)
+    result = prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8), solver="highs")
+
+    assert result.status is Status.OPTIMAL
+    assert result.certificate is None
+    assert result.value == prune_exactly(votes, named_weights("accuracy", votes), selection_limits(8)).value
+
+
+@pytest.mark.parametrize("cells", [0, 10**9])
+def test_limits_that_the_cuts_leave_out_are_the_solvers_at_any_size(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    open_session = CpSat.open
+
+    def counted(*args: Any, **options: Any) -> Any:
+        opened.append(1)
+        return open_session(*args, **options)
+
+    monkeypatch.setattr(CpSat, "open", counted)
+    settings = EngineSettings(far_cells=cells, walk_nodes=0)
+    votes = hard_votes(60, 8)
+    weights, clock = named_weights("accuracy", votes), Clock()
+    limits = selection_limits(8, min_size=2, diversity=diversity_limits({"each": 0.0, "mean": 0.99}, votes))
+    nothing = prove(ThresholdProblem(votes, weights, limits), Budget(20, clock=clock), settings=settings)
+
+    assert nothing.status is Status.INFEASIBLE
+    assert nothing.proof.limit == ""
+    assert len(opened) == 1  # the first proof that there is nothing ends the run
+
+    # only two may join: cuts know sizes and not this budget, so the gap stays large until the solver comes
+    limits = selection_limits(8, member_costs=[3.0] * 8, max_cost=6.0)
+    solved = prove(ThresholdProblem(votes, weights, limits), Budget(20, clock=clock), settings=settings)
+    assert solved.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize(
+    ("cells", "near", "exhausted", "expected"),
+    [
+        pytest.param(0, 0, False, ["quick cuts", "cuts", "cuts", "solver"], id="far and large"),
+        pytest.param(0, 0, True, ["quick cuts", "cuts", "solver"], id="far and large, no more cuts found"),
+        pytest.param(10**9, 0, False, ["quick cuts", "cuts", "solver"], id="far and small"),
+        pytest.param(
+            0, 10**9, False, ["quick cuts", "solver", "cuts", "solver", "cuts", "solver"], id="near and large"
+        ),
+    ],
+)
+def test_cuts_and_solver_take_turns_by_size_and_gap(
+    monkeypatch: pytest.MonkeyPatch, cells: int, near: int, exhausted: bool, expected: list[str]
+) -> None:
+    steps: list[str] = []
+
+    def cut(run: proving.VoteSteps, _budget: object, *, quick: bool = False) -> None:
+        steps.append("quick cuts" if quick else "cuts")
+        assert run.cut_bound is not None
+        run.cut_bound = dataclasses.replace(run.cut_bound, exhausted=exhausted)
+
+    monkeypatch.setattr(proving.VoteSteps, "_tighten", cut)
+    monkeypatch.setattr(proving.VoteSteps, "_prove_rest", lambda *_: steps.append("solver"))
+    votes = hard_votes(160, 30)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(30))
+
+    prove(
+        problem, Budget(2, clock=Clock()), settings=EngineSettings(far_cells=cells, near=near, walk_nodes=0)
+    )
+
+    assert steps == expected
+
+
+def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
+    votes = hard_votes(80, 40)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(40))
+    no_time = EngineSettings(search_share=1e-9, turns=(1e-9,) * 5, walk_share=1e-9)
+    usual, hasty = (
+        prove(problem, Budget(60, nodes=3), settings=settings) for settings in (EngineSettings(), no_time)
+    )
+
+    assert (usual.value, usual.bound, usual.mask.tolist()) == (hasty.value, hasty.bound, hasty.mask.tolist())
+
+
+@given(
+    rows=strategies.labelled_votes(),
+    numbers=strategies.weight_sets,
+    sizes=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+)
+def test_a_walk_alone_proves_what_there_is(
+    rows: oracles.Rows, numbers: tuple[int, int, int, int], sizes: tuple[int, int]
+) -> None:
+    votes = merge_rows(*oracles.as_arrays(rows))
+    weights = Weights(Objective("weighted", Sense.MAX, scale=None), *numbers, denominator=1)
+    limits = selection_limits(votes.n_classifiers, min_size=min(sizes), max_size=max(sizes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ThresholdProblem, "search", lambda *_: None)
+        patch.setattr(proving.VoteSteps, "_tighten", lambda *_args, **_more: None)
+        patch.setattr(proving.VoteSteps, "_prove_rest", lambda *_: None)
+        result = prove(ThresholdProblem(votes, weights, limits), Budget(nodes=1))
+
+    allowed = [
+        chosen for chosen in oracles.subsets(votes.n_classifiers) if limits.satisfied_by(_mask(chosen, votes))
+    ]
+    expected = oracles.best_value(rows, votes.n_classifiers, numbers, allowed)
+    if expected is None:
+        assert result.status is Status.INFEASIBLE
+        return
+    assert result.status is Status.OPTIMAL
+    assert result.value == result.bound == expected
+    assert result.proved_by in {proving.CUTS, proving.WALK}
+
+
+def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:
+    return np.isin(np.arange(votes.n_classifiers), members)
+
+
+def test_who_proves_that_nothing_is_within_the_limits_is_said() -> None:
+    votes = hard_votes(60, 8)
+    weights = named_weights("accuracy", votes)
+    limits = selection_limits(8, min_size=2, diversity=diversity_limits({"each": 0.0, "mean": 0.99}, votes))
+
+    walked = prove(ThresholdProblem(votes, weights, limits), Budget())
+    solved = prove(ThresholdProblem(votes, weights, limits), Budget(), settings=EngineSettings(walk_nodes=0))
+    named = prune_exactly(votes, weights, limits, solver="highs")
+
+    common = "no selection keeps all the limits together"
+    assert [one.status for one in (walked, solved, named)] == [Status.INFEASIBLE] * 3
+    assert (walked.reason, solved.reason, named.reason) == (
+        common,
+        f"{common}, says CP-SAT",
+        f"{common}, says HiGHS",
+    )
+
+
+def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(CpSat, "open", refused)
+    monkeypatch.setattr(proving.VoteSteps, "_tighten", lambda *_args, **_more: None)
+    votes, clock = hard_votes(60, 12), Clock()
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+
+    result = prove(problem, Budget(0.05, clock=clock), settings=EngineSettings(walk_nodes=0))
+
+    assert result.status is Status.FEASIBLE
+    assert result.proof.limit == "0.05 s"
+
+
+def test_the_best_of_an_earlier_run_counts_only_where_the_clock_ended_this_one(tmp_path: Path) -> None:
+    votes = hard_votes(60, 12)
+    problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
+    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    best = prove(problem, Budget())
+    ended, few = Budget(0.001, clock=itertools.count().__next__), Budget(nodes=1)
+    alone = [prove(problem, budget, settings=bare).value for budget in (ended, few)]
+    with open_study(tmp_path / "s.db") as study:
+        study.keep("proof", lambda: np.flatnonzero(best.mask).tolist())
+        again = [
+            prove(problem, dataclasses.replace(budget, study=study), settings=bare).value
+            for budget in (ended, few)
+        ]
+        assert study.kept("proof") is not None
+        prove(problem, Budget(study=study))  # to its end, and so nothing is left to go on from
+        assert study.kept("proof") is None
+    (proof,) = summary(tmp_path / "s.db").stages
+    assert (proof.total, proof.done, proof.running) == (1, 1, 0)
+    assert best.value > max(alone)
+    assert again == [best.value, alone[1]]
+
+
+TABLE = np.random.default_rng(0).dirichlet(np.ones(3), (12, 8))
+LABELS = [0, 1, 2, 0, 0, 0] * 2
+
+
+def test_auto_takes_few_members_and_says_so() -> None:
+    result, goal, limits = prune_soft(soft_votes(TABLE, LABELS), "auto", selection_limits(8))
+
+    assert (limits.min_size, limits.max_size) == (4, 4)
+    assert goal.objective.name == "log-loss"
+    assert int(result.mask.sum()) == 4
+
+
+def test_auto_of_a_metric_decides_for_what_gains_most_of_it() -> None:
+    goal = soft_goal(soft_votes(TABLE, LABELS), "balanced-accuracy+auto")
+
+    assert goal.kind == "log-loss"
+    assert (goal.gains * np.bincount(LABELS) == goal.gains[0] * 8).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "given", "expected"),
+    [
+        (100, {}, (10, 10)),
+        (1000, {}, (100, 100)),
+        (30, {}, (5, 5)),
+        (3, {}, (2, 2)),
+        (100, {"max_size": 4}, (4, 4)),
+        (100, {"min_size": 20}, (20, 20)),
+        (100, {"min_size": 20, "max_size": 3}, (20, 3)),
+        (100, {"member_costs": [1] * 100, "max_cost": 8}, (4, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 1}, (1, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 500}, (10, 10)),
+        (100, {"member_costs": [1] * 100, "max_cost": 8, "min_size": 6}, (6, 10)),
+    ],
+)
+def test_few_members_are_a_tenth_within_the_limits(
+    n: int, given: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    few = few_members(selection_limits(n, **given), n)
+
+    assert (few.min_size, few.max_size) == expected
+
+
+def test_an_unknown_metric_is_refused() -> None:
+    with pytest.raises(BadInputError, match="objective"):
+        prune_soft(soft_votes(TABLE, LABELS), "fame+auto", selection_limits(8))
+
+
+@pytest.mark.parametrize("objective", ["log-loss", "brier", "accuracy", "accuracy+slope-8"])
+def test_the_best_weights_are_those_of_brute_force(objective: str) -> None:
+    votes = mean_oracles.random_pool(14, 4, 2, seed=5)
+    limits = selection_limits(4 * 3, max_size=7)
+
+    result, goal, _ = prune_soft(votes, objective, limits, max_copies=3)
+
+    weights = [each for each in itertools.product(range(4), repeat=4) if 1 <= sum(each) <= 7]
+    worths = [
+        mean_oracles.worth(votes, goal, [k for k, n in enumerate(each) for _ in range(n)]) for each in weights
+    ]
+    assert str(result.status) == "optimal"
+    best = min(worths) if objective in {"log-loss", "brier"} else max(worths)
+    assert result.value == pytest.approx(best, abs=2e-9)
+    copies = taken_copies(result.mask, 3).tolist()
+    assert worths[weights.index(tuple(copies))] == pytest.approx(best, abs=2e-9)
+    again = votes.repeated(3)
+    assert result.certificate is not None
+    assert check_mean_certificate(result.certificate, again.shares.tolist(), again.labels.tolist()).valid

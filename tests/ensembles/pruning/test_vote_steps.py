@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
@@ -27,10 +27,11 @@ from shortlist.results.proof import ProofKind, Status
 from shortlist.runs import Cancellation, Progress
 from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
+from tests.examples import examples
 from tests.milp.solvers import installed_solvers
 
 SOLVERS = list(installed_solvers())
-EXAMPLES = settings(max_examples=40)
+EXAMPLES = examples(40)
 
 
 def _weights_of(numbers: tuple[int, int, int, int], votes: Votes) -> Weights:

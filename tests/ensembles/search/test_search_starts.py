@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.rules.backfitting import backfit
-from shortlist.ensembles.rules.margin_selection import select_by_margins
+from shortlist.ensembles.rules.margin_selection import backfit, select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.search.search_starts import (
     START_RULES,
@@ -27,9 +26,10 @@ from shortlist.runs.budget import Budget
 from tests.ensembles import oracles, strategies
 from tests.ensembles.class_pools import Pool, as_votes, class_pools
 from tests.ensembles.plurality_oracles import members_of
+from tests.examples import examples
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     rows=strategies.labelled_votes(max_classifiers=6),
     objective=st.sampled_from(["accuracy", "balanced-accuracy", {"tp": 1, "fp": -2}]),
@@ -68,7 +68,7 @@ def test_totals_of_prefixes_are_those_of_the_best_thresholds(
         assert totals[size - 1] + offset == best_threshold(votes, weights, mask)[1]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(rows=strategies.labelled_votes(), least=st.integers(1, 3), most=st.integers(1, 6))
 def test_starts_keep_the_limits(rows: oracles.Rows, least: int, most: int) -> None:
     votes = merge_rows(*oracles.as_arrays(rows))
@@ -98,7 +98,7 @@ def test_unknown_rules_are_refused() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@examples(15)
 @given(pool=class_pools(max_classifiers=6), most=st.integers(1, 6))
 def test_rule_selections_hold_what_every_rule_chooses(pool: Pool, most: int) -> None:
     votes = as_votes(pool, merged=True)

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
-from shortlist.ensembles.goals.pair_measures import MEASURES
+from shortlist.ensembles.goals.diversity import MEASURES
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.verification.recheck import verify
 

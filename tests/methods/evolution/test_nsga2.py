@@ -11,7 +11,7 @@ import pytest
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
 from shortlist.methods.evolution.variation import Evolution
-from shortlist.pareto.dominance import nondominated
+from shortlist.pareto import nondominated
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress

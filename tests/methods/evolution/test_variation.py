@@ -11,8 +11,7 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.evolution.ibea import ibea
-from shortlist.methods.evolution.ibed import ibed
+from shortlist.methods.evolution.ibea import ibea, ibed
 from shortlist.methods.evolution.variation import Evolution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective

@@ -5,7 +5,7 @@ import numpy as np
 from shortlist.methods.integer.bound_sweep import BoundSweep, sweep_all
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import Vector
-from shortlist.pareto.dominance import nondominated
+from shortlist.pareto import nondominated
 from shortlist.results.proof import ProofKind
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
@@ -23,6 +23,7 @@ from shortlist.results.proof import ProofKind, Status
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
 from shortlist.runs.progress import Progress
+from tests.examples import examples
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 
@@ -43,7 +44,7 @@ CHAT = ["PREDEFINE_ONE", "RAND2", "RAND3", "RAND4"]
 
 
 @given(program=multiobjective_programs())
-@settings(max_examples=25)
+@examples(25)
 def test_every_method_finds_the_front_of_brute_force_and_proves_it(program: Program) -> None:
     expected = oracles.front(program)
     for name, method in METHODS.items():
@@ -59,7 +60,7 @@ def test_every_method_finds_the_front_of_brute_force_and_proves_it(program: Prog
 
 
 @given(program=multiobjective_programs(), order=st.randoms(use_true_random=False))
-@settings(max_examples=15)
+@examples(15)
 def test_the_order_of_objectives_changes_nothing(program: Program, order: Any) -> None:
     numbers = list(range(len(program.objectives)))
     order.shuffle(numbers)
@@ -71,7 +72,7 @@ def test_the_order_of_objectives_changes_nothing(program: Program, order: Any) -
 
 
 @given(program=multiobjective_programs(), max_solves=st.integers(1, 12))
-@settings(max_examples=25)
+@examples(25)
 def test_a_limit_lowers_the_claim_and_never_the_truth(program: Program, max_solves: int) -> None:
     expected = oracles.front(program)
     for method in METHODS.values():

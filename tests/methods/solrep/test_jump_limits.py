@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -16,6 +16,7 @@ from shortlist.methods.solrep.jump_limits import LENGTH_STEP, JumpLimits
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.results.objective import Objective
 from shortlist.runs import Budget, Cancellation
+from tests.examples import examples
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 
@@ -62,7 +63,7 @@ def feasible_vectors(program: Program) -> Floats:
 
 
 @given(program=multiobjective_programs(max_columns=4), seed=st.integers(0, 99))
-@settings(max_examples=30)
+@examples(30)
 def test_limits_are_those_of_the_linear_programs_written_out_whatever_was_asked_before(
     program: Program, seed: int
 ) -> None:
@@ -88,7 +89,7 @@ def test_limits_are_those_of_the_linear_programs_written_out_whatever_was_asked_
     pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=3),
     seed=st.integers(0, 9),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_where_the_relaxation_is_integral_limits_are_those_of_the_hull_of_all_products(
     costs: list[list[int]], pairs: list[tuple[int, int]], seed: int
 ) -> None:

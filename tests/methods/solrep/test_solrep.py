@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -15,17 +15,17 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
 from shortlist.methods.integer.search_zones import search_zones
-from shortlist.methods.solrep.anchor_points import STAGE
 from shortlist.methods.solrep.limited_solves import LimitedSolves
-from shortlist.methods.solrep.reference_points import WALK
+from shortlist.methods.solrep.reference_points import STAGE, WALK
 from shortlist.methods.solrep.reference_solves import RelaxedBounds
 from shortlist.methods.solrep.solrep import SolRepSettings, _reference_points, solrep
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.pareto.indicators import hypervolume, scaled
+from shortlist.pareto import hypervolume, scaled
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, open_study
+from tests.examples import examples
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs
 
@@ -62,7 +62,7 @@ def as_tuples(points: Any) -> set[tuple[int, ...]]:
     seed=st.integers(0, 3),
     n_points=st.integers(1, 12),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_every_point_is_on_the_front_of_brute_force(
     program: Program, rule: str, seed: int, n_points: int
 ) -> None:
@@ -91,7 +91,7 @@ def test_every_point_is_on_the_front_of_brute_force(
 
 
 @given(program=multiobjective_programs(max_columns=4, max_objectives=3))
-@settings(max_examples=15)
+@examples(15)
 def test_the_adaptive_rule_ends_with_the_complete_front(program: Program) -> None:
     front = solrep(program, SolRepSettings(500, rule="adaptive"))
 
@@ -269,7 +269,7 @@ def test_an_anchor_that_repeats_another_gives_way_to_another_optimum(
 
 
 @given(rows=st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=6))
-@settings(max_examples=25)
+@examples(25)
 def test_anchors_are_optima_of_their_objectives_and_repeat_only_where_no_other_adds_a_dimension(
     rows: list[list[int]],
 ) -> None:
@@ -394,7 +394,7 @@ literal = st.integers(1, 5).flatmap(lambda v: st.sampled_from([v, -v]))
     listed=st.lists(st.lists(literal, min_size=1, max_size=3), max_size=8),
     costs=st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=2, max_size=3),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_clauses_make_the_program_smaller_and_change_no_front(
     listed: list[list[int]], costs: list[list[int]]
 ) -> None:
@@ -452,9 +452,7 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_solver_that_proves_a_dominated_point_is_caught() -> None:
-    from shortlist.methods.solrep.checked_answers import answers_front
-    from shortlist.methods.solrep.limited_solves import Outcome
-    from shortlist.methods.solrep.solve_records import Record
+    from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front
     from shortlist.results.proof import Proof, Status
 
     program = knapsack(n=2, n_objectives=2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -15,6 +15,7 @@ from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -102,7 +103,7 @@ class NeedyFacts(oracles.Facts):
         return int(self.needy.of(frozenset(map(str, features))))
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(data=st.data(), k=st.integers(1, 3))
 def test_the_front_of_stages_equals_brute_force_and_evolution_pays_as_much(
     data: st.DataObject, k: int

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
@@ -39,6 +39,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassi
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Finished, open_study
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -134,7 +135,7 @@ def test_selection_prefers_rank_then_norm(known: oracles.Facts, k: int) -> None:
     assert chance.sum() == pytest.approx(1)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(facts(), st.integers(1, 4), st.integers(0, 99), st.sampled_from(["distinct", "paper"]))
 def test_what_is_globally_non_dominated_is_never_lost(
     known: oracles.Facts, k: int, seed: int, rules: str
@@ -170,7 +171,7 @@ def test_what_is_globally_non_dominated_is_never_lost(
         assert generation.assignments.max() < k
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(facts(), st.integers(1, 3), st.integers(0, 99))
 def test_the_fittest_is_non_dominated_and_returned_first(known: oracles.Facts, k: int, seed: int) -> None:
     k = min(k, known.n_features)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from shortlist.multistage.search.walkers import USUAL_WALK, WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -57,7 +58,7 @@ def test_the_front_and_its_ties_equal_the_plain_twin(
         assert result.problem.measures(assignment[None, :])[0, :3].tolist() == measure[:3].tolist()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(known=facts(max_features=6, max_price=1), k=st.integers(2, 5))
 def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -> None:
     k = min(k, known.n_features)
@@ -151,7 +152,7 @@ PENALTIES = st.sampled_from([0.0, 0.25, 0.5, 0.51, 1.0])
 
 @pytest.mark.parametrize("objectives", [*OBJECTIVE_SETS, *WITH_HOURS], ids="+".join)
 @pytest.mark.parametrize("removal", [False, True], ids=["all features", "removal"])
-@settings(max_examples=25)
+@examples(12)
 @given(
     known=facts(max_features=3, ensembles=True),
     k=st.integers(1, 3),
@@ -219,7 +220,7 @@ def test_fitted_classifiers_with_every_option_equal_brute_force(seed: int) -> No
     )  # fmt: skip
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(known=facts(max_features=6), k=st.integers(2, 5), removal=st.booleans())
 def test_bounds_of_hours_change_nothing_for_more_features(
     known: oracles.Facts, k: int, removal: bool

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.multistage.search import enumeration
@@ -32,6 +32,7 @@ from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
 from shortlist.runs.studies.checkpoints import KeptState
 from shortlist.runs.studies.study import KeepSettings
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -76,7 +77,7 @@ def answer(result: EnumerationResult) -> list[Any]:
 
 
 @pytest.mark.parametrize(("table_rows", "workers"), [(2000, 1), (2000, 2), (0, 1), (0, 2)])
-@settings(max_examples=15)
+@examples(15)
 @given(known=facts(), k=st.integers(1, 4), every=st.integers(2, 9))
 def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
     table_rows: int, workers: int, known: oracles.Facts, k: int, every: int
@@ -97,7 +98,7 @@ def test_a_walk_that_is_stopped_again_and_again_ends_in_the_same_front(
 
 
 @pytest.mark.parametrize(("table_rows", "workers"), [(2000, 1), (2000, 2), (0, 1), (0, 2)])
-@settings(max_examples=15)
+@examples(15)
 @given(known=facts(), k=st.integers(2, 4), looks=st.integers(4, 9))
 def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
     table_rows: int, workers: int, known: oracles.Facts, k: int, looks: int

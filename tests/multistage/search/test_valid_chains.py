@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
@@ -16,6 +16,7 @@ from shortlist.multistage.problem.stages import has_gaps
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.valid_chains import ChainLimits, n_valid_chains, walk_valid_chains
 from shortlist.runs import Budget, Cancellation
+from tests.examples import examples
 from tests.multistage.problem.test_purchase_rules import is_valid_assignment, rules, valid_by_looking
 
 X, Y = make_classification(160, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
@@ -42,7 +43,7 @@ def test_chains_are_counted_as_a_look_at_every_assignment_counts_them(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of points that answer few rows
-@settings(max_examples=15)
+@examples(15)
 @given(rules=rules(), max_stages=st.integers(1, 3), wish=st.booleans(), batch=st.sampled_from([1, 7, 1000]))
 def test_the_front_is_that_of_every_valid_assignment(
     rules: PurchaseRules, max_stages: int, wish: bool, batch: int

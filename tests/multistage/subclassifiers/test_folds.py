@@ -14,8 +14,11 @@ from shortlist._bits import unpack
 from shortlist.multistage.problem.reject_rules import confident_answers, raised_threshold, reject_rule
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
-from shortlist.multistage.subclassifiers.shared_subclassifiers import SharedSubclassifiers, with_gaps
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+    with_gaps,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticSubclassifiers,
     StageRows,
@@ -51,7 +54,7 @@ def plain(rows: StageRows, subset: np.ndarray, kind: object) -> tuple[np.ndarray
 
 
 def logistic() -> object:
-    return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, tol=1e-10, max_iter=1000))
+    return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-10))
 
 
 def tree() -> object:
@@ -77,9 +80,9 @@ def test_every_row_is_judged_by_what_was_fitted_without_its_fold(
     assert rows.validation_labels.tolist() == rows.fit_labels[order].tolist()
     for mask, subset in itertools.islice(enumerate(subset_masks(4), start=1), 2, None, 4):
         expected, models = plain(rows, subset, by_hand)
-        found = ours.judging_probabilities(subset)
+        found = ours.validation_probabilities(subset)
         assert np.abs(found - expected).max() < 1e-6
-        least = ours.judging_least(subset, rule)
+        least = ours.validation_least(subset, rule)
         if risk is not None:
             for fold, model in enumerate(models):
                 others = rows.fold_of != fold
@@ -117,16 +120,16 @@ def test_classifiers_that_are_shared_by_all_subsets_judge_rows_that_they_have_no
         least = np.zeros(len(order))
         for model, part in zip(ours._models, rows.parts, strict=True):
             known = np.tile(subset, (len(rows.validation_labels), 1))
-            seen = with_gaps(rows.validation_rows, known)[part.judges]
-            found[part.judges] = model.estimator.predict_proba(seen)
+            seen = with_gaps(rows.validation_rows, known)[part.validates]
+            found[part.validates] = model.estimator.predict_proba(seen)
             if risk is not None:
                 fitted = with_gaps(part.rows, np.tile(subset, (len(part.labels), 1)))
                 given = model.estimator.predict_proba(fitted)
-                least[part.judges] = raised_threshold(given, part.labels, rule)
+                least[part.validates] = raised_threshold(given, part.labels, rule)
         _, confident = confident_answers(found, rule, least)
         assert unpack(bits[mask, 0], len(order)).tolist() == confident.tolist()
-        assert ours.judging_probabilities(subset).tolist() == own.judging_probabilities(subset).tolist()
-        assert ours.judging_least(subset, rule).tolist() == own.judging_least(subset, rule).tolist()
+        assert ours.validation_probabilities(subset).tolist() == own.validation_probabilities(subset).tolist()
+        assert ours.validation_least(subset, rule).tolist() == own.validation_least(subset, rule).tolist()
 
 
 @pytest.mark.parametrize("kind", ["logistic", "tree"])
@@ -137,7 +140,7 @@ def test_rows_that_are_held_out_are_judged_by_what_predicts(kind: str) -> None:
     ours = LogisticSubclassifiers(held) if kind == "logistic" else ForeignSubclassifiers(held, TREE)
     for subset in subset_masks(4):
         expected = ours.model(subset).probabilities(held.validation_rows)
-        assert ours.judging_probabilities(subset).tolist() == expected.tolist()
+        assert ours.validation_probabilities(subset).tolist() == expected.tolist()
     assert ours.n_fits == 15
 
 
@@ -158,5 +161,5 @@ def test_a_class_within_one_fold_is_in_none_so_that_every_classifier_knows_it() 
     assert len(few.runs) == 4
     assert sum(run.stop - run.start for run in few.runs) == len(rows.validation_labels)
     alone = np.arange(3)
-    with pytest.raises(BadInputError, match="some class needs 2 rows, one to fit and one to judge"):
+    with pytest.raises(BadInputError, match="some class needs 2 rows, one to fit and one to validate"):
         rows_in_folds(rows.encoding, rows.fit_rows[:3], alone, np.zeros(3, dtype=np.int8), 3)

@@ -1,34 +1,119 @@
-"""Other classifiers at the stages, ensembles among them."""
+"""One classifier for all feature subsets."""
 
+import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_iris
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import EvolutionaryEnsembleClassifier
+from shortlist._bits import pack
 from shortlist.ensembles import ExactPruner, OrderedPruner
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.export.policies import policy_of
 from shortlist.multistage import MultiStageClassifier
-from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.holdout import validation_decisions
+from shortlist.multistage.problem.reject_rules import RejectRule, reject_rule
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.subclassifiers import foreign_subclassifiers
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers, seeded
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
+    ForeignSubclassifiers,
+    SharedSubclassifiers,
+    asked_by_price,
+    counts_members,
+    member_costs,
+    most_asked,
+    seeded,
+)
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.runs import Budget, Cancellation, Progress, Unit, Work, open_study, run_units
 from shortlist.runs.studies.study import KeepSettings
 from shortlist.saved_models import SavedModel, load_model, save_model
 
+X, Y = make_classification(240, 4, n_informative=3, n_redundant=0, flip_y=0.05, random_state=2)
+ROWS = StageRows(learn_encoding(X, list("abcd")), X[:160], Y[:160], X[160:], Y[160:], 2)
+TREE = DecisionTreeClassifier(max_depth=6, random_state=0)
+
+
+def shared(**options: object) -> SharedSubclassifiers:
+    return SharedSubclassifiers(ForeignSubclassifiers(ROWS, TREE), **options)  # type: ignore[arg-type]  # a seed
+
+
+@pytest.mark.parametrize("risk", [None, 0.3])
+def test_bits_are_those_of_the_one_classifier_with_gaps_elsewhere(risk: float | None) -> None:
+    ours = shared()
+    rule = reject_rule(0.8, np.array([0, 1]), risk=risk, max_stages=2)
+    bits = DecisionBits(ours, rule).every_subset()
+
+    assert ours.n_fits == 1
+    for number, subset in enumerate(subset_masks(4), start=1):
+        gaps = X.copy()
+        gaps[:, ~subset] = np.nan
+        found = ours._models[0].estimator.predict_proba(gaps[160:])
+        sure = found.max(axis=1) >= np.maximum(0.8, ours._least(subset, rule))
+        assert bits[number, 0].tolist() == pack(sure, ROWS.n_words).tolist()
+        right = sure & (found.argmax(axis=1) == Y[160:])
+        assert bits[number, 1].tolist() == pack(right, ROWS.n_words).tolist()
+
+
+def test_a_seed_gives_the_same_gaps_and_a_subset_has_a_classifier_of_its_own() -> None:
+    rule = reject_rule(0.8, np.array([0, 1]))
+    first, same, other = (DecisionBits(shared(seed=seed), rule).every_subset() for seed in (1, 1, 2))
+    subset = np.array([True, False, True, False])
+
+    assert first.tolist() == same.tolist() != other.tolist()
+    alone = DecisionTreeClassifier(max_depth=6, random_state=0).fit(X[:160][:, subset], Y[:160])
+    found = shared().model(subset).probabilities(X[160:])
+    assert found.tolist() == alone.predict_proba(X[160:][:, subset]).tolist()
+
+
+def test_it_knows_the_rows_better_the_more_it_sees() -> None:
+    found = DecisionBits(shared(), reject_rule(0.5, np.array([0, 1]))).every_subset()
+    right = [sum(int(word).bit_count() for word in found[number, 1]) for number in range(1, 16)]
+    sizes = [number.bit_count() for number in range(1, 16)]
+
+    assert np.corrcoef(right, sizes)[0, 1] > 0.5
+    assert right[14] > 60  # of 80
+
+
+@pytest.mark.parametrize(("estimator", "takes"), [
+    (HistGradientBoostingClassifier(max_iter=3), True),
+    (CalibratedClassifierCV(HistGradientBoostingClassifier(max_iter=3)), True),
+    (GaussianNB(), False),
+])  # fmt: skip
+def test_a_classifier_must_take_gaps(estimator: object, takes: bool) -> None:
+    own = ForeignSubclassifiers(ROWS, estimator)
+    if takes:
+        ours = SharedSubclassifiers(own)
+        ours.slots(subset_masks(4))
+        assert ours.n_fits == 1
+        return
+    with pytest.raises(BadInputError, match=r"takes missing values, such as .*, got GaussianNB. Leave out"):
+        SharedSubclassifiers(own)
+
+
+def test_nothing_is_fitted_after_a_cancellation() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    own = ForeignSubclassifiers(ROWS, TREE, budget=Budget(cancellation=cancellation))
+    with pytest.raises(FitsStoppedError):
+        SharedSubclassifiers(own).slots(subset_masks(4))
+
+
 pytestmark = pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
 
-X, Y = load_iris(return_X_y=True, as_frame=True)
-X = X.iloc[:, [0, 2, 3]]
+IRIS_X, IRIS_Y = load_iris(return_X_y=True, as_frame=True)
+IRIS_X = IRIS_X.iloc[:, [0, 2, 3]]
 ENSEMBLES = {
     "pruned with proof": ExactPruner(
         objective="accuracy", n_classifiers=3, max_size=2, pruning_rows="held-out", refit=False
@@ -51,30 +136,32 @@ def staged(ensemble: Any, **options: Any) -> MultiStageClassifier:
 
 @pytest.mark.parametrize("kind", ENSEMBLES)
 def test_an_ensemble_answers_at_every_stage_and_is_saved_with_it(kind: str, tmp_path: Path) -> None:
-    clf = staged(ENSEMBLES[kind]).fit(X, Y)
+    clf = staged(ENSEMBLES[kind]).fit(IRIS_X, IRIS_Y)
     assert clf.front_.proof.kind.value == "complete"
-    found = clf.decision_report(X)
+    found = clf.decision_report(IRIS_X)
     for number, stage in enumerate(clf.model_.stages, start=1):
         here = (found["stage"] == number).to_numpy()
         member = stage.model.estimator
         assert type(member) is type(ENSEMBLES[kind])
         if here.any():
-            asked = member.predict_proba(X.to_numpy()[here][:, stage.subset])
+            asked = member.predict_proba(IRIS_X.to_numpy()[here][:, stage.subset])
             answered = ~found["rejected"].to_numpy()[here]
             assert found["confidence"].to_numpy()[here] == pytest.approx(asked.max(axis=1))
             assert (found["label"].to_numpy()[here] == asked.argmax(axis=1))[answered].all()
-    save_model(SavedModel(clf, tuple(X.columns), "kind"), tmp_path / "model.joblib")
+    save_model(SavedModel(clf, tuple(IRIS_X.columns), "kind"), tmp_path / "model.joblib")
     again = load_model(tmp_path / "model.joblib").estimator
-    assert (again.predict(X) == clf.predict(X)).all()
-    assert (staged(ENSEMBLES[kind]).fit(X, Y).predict(X) == clf.predict(X)).all()  # without a seed of its own
+    assert (again.predict(IRIS_X) == clf.predict(IRIS_X)).all()
+    assert (
+        staged(ENSEMBLES[kind]).fit(IRIS_X, IRIS_Y).predict(IRIS_X) == clf.predict(IRIS_X)
+    ).all()  # without a seed of its own
     with pytest.raises(BadInputError, match=f"got a {type(member).__name__} at stage 1. Fit the stages with"):
-        policy_of(SavedModel(clf, tuple(X.columns), "kind"))
+        policy_of(SavedModel(clf, tuple(IRIS_X.columns), "kind"))
 
 
 def test_a_search_with_ensembles_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> None:
     def search(**run: Any) -> MultiStageClassifier:
         options = EmscoOptions(population=4, generations=4, patience=None)
-        return staged(ENSEMBLES["evolved"], method="emsco", emsco_options=options).fit(X, Y, **run)
+        return staged(ENSEMBLES["evolved"], method="emsco", emsco_options=options).fit(IRIS_X, IRIS_Y, **run)
 
     stop = Cancellation()
 
@@ -88,7 +175,7 @@ def test_a_search_with_ensembles_that_was_stopped_goes_on_to_the_same_front(tmp_
     whole = search()
     assert stopped.result_.n_generations < whole.result_.n_generations == again.result_.n_generations
     assert np.array_equal(again.front_.values, whole.front_.values)
-    assert (again.predict(X) == whole.predict(X)).all()
+    assert (again.predict(IRIS_X) == whole.predict(IRIS_X)).all()
 
 
 def test_open_seeds_are_set_wherever_they_are_and_others_kept() -> None:
@@ -111,8 +198,8 @@ def test_workers_fit_only_after_seconds_of_fits_here_and_fit_the_same(
     monkeypatch: pytest.MonkeyPatch, after_s: float, asked: list[tuple[int, int]]
 ) -> None:
     rows = StageRows(
-        learn_encoding(X.to_numpy(), list("abc")), X[::2].to_numpy(), Y[::2].to_numpy(), X[1::2].to_numpy(),
-        Y[1::2].to_numpy(), 3,
+        learn_encoding(IRIS_X.to_numpy(), list("abc")), IRIS_X[::2].to_numpy(), IRIS_Y[::2].to_numpy(), IRIS_X[1::2].to_numpy(),
+        IRIS_Y[1::2].to_numpy(), 3,
     )  # fmt: skip
     seen, told = [], []
 
@@ -143,7 +230,12 @@ def test_workers_fit_only_after_seconds_of_fits_here_and_fit_the_same(
 def test_a_cancelled_fit_here_does_not_go_on_with_workers() -> None:
     stop = Cancellation()
     rows = StageRows(
-        learn_encoding(X.to_numpy(), list("abc")), X.to_numpy(), Y.to_numpy(), X.to_numpy(), Y.to_numpy(), 3
+        learn_encoding(IRIS_X.to_numpy(), list("abc")),
+        IRIS_X.to_numpy(),
+        IRIS_Y.to_numpy(),
+        IRIS_X.to_numpy(),
+        IRIS_Y.to_numpy(),
+        3,
     )
 
     def after_two(progress: Progress) -> None:
@@ -157,3 +249,115 @@ def test_a_cancelled_fit_here_does_not_go_on_with_workers() -> None:
     with pytest.raises(FitsStoppedError):
         fits.slots(every_subset())
     assert fits.n_fits == 2
+
+
+CALLS_X, CALLS_Y = make_classification(
+    160, 3, n_informative=3, n_redundant=0, class_sep=0.8, flip_y=0.2, random_state=0
+)
+PRUNED = ExactPruner(
+    objective="log-loss", n_classifiers=4, max_size=3, pruning_rows="held-out", refit=False, random_state=0
+)
+
+
+def test_members_that_are_taken_twice_are_asked_once() -> None:
+    twice = ExactPruner(
+        objective="log-loss", n_classifiers=3, min_size=5, max_copies=2, pruning_rows="held-out",
+        random_state=0,
+    ).fit(CALLS_X, CALLS_Y)  # fmt: skip
+
+    assert len(twice.pool_) >= 5
+    assert asked_by_price(twice, 1).tolist() == [3]
+    assert asked_by_price(twice, 3).tolist() == [1, 1, 1]
+    assert (most_asked(twice), member_costs(twice)) == (3, None)
+
+
+def test_how_many_are_asked_at_most_is_known_before_anything_is_fitted() -> None:
+    evolved = EvolutionaryEnsembleClassifier(population_size=20, n_generations=3, random_state=0)
+
+    assert most_asked(PRUNED) == 3
+    assert most_asked(OrderedPruner(n_classifiers=7)) == 7
+    assert most_asked(evolved) == 20
+    assert most_asked(evolved.set_params(mode="online")) == 60
+    assert most_asked(evolved.set_params(max_members=4)) == 4
+    assert most_asked(evolved.set_params(mode="single", max_members=None)) == 1
+    assert len(evolved.set_params(mode="offline", max_members=6).fit(CALLS_X, CALLS_Y).asked_) <= 6
+
+
+def test_a_classifier_that_says_nothing_of_members_is_asked_itself() -> None:
+    tree = DecisionTreeClassifier()
+
+    assert not counts_members(tree)
+    assert (asked_by_price(tree, 1).tolist(), most_asked(tree), member_costs(tree)) == ([1], 1, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (3.0, "3.0"), ("12", "'12'"), ({0: 1.0}, "{0: 1.0}"), ([], "[]"), ([1, "cheap", 2], "'cheap'"),
+        ([1, None], "None"), ([1, -2], "-2"), ([1, np.inf], "inf"), (np.array(2.0), "array(2.)"),
+    ],
+)  # fmt: skip
+def test_costs_of_members_that_are_no_list_of_numbers_are_refused_before_any_fit(
+    given: Any, got: str
+) -> None:
+    sentence = (
+        f"must be a list of finite numbers of at least 0, one for each classifier of its pool, got {got}. "
+    )
+    priced = clone(PRUNED).set_params(member_costs=given, max_cost=9)
+    with pytest.raises(BadInputError, match=re.escape(sentence)):
+        MultiStageClassifier(subclassifier=priced, random_state=0).fit(CALLS_X, CALLS_Y)
+
+
+@pytest.mark.parametrize("method", ["enumerate", "emsco"])
+@pytest.mark.parametrize("prices", [None, [0.5, 0.1, 2.0, 0.25]], ids=["alike", "priced"])
+def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(prices: Any, method: str) -> None:
+    clf = MultiStageClassifier(
+        subclassifier=ExactPruner(**PRUNED.get_params() | {"member_costs": prices, "max_cost": prices and 9}),
+        confidence=0.7,
+        objectives=("coverage", "conclusive_accuracy", "evaluation_cost"), call_cost=0.3, method=method,
+        call_cost_per_feature=0.1, max_stages=2, random_state=0,
+    ).fit(CALLS_X, CALLS_Y)  # fmt: skip
+
+    for point, (*_, told) in enumerate(clf.front_.values):
+        clf.use(point)
+        reached = validation_decisions(clf).stages
+        paid = Fraction(0)
+        for number, stage in enumerate(clf.model_.stages, start=1):
+            members = np.flatnonzero(stage.model.estimator.selection_)
+            own = [Fraction(3, 10) if prices is None else Fraction(str(prices[member])) for member in members]
+            call = sum(price + Fraction(1, 10) * int(stage.subset.sum()) for price in own)
+            paid += call * int((reached >= number).sum())
+        assert told == float(paid / len(reached))
+    assert len(clf.front_) > 1
+
+
+def test_a_limit_on_calls_is_in_reach_as_far_as_members_may_be_asked() -> None:
+    clf = MultiStageClassifier(
+        subclassifier=PRUNED, objectives=("coverage", "evaluation_cost"), max_stages=2, random_state=0,
+        limits={"evaluation_cost": 5.0},
+    ).fit(CALLS_X, CALLS_Y)  # fmt: skip
+
+    assert clf.front_.values[clf.point_, 1] <= 5.0
+    assert clf.problem_.most_call_price == 3
+
+
+def test_one_ensemble_for_all_subsets_asks_its_members_while_it_searches() -> None:
+    clf = MultiStageClassifier(
+        subclassifier=clone(PRUNED).set_params(min_size=2), share_fits=True,
+        objectives=("coverage", "evaluation_cost"), max_stages=2, random_state=0,
+    ).fit(CALLS_X, CALLS_Y)  # fmt: skip
+
+    shared = clf.result_.problem.decisions.subclassifiers
+    n_members = len(shared._models[0].estimator.asked_)
+    assert shared.asked(np.arange(2)).tolist() == [[n_members]] * 2
+    assert n_members in {2, 3}
+
+
+def test_a_study_from_before_members_were_counted_is_of_another_question(tmp_path: Path) -> None:
+    made = MultiStageClassifier(
+        subclassifier=PRUNED, objectives=("coverage", "evaluation_cost"), max_stages=1, random_state=0
+    )
+    with open_study(tmp_path / "s.db") as study:
+        study.bind({"objectives": ["coverage", "evaluation_cost"]})  # as it was noted then
+        with pytest.raises(BadInputError, match=r"objectives was .* there and is .* of members"):
+            made.fit(CALLS_X, CALLS_Y, study=study)

@@ -16,11 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold, reject_rule
-from shortlist.multistage.subclassifiers import (
-    decision_bits,
-    foreign_subclassifiers,
-    subclassifiers,
-)
+from shortlist.multistage.subclassifiers import decision_bits, foreign_subclassifiers, subclassifiers
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, subset_masks
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignSubclassifiers
@@ -201,7 +197,7 @@ def test_a_row_at_the_raised_threshold_is_confident(
         best, labels = probabilities.max(axis=1), probabilities.argmax(axis=1)
         own = np.array(rule.thresholds)[labels]
         least = oracles.plain_threshold(best, labels, rows.fit_labels, rule)
-        assert set(ours.judging_least(subset, rule).tolist()) == {least}
+        assert set(ours.validation_least(subset, rule).tolist()) == {least}
         assert unpacked(bits[mask, 0], 80) == ((best >= own) & (best >= least)).tolist()
         raised += own.min() < least < 1
     assert raised

@@ -1,17 +1,18 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.windows.climbing import StageArchive, fixed_merits, worths
+from tests.examples import examples
 from tests.layouts import check_rows_stand_alone
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(max_features=3), cut=st.integers(0, 13))
 def test_an_archive_has_one_assignment_per_vector_that_nothing_dominates(
     known: oracles.Facts, cut: int
@@ -33,7 +34,7 @@ def test_an_archive_has_one_assignment_per_vector_that_nothing_dominates(
     assert stayed <= len(archive.measures)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(max_features=3))
 def test_the_sum_of_merits_is_the_papers(known: oracles.Facts) -> None:
     problem = problem_of(known, known.n_features)
@@ -45,7 +46,7 @@ def test_the_sum_of_merits_is_the_papers(known: oracles.Facts) -> None:
         assert abs(fixed_merits(problem, measures).sum() - paper) < 1e-12
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(known=facts(max_features=3, ensembles=True), removal=st.booleans())
 def test_every_merit_is_between_nothing_and_one(known: oracles.Facts, removal: bool) -> None:
     names = ("worst_case_cost", "stages", "false_positive_rate", "evaluation_cost")
@@ -68,7 +69,7 @@ def test_the_best_by_weights_is_the_first_of_equals() -> None:
     assert archive.best(np.ones(3)) == (2.5, 0)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(known=facts(max_features=4), seed=st.integers(0, 10**6))
 def test_what_an_assignment_is_worth_does_not_depend_on_the_others_measured(
     known: oracles.Facts, seed: int

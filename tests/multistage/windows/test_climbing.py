@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.runs import Budget
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -28,7 +29,7 @@ def test_options_out_of_range_are_refused(wrong: dict[str, int], sentence: str) 
         WindowOptions(**wrong)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(known=facts(max_features=4), k=st.integers(2, 4), removal=st.booleans())
 def test_no_move_of_one_feature_betters_where_a_climb_ends(
     known: oracles.Facts, k: int, removal: bool

@@ -2,16 +2,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED, compress, has_gaps
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions, kicked, mended, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.runs import Budget, Cancellation
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -42,7 +43,7 @@ def test_a_kick_changes_few_features_and_something_is_bought(
     assert (order_before == order_after).all()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(max_features=4), k=st.integers(2, 4), removal=st.booleans(), seed=st.integers(0, 5))
 def test_no_move_of_one_feature_betters_what_is_mended(
     known: oracles.Facts, k: int, removal: bool, seed: int
@@ -60,7 +61,7 @@ def test_no_move_of_one_feature_betters_what_is_mended(
     assert not len(moves) or rate(moves)[1].max() <= worth
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(max_features=4), removal=st.booleans(), seed=st.integers(0, 9))
 def test_a_kick_never_loses_the_best_and_tells_of_gains(
     known: oracles.Facts, removal: bool, seed: int

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import FitsStoppedError
@@ -16,8 +16,8 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.multistage.windows.candidates import single_moves
 from shortlist.multistage.windows.climbing import WindowOptions, fixed_merits, worths
+from shortlist.multistage.windows.window import single_moves
 from shortlist.multistage.windows.window_search import (
     WindowResult,
     drawn_weightings,
@@ -27,6 +27,7 @@ from shortlist.multistage.windows.window_search import (
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation, Progress, open_study
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
@@ -54,7 +55,7 @@ def facts_of(result: WindowResult) -> tuple[object, ...]:
     return result.assignments.tolist(), result.measures.tolist(), result.n_rounds, result.proof
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(known=facts(), k=st.integers(1, 4), removal=st.booleans())
 def test_where_one_window_has_all_features_the_front_is_the_complete_one(
     known: oracles.Facts, k: int, removal: bool
@@ -68,7 +69,7 @@ def test_where_one_window_has_all_features_the_front_is_the_complete_one(
     assert found.n_windows == 1
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(known=facts(max_features=5), k=st.integers(2, 3), removal=st.booleans())
 def test_narrow_windows_claim_nothing_and_measure_what_they_say(
     known: oracles.Facts, k: int, removal: bool

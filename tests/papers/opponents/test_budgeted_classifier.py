@@ -13,11 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import feature_costs
 from shortlist.multistage.holdout import split_three
-from shortlist.multistage.judging_rows import judging_rows
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
 from shortlist.papers.opponents.greedy_miser import GreedyMiser
 from shortlist.papers.opponents.lasso import CactLasso, L1Path
@@ -127,7 +127,7 @@ def test_cost_ordered_stages_are_stages_with_that_assignment() -> None:
     judged = mixed(120, seed=2)
     ordered = CostOrderedStages(feature_costs=COSTS).fit(X, y, validation=judged)
     names = list(COSTS)
-    rows = judging_rows(ordered, X, y, names, validation=judged, share=0.5, seed=0)
+    rows = rows_to_fit_and_validate(ordered, X, y, names, validation=judged, share=0.5, seed=0)
     bits = DecisionBits(LogisticSubclassifiers(rows), reject_rule(0.75, ordered.classes_))
     problem = stage_problem(bits, feature_costs(COSTS, names), max_stages=4)
     conclusive, right, cost = problem.measures(np.array([[3, 0, 1, 2]], dtype=np.int8))[0][:3].tolist()

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 
 from shortlist.multistage.subclassifiers.logistic_fits import standardised
-from shortlist.papers.opponents._lasso_kernels import minimise_quadratic
+from shortlist.papers.opponents._miser_kernels import minimise_quadratic
 from shortlist.papers.opponents.lasso import PAPERS_PENALTIES, lasso_path, least_empty_penalty
 
 

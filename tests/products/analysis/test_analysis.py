@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.analysis import analysis
@@ -13,6 +13,7 @@ from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import FeatureModel, GroupKind, make_group, make_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 from tests.products.oracles import is_product
 from tests.products.strategies import models
 
@@ -38,7 +39,7 @@ def _without(model: FeatureModel, rule: int) -> FeatureModel:
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(model=models(max_features=6))
 def test_findings_are_those_of_all_configurations(model: FeatureModel) -> None:
     products = _products(model)

@@ -13,6 +13,7 @@ from shortlist.products.analysis.differences import Edit, difference, first_brea
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 from tests.products.oracles import is_product
 from tests.products.strategies import models
 
@@ -27,7 +28,7 @@ def _products(model: FeatureModel, names: tuple[str, ...]) -> set[tuple[bool, ..
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(first=models(max_features=5), second=models(max_features=6))
 def test_the_witnesses_are_products_of_one_model_only(first: FeatureModel, second: FeatureModel) -> None:
     found = difference(first, second)

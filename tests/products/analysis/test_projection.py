@@ -3,13 +3,14 @@
 from itertools import product
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.logic.clauses import Clauses
 from shortlist.products.analysis.projection import asked, eliminated
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 
 LITERALS = st.integers(1, 6).flatmap(lambda v: st.sampled_from([v, -v]))
 LISTED = st.lists(st.lists(LITERALS, max_size=4).map(tuple), max_size=9)
@@ -21,7 +22,7 @@ def _cut(clauses: Clauses, kept: list[int]) -> set[tuple[bool, ...]]:
     return {tuple(row) for row in EVERY[clauses.satisfied(EVERY)][:, [v - 1 for v in kept]].tolist()}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(listed=LISTED, gone=st.sets(st.integers(1, 6)))
 def test_elimination_and_questions_say_what_is_left_of_all_models(
     listed: list[tuple[int, ...]], gone: set[int]

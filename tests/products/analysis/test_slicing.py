@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -13,6 +13,7 @@ from shortlist.products.feature_models.formulas import Implies, Literal
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, with_details
 from shortlist.runs.budget import Budget
 from shortlist.runs.cancellation import Cancellation
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 
@@ -23,14 +24,14 @@ def _agree(model: FeatureModel, kept: list[int]) -> None:
     assert oracles.named_products(found.model) == {p & names for p in oracles.named_products(model)}
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(model=strategies.models(max_features=7), data=st.data())
 def test_the_products_of_a_slice_are_the_products_cut_to_it(model: FeatureModel, data: st.DataObject) -> None:
     kept = data.draw(st.sets(st.integers(0, model.n_features - 1), min_size=1))
     _agree(model, sorted(kept))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(model=strategies.models(max_features=6), data=st.data())
 def test_questions_give_the_same_products_as_elimination(model: FeatureModel, data: st.DataObject) -> None:
     kept = data.draw(st.sets(st.integers(0, model.n_features - 1), min_size=1))

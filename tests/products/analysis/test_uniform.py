@@ -4,18 +4,19 @@ import collections
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import chisquare
 
 from shortlist.errors import BadInputError
 from shortlist.products.analysis.uniform import uniform_sample
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from tests.examples import examples
 from tests.products.oracles import products
 from tests.products.strategies import models as feature_models
 
 
 @given(model=feature_models())
-@settings(max_examples=40)
+@examples(40)
 def test_what_is_drawn_is_a_product(model: FeatureModel) -> None:
     every = set(products(model))
     if every:

@@ -24,6 +24,7 @@ from shortlist.products.explanations.least_values import only_rules
 from shortlist.products.feature_models.formulas import And, Linear, Literal
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.products import oracles
 from tests.products.strategies import models
 
@@ -231,7 +232,7 @@ def test_nothing_of_a_contradiction_can_be_left_out(
 
 
 @given(question=questions())
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_no_fewer_parts_contradict_each_other_where_that_is_said(
     question: tuple[FeatureModel, list[Constraint], list[int]],
 ) -> None:
@@ -287,7 +288,7 @@ def test_constraints_of_other_kinds_may_be_limits() -> None:
 
 
 @given(model=models(max_features=5), data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_limits_within_one_unit_of_a_large_sum_are_decided_in_integers(
     model: FeatureModel, data: st.DataObject
 ) -> None:

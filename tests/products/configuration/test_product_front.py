@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -21,6 +21,7 @@ from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import make_group, make_model, rule_text, with_constraints
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind, Status
+from tests.examples import examples
 from tests.products import oracles
 from tests.products.strategies import models
 
@@ -73,7 +74,7 @@ def as_tuples(answer: Configured) -> list[tuple[int, ...]]:
 
 @pytest.mark.slow
 @given(question=questions())
-@settings(max_examples=25)
+@examples(25)
 def test_every_method_gives_the_front_of_all_products(
     question: tuple[FeatureModel, dict[str, Attribute], str],
 ) -> None:
@@ -91,7 +92,7 @@ def test_every_method_gives_the_front_of_all_products(
 
 @pytest.mark.slow
 @given(question=questions(), data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_limits_and_requirements_are_those_of_the_definition(
     question: tuple[FeatureModel, dict[str, Attribute], str], data: st.DataObject
 ) -> None:
@@ -115,7 +116,7 @@ def test_limits_and_requirements_are_those_of_the_definition(
 
 @pytest.mark.slow
 @given(model=models(max_features=7), data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_implied_features_are_those_of_all_products_with_the_required_ones(
     model: FeatureModel, data: st.DataObject
 ) -> None:
@@ -139,7 +140,7 @@ def test_implied_features_are_those_of_all_products_with_the_required_ones(
 
 @pytest.mark.slow
 @given(model=models(max_features=6), data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_a_conflict_is_a_contradiction_and_minimal(model: FeatureModel, data: st.DataObject) -> None:
     literals = data.draw(st.lists(st.integers(1, model.n_features), unique=True, max_size=3))
     wanted = Requirements(tuple(sorted(v - 1 for v in literals)))
@@ -159,7 +160,7 @@ def test_a_conflict_is_a_contradiction_and_minimal(model: FeatureModel, data: st
 
 @pytest.mark.slow
 @given(question=questions())
-@settings(max_examples=25)
+@examples(25)
 def test_configurations_of_a_point_are_all_its_products(
     question: tuple[FeatureModel, dict[str, Attribute], str],
 ) -> None:

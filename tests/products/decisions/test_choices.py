@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -17,6 +17,7 @@ from shortlist.products.decisions.deciding import decide_feature, start, undo, w
 from shortlist.products.explanations.least_values import Least
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.results.proof import Status
+from tests.examples import examples
 from tests.products.decisions.lines import COST, PHONE, left, lines
 
 Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
@@ -37,7 +38,7 @@ def assert_is_left(
 
 @pytest.mark.parametrize("max_nodes", [pytest.param(None, id="diagram"), pytest.param(0, id="programs")])
 @given(line=lines(), data=st.data())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_costs_are_those_of_all_products_that_are_left(
     max_nodes: int | None, line: Line, data: st.DataObject
 ) -> None:
@@ -62,7 +63,7 @@ def test_costs_are_those_of_all_products_that_are_left(
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_finishing_takes_the_best_product_that_is_left(line: Line, data: st.DataObject) -> None:
     model, goals, limits = line
     feature = data.draw(st.integers(0, model.n_features - 1))
@@ -107,7 +108,7 @@ def test_what_is_not_proved_is_called_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_without_any_answer_of_a_program_values_are_products_and_bounds_are_true(
     line: Line, data: st.DataObject
 ) -> None:

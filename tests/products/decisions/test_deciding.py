@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, ContradictionError, OutOfReachError
@@ -12,6 +12,7 @@ from shortlist.products.decisions import deciding
 from shortlist.products.decisions.deciding import decide_all, decide_feature, start, undo, why
 from shortlist.products.decisions.decision_state import Decision, DecisionState
 from shortlist.products.feature_models.model import Constraint, FeatureModel
+from tests.examples import examples
 from tests.products.configuration.test_contradictions import possible, smaller
 from tests.products.decisions.lines import COST, PHONE, left, lines, shared
 
@@ -19,7 +20,7 @@ Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(10)
 def test_reasons_force_the_value_and_none_can_be_left_out(line: Line, data: st.DataObject) -> None:
     model, _, limits = line
     feature = data.draw(st.integers(0, model.n_features - 1))
@@ -65,7 +66,7 @@ def assert_is_what_is_left(state: DecisionState) -> None:
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_every_step_leaves_the_products_that_have_the_decisions_and_can_be_taken_back(
     line: Line, data: st.DataObject
 ) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadFileError, BadInputError, ContradictionError
@@ -12,6 +12,7 @@ from shortlist.products.decisions.decision_files import read_decisions, staged_d
 from shortlist.products.decisions.decision_state import Decision
 from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import make_model
+from tests.examples import examples
 from tests.products.decisions.lines import PHONE
 
 WORDS = st.text(
@@ -22,7 +23,7 @@ NAMES = WORDS.map(str.strip).filter(bool)
 
 @pytest.mark.parametrize("ending", ["json", "csv"])
 @given(labels=st.lists(NAMES, min_size=1, max_size=4, unique=True), data=st.data())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, ending: str, labels: list[str], data: st.DataObject
 ) -> None:

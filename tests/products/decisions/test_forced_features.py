@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
@@ -17,13 +17,14 @@ from shortlist.products.explanations.least_values import Least, best_product
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_model, with_constraints
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
+from tests.examples import examples
 from tests.products.decisions.lines import PHONE, left, lines, shared
 
 Line = tuple[FeatureModel, tuple[FeatureObjective, ...], list[Constraint]]
 
 
 @given(line=lines(), data=st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_forced_features_are_those_that_all_products_share(line: Line, data: st.DataObject) -> None:
     model, _, limits = line
     chosen = data.draw(

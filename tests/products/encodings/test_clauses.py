@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -18,6 +18,7 @@ from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.formulas import And, Formula, Iff, Implies, Linear, Literal, Or
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.objective import Objective
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 
@@ -53,7 +54,7 @@ def n_extensions(clauses: Clauses, selected: tuple[bool, ...]) -> int:
 
 
 @given(model=strategies.models(max_features=6))
-@settings(max_examples=25)
+@examples(25)
 def test_every_product_is_one_solution_and_nothing_else_is(
     limits: cnf.ClauseLimits, model: FeatureModel
 ) -> None:
@@ -63,7 +64,7 @@ def test_every_product_is_one_solution_and_nothing_else_is(
 
 
 @given(model=strategies.models(max_features=9, linear=False, trees_only=True))
-@settings(max_examples=25)
+@examples(25)
 def test_trees_and_simple_constraints_need_no_auxiliary_variables(model: FeatureModel) -> None:
     clauses = to_clauses(model)
     assert clauses.n_variables == model.n_features
@@ -73,7 +74,7 @@ def test_trees_and_simple_constraints_need_no_auxiliary_variables(model: Feature
 
 
 @given(model=strategies.models(max_features=5))
-@settings(max_examples=25)
+@examples(25)
 def test_a_broken_clause_names_a_broken_rule(model: FeatureModel) -> None:
     traced = traced_clauses(model)
     assert len(traced.rules) == traced.clauses.n_clauses
@@ -171,7 +172,7 @@ def _points(program: Program, n_features: int) -> set[tuple[bool, ...]]:
 
 
 @given(model=strategies.models(max_features=14, linear=False, trees_only=True))
-@settings(max_examples=25)
+@examples(25)
 def test_the_integer_points_of_trees_and_constraints_are_exactly_the_products(model: FeatureModel) -> None:
     program = to_program(model)
     assert program.n_columns == model.n_features
@@ -186,7 +187,7 @@ def test_the_integer_points_of_trees_and_constraints_are_exactly_the_products(mo
 
 
 @given(model=strategies.models(max_features=6))
-@settings(max_examples=25)
+@examples(25)
 def test_the_integer_points_of_any_model_are_exactly_the_products(
     limits: cnf.ClauseLimits, model: FeatureModel
 ) -> None:
@@ -196,7 +197,7 @@ def test_the_integer_points_of_any_model_are_exactly_the_products(
 
 
 @given(model=strategies.models(max_features=5), data=st.data())
-@settings(max_examples=25)
+@examples(25)
 def test_fixed_features_keep_exactly_the_products_that_agree(
     model: FeatureModel, data: st.DataObject
 ) -> None:
@@ -249,7 +250,7 @@ def test_the_lemmas_give_these_rows() -> None:
 
 
 @given(model=strategies.models(max_features=14, linear=False, trees_only=True))
-@settings(max_examples=25)
+@examples(25)
 def test_the_tree_takes_a_number_of_coefficients_linear_in_its_size(model: FeatureModel) -> None:
     tree = make_model(model.names, root=model.root, groups=model.groups)
     program = to_program(tree)

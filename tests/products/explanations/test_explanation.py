@@ -2,16 +2,17 @@
 
 from itertools import combinations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.explanations.explanation import SwitchedRules, fewest_rules
 from shortlist.products.feature_models.formulas import Implies, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, rule_text
+from tests.examples import examples
 from tests.products.strategies import models
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(model=models(max_features=5, linear=False, trees_only=True))
 def test_explanations_are_the_fewest_rules_of_all_sets(model: FeatureModel) -> None:
     switched = SwitchedRules(traced_clauses(model))

@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError
@@ -12,11 +12,12 @@ from shortlist.products.feature_models.evaluation import are_valid, broken_rules
 from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import make_group, make_model, rule_text
 from shortlist.products.feature_models.names import feature_names
+from tests.examples import examples
 from tests.products import oracles, strategies
 
 
 @given(model=strategies.models())
-@settings(max_examples=25)
+@examples(25)
 def test_exactly_the_products_break_no_rule(model: FeatureModel) -> None:
     configurations = oracles.configurations(model.n_features)
     expected = [oracles.is_product(model, c) for c in configurations]
@@ -27,7 +28,7 @@ def test_exactly_the_products_break_no_rule(model: FeatureModel) -> None:
 
 
 @given(model=strategies.models())
-@settings(max_examples=25)
+@examples(25)
 def test_each_broken_rule_has_its_own_sentence(model: FeatureModel) -> None:
     selection = [False] * model.n_features
     broken = broken_rules(model, [selection])[0]
@@ -43,7 +44,7 @@ def test_many_configurations_are_judged_in_blocks() -> None:
 
 
 @given(n=st.integers(0, 130), seed=st.integers(0, 99))
-@settings(max_examples=25)
+@examples(25)
 def test_clauses_are_judged_for_any_number_of_configurations(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     clauses = [rng.choice([-3, -2, -1, 1, 2, 3], size).tolist() for size in rng.integers(0, 4, 4)]

@@ -1,8 +1,10 @@
 """Units for tests of workers; workers import them by name."""
 
 import os
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,22 @@ def die_once(mark: Path) -> str:
 
 def fail(words: str) -> None:
     raise ValueError(words)
+
+
+def fail_with_lock() -> None:
+    error = OSError("held")
+    error.lock = threading.Lock()  # type: ignore[attr-defined]  # as libraries attach what does not pickle
+    raise error
+
+
+def result_with_lock() -> Any:
+    return threading.Lock()
+
+
+def written_within(given: dict[str, NDArray[np.float64]], number: int) -> float:
+    """Write to an array that other calls have, too, and return what is there then."""
+    given["rows"][0] += number
+    return float(given["rows"][0])
 
 
 def until_cancelled(cancellation: Cancellation, mark: Path) -> str:

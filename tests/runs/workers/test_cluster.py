@@ -19,8 +19,8 @@ from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.runs import Unit, Work, run_units
+from shortlist.runs.cluster import check_workers, compared_versions, refusal
 from shortlist.runs.workers import open_workers
-from shortlist.runs.workers.cluster import check_workers
 from tests.runs.workers import made
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ def running(program: str, *arguments: str, until: str) -> Iterator[tuple[subproc
     """Start a process, and yield it with the first line that says `until`."""
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments], cwd=ROOT, text=True, stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
     )  # fmt: skip
     try:
         assert process.stderr is not None
@@ -150,7 +150,7 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
     other = "import shortlist; shortlist.__version__ = '0.0.9'; "
     with (
         scheduler() as (_, at), worker(at, tmp_path, before=other),
-        pytest.raises(WorkerError, match=r"worker tcp://127.0.0.1:\d+ has Shortlist 0.0.9, this is"),
+        pytest.raises(WorkerError, match=r"worker tcp://127.0.0.1:\d+ has shortlist 0.0.9, this is"),
         open_workers(at),
     ):  # fmt: skip
         pytest.fail("it was taken")
@@ -197,3 +197,12 @@ def test_what_a_worker_raises_when_it_is_asked_is_told() -> None:
         check_workers({"tcp://a:1": ModuleNotFoundError("no module")}, {})
     with pytest.raises(WorkerError, match="worker tcp://a:1 cannot be used: out of order"):
         check_workers({"tcp://a:1": RuntimeError("out of order")}, {})
+
+
+def test_every_version_that_differs_is_named() -> None:
+    ours = compared_versions()
+    assert {"shortlist", "python", "numpy", "pandas", "scikit-learn"} <= set(ours)
+    assert refusal("w", ours, ours) == ""
+    told = refusal("worker a", ours | {"numpy": "1.0", "python": "2.7.1"}, ours)
+    assert told.startswith(f"worker a has python 2.7.1, this is {ours['python']}, numpy 1.0, this is")
+    assert "scipy none, this is" in refusal("w", {n: v for n, v in ours.items() if n != "scipy"}, ours)

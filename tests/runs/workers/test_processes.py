@@ -4,14 +4,14 @@ import operator
 import os
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from joblib import parallel_config
 
 from shortlist.errors import WorkerError
 from shortlist.runs import Cancellation, Unit
-from shortlist.runs.workers import Completed, open_workers, processes
+from shortlist.runs.unit import Completed
+from shortlist.runs.workers import open_workers
 from tests.runs.workers import made
 
 pytestmark = pytest.mark.slow
@@ -59,26 +59,11 @@ def test_a_unit_that_always_ends_its_worker_is_named_and_the_others_are_run() ->
     assert sum(one.error is None for one in found.values()) == 3
 
 
-def test_a_process_that_grows_by_more_than_loky_allows_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_pools", {})  # two of its own, ended below
-    units = [Unit(str(size), made.grow_to, (size,)) for size in (1, 1, 400_000_000, 400_000_000, 2, 2)]
-    units = [Unit(f"{i}", unit.call, unit.arguments) for i, unit in enumerate(units)]
-    try:
-        found = completed(units)
-    finally:
-        processes._end_pool(2)
+def test_a_process_that_grows_so_much_that_joblib_replaces_it_loses_no_unit() -> None:
+    sizes = (1, 1, 400_000_000, 400_000_000, 2, 2)
+    units = [Unit(f"{i}", made.grow_to, (size,)) for i, size in enumerate(sizes)]
+    found = completed(units)
     assert [found[f"{i}"].error for i in range(6)] == [None] * 6
-    assert len({one.result for one in found.values()}) <= 2  # the processes that were there at the beginning
-
-
-def test_a_pool_that_nobody_hears_from_is_an_error_and_no_endless_wait(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ended = SimpleNamespace(_executor_manager_thread=threading.Thread(), _processes={})
-    monkeypatch.setattr(processes, "_pools", {2: ended})
-    with pytest.raises(WorkerError, match="again, or with one worker"):
-        processes.ProcessEngine(2).check()
-    assert processes._pools == {}
 
 
 def test_an_error_comes_back_with_its_unit() -> None:
@@ -108,3 +93,21 @@ def test_the_enclosing_context_decides_what_workers_are() -> None:
     with parallel_config(backend="threading"):
         found = completed([Unit(str(i), os.getpid) for i in range(4)])
     assert {one.result for one in found.values()} == {os.getpid()}
+
+
+def test_a_unit_that_does_not_pickle_is_named() -> None:
+    units = [*made.totals(3), Unit("held", made.total, (threading.Lock(), 1))]
+    with pytest.raises(WorkerError, match=r"unit held cannot be sent to a worker: .*lock.*\. Use one worker"):
+        completed(units)
+
+
+def test_an_error_that_does_not_pickle_comes_back_in_words() -> None:
+    found = completed([Unit("a", made.fail_with_lock), Unit("b", made.result_with_lock)])
+    assert str(found["a"].error) == "OSError: held"
+    assert "lock" in str(found["b"].error)
+
+
+def test_a_large_array_within_an_argument_is_mapped_and_may_be_written() -> None:
+    units = [Unit(str(i), made.written_within, ({"rows": made.ROWS}, i)) for i in range(4)]
+    assert {one.result for one in completed(units).values()} == {float(i) for i in range(4)}
+    assert made.ROWS[0] == 0

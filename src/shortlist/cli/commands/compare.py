@@ -238,7 +238,7 @@ def _methods_of_one_kind(methods: str | None) -> tuple[str, list[str] | None]:
     from shortlist._validation import as_choice
     from shortlist.cli.commands.compare_pruned import PRUNING
     from shortlist.cli.commands.compare_staged import STAGES, stage_names
-    from shortlist.ensembles.estimators.methods import pruning_methods
+    from shortlist.ensembles.estimators.rule_pruners import pruning_methods
     from shortlist.errors import BadInputError
 
     if methods is None:

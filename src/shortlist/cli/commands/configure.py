@@ -1,13 +1,13 @@
 """`shortlist configure`: the front of a product line, with proof."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
-from shortlist.cli.options.product_questions import QuestionOptions, read_question
+from shortlist.cli.options.product_questions import ASKED, QuestionOptions, asked_record, read_question
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
@@ -155,7 +155,10 @@ def configure(
             report=tell, cancellation=cancellation, **options,
         )  # fmt: skip
         check_found(len(answer.front) > 0, cancellation)
-        saved = save(out, answer.front.save) if out is not None and len(answer.front) else None
+        kept_front = replace(
+            answer.front, extras={**answer.front.extras, ASKED: asked_record(asked, question)}
+        )
+        saved = save(out, kept_front.save) if out is not None and len(answer.front) else None
         report = save_page(report, f"Products of {model.name}", lambda: _parts(answer, asked))
     if json:
         facts = configured_facts(answer, asked, saved, study)

@@ -104,7 +104,7 @@ class KeptOptions:
         """Return the features, counted from 0."""
         from shortlist.errors import BadInputError
         from shortlist.products.feature_models.names import feature_names
-        from shortlist.products.feature_models.source import read_source
+        from shortlist.source import read_source
 
         names = feature_names(line)
         found: list[int] = []

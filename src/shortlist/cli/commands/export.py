@@ -124,12 +124,12 @@ def export_policy(
 
 
 def _write_protocol(saved: "SavedModel", rows: Any, out: Path) -> dict[str, Any]:
-    from shortlist.export.protocol_text import markdown, page, picture
+    from shortlist.export.protocol_text import in_form
     from shortlist.export.protocols import protocol_of
     from shortlist.files import write_text
 
     protocol = protocol_of(saved, rows)
-    text = {".md": markdown, ".svg": picture}.get(out.suffix.casefold(), page)(protocol)
+    text = in_form(protocol, out.suffix.casefold())
     out = save(out, lambda path: write_text(path, text))
     guarantee = saved.estimator.guarantee_
     return {

@@ -25,9 +25,13 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     from shortlist.products.feature_models.model import make_model
     from shortlist.products.formats import read_model
     from shortlist.products.formats.configurations import write_configuration
+    from shortlist.results.front import PROGRAM
 
     if is_staged(front):
         _write_stages(front, picked, model, out)
+        return
+    if PROGRAM in front.extras:
+        _write_columns(front, picked, model, out)
         return
     if not set(picked.decision.tolist()) <= {0, 1} or not front.candidates:
         raise BadInputError("a product can be written from a front of products, got another kind of front.")
@@ -54,6 +58,20 @@ def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path)
     decided = zip(front.candidates, picked.decision.tolist(), strict=True)
     save_rows(
         out, ["feature", "stage"], ([name, None if stage < 0 else stage + 1] for name, stage in decided)
+    )
+
+
+def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
+    """Write the value of each column of a program as CSV."""
+    from shortlist.errors import BadInputError
+    from shortlist.tables.spreadsheets import save_rows
+
+    if model is not None or out.suffix.casefold() != ".csv":
+        raise BadInputError(
+            "columns are written to a file ending in .csv, without --model. Name such a file."
+        )
+    save_rows(
+        out, ["column", "value"], map(list, zip(front.candidates, picked.decision.tolist(), strict=True))
     )
 
 
@@ -147,7 +165,9 @@ def pick(
         typer.Option(help="Feature model: checks the product, and writes it at its places."),
         needs("out", "FILE"),
     ] = None,
-    out: Annotated[Path | None, output("the product, as .uvl, .csv or .config; stages as .csv.")] = None,
+    out: Annotated[
+        Path | None, output("the product, as .uvl, .csv or .config; stages or columns of a program as .csv.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Take one point of a front, by a rule or its number, and write what to choose for it."""
@@ -208,7 +228,7 @@ def export(
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE})
     from shortlist.cli.text.front_text import contract
-    from shortlist.results.front import Front
+    from shortlist.results.front import PROGRAM, Front
 
     loaded = Front.load(front)
     out = save(out, loaded.save)
@@ -218,7 +238,7 @@ def export(
         return
     print(
         f"{len(loaded):,} points with {len(loaded.objectives)} objectives and {len(loaded.candidates):,} "
-        f"features in {out}."
+        f"{'columns' if PROGRAM in loaded.extras else 'features'} in {out}."
     )
 
 

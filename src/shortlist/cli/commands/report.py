@@ -1,15 +1,20 @@
 """`shortlist report`: a saved result as one page for any browser."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from shortlist.cli.options.groups import excludes, refuse_unused
 from shortlist.cli.options.shared import Json, Trust
 from shortlist.cli.text.output import print_json, run_facts
 
 ResultFile = Annotated[
-    Path, typer.Argument(help="Model (.joblib), front or comparison (.parquet), or study (.db).")
+    Path,
+    typer.Argument(
+        help="Model (.joblib), front or comparison (.parquet), or study (.db); with --protocol stages "
+        "(.joblib) or a panel (.json)."
+    ),
 ]
 
 
@@ -17,21 +22,39 @@ def report(
     context: typer.Context,
     file: ResultFile,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: an HTML page, for any browser.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write: an HTML page, for any browser; with --protocol also .md or .svg.",
+        ),
+    ],
     model: Annotated[
         Path | None,
         typer.Option(help="Feature model: shows the picked product as a tree."),
+        excludes("protocol"),
     ] = None,
+    protocol: Annotated[
+        bool,
+        typer.Option(help="Write what to do, step by step, for people to print: of stages or of a panel."),
+    ] = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Write a saved result as one HTML page, which opens anywhere, loads nothing and sends nothing."""
-    from shortlist.cli.files import PAGE_FILE, check_files
+    from shortlist.cli.files import PAGE_FILE, PROTOCOL_FILE, check_files
     from shortlist.runs.clock import seconds_now
 
-    check_files(inputs={"FILE": file, "--model": model}, outputs={"--out": out}, endings={"--out": PAGE_FILE})
-    from shortlist.cli.result_pages import result_page
+    check_files(
+        inputs={"FILE": file, "--model": model},
+        outputs={"--out": out},
+        endings={"--out": PROTOCOL_FILE if protocol else PAGE_FILE},
+    )
+    refuse_unused(context)
+    from shortlist.cli.result_pages import result_page, result_protocol
     from shortlist.cli.text.output import save
+    from shortlist.export.protocol_text import in_form
     from shortlist.report.page import write_page
 
     start = seconds_now()
@@ -40,12 +63,15 @@ def report(
         from shortlist.products.formats import read_model
 
         line = read_model(model)
-    text = result_page(file, model=line, trust=trust)
+    if protocol:
+        text = in_form(result_protocol(file, trust=trust), out.suffix.casefold())
+    else:
+        text = result_page(file, model=line, trust=trust)
     out = save(out, lambda path: write_page(path, text))
     if json:
-        facts = {
+        facts: dict[str, Any] = {
             "command": "report",
-            "method": "page",
+            "method": "protocol" if protocol else "page",
             "status": "optimal",
             "seconds": seconds_now() - start,
             "bytes": len(text.encode()),
@@ -53,6 +79,9 @@ def report(
             "notes": [],
         }
         print_json(facts | run_facts(context))
+        return
+    if protocol:
+        print(f"Protocol in {out}.")
         return
     print(f"Page in {out} ({len(text.encode()) / 1e6:.2f} MB); it opens in any browser, without a network.")
 

@@ -137,14 +137,14 @@ def _made(folder: str | None) -> Path | None:
 
 
 def _parts(paper: "Paper", found: "Reproduction") -> "Parts":
-    from shortlist.papers.pages import paper_parts
+    from shortlist.papers.tables import paper_parts
 
     return paper_parts(paper, found)
 
 
 def _facts(paper: "Paper", found: "Reproduction", extent: "Extent") -> dict[str, Any]:
     from shortlist.cli.text.output import finite
-    from shortlist.papers.machine import listed_versions, processor
+    from shortlist.papers.tables import listed_versions, processor
 
     def plain(value: Any) -> Any:
         return finite(value) if isinstance(value, float) else value

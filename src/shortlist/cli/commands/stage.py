@@ -196,7 +196,7 @@ def _purchases(path: Path | None, columns: list[str]) -> "tuple[PurchaseRules | 
     if path is None:
         return None, None
     from shortlist.products.formats import read_model
-    from shortlist.purchases.column_models import model_costs, purchase_rules
+    from shortlist.purchases import model_costs, purchase_rules
 
     model = read_model(path)
     return purchase_rules(model, columns), model_costs(model, columns)

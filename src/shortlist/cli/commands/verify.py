@@ -1,12 +1,21 @@
-"""`shortlist verify`: recheck what a pruned ensemble claims."""
+"""`shortlist verify`: recheck what a pruned ensemble or a front claims."""
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from shortlist.cli.options.shared import POOL, Json, SavedModelFile, TableFile, Trust, output
+from shortlist.cli.options.groups import grouped, refuse_unused
+from shortlist.cli.options.shared import (
+    POOL,
+    SECONDS_HELP,
+    Json,
+    Trust,
+    check_shared,
+    output,
+)
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
@@ -16,31 +25,104 @@ EXIT_CODES = {"invalid": 1, "counted": 3}
 """What the command exits with where not everything was rechecked."""
 
 
-def verify(
-    model: SavedModelFile,
-    table: TableFile,
-    *,
+CertificateOut: TypeAlias = Annotated[
+    Path | None,
+    output(
+        "the certificate, for other auditors: as .json; of a complete front of products as .drat, with its "
+        "formula as .cnf beside it."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class EnsembleCheck:
+    """The check of a pruned ensemble."""
+
     pool: Annotated[
         Path | None,
         typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
-    ] = None,
-    certificate: Annotated[Path | None, output("the certificate as JSON, for other auditors.")] = None,
-    trust: Trust = False,
+    ] = None
+    certificate: CertificateOut = None
+    trust: Trust = False
+
+
+@dataclass(frozen=True)
+class FrontRecheck:
+    """The check of a front."""
+
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Table with a column feature, where it is no longer where shortlist configure read it; may "
+            "be repeated."
+        ),
+    ] = None
+    certificate: CertificateOut = None
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default none.")] = None
+
+
+KINDS: dict[str, tuple[type, ...]] = {"a model": (EnsembleCheck,), "a front": (FrontRecheck,)}
+"""What verify can check, and whose options are used then."""
+
+
+@grouped
+def verify(
+    context: typer.Context,
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="Model file of shortlist prune or evolve, or front of shortlist solve or configure."
+        ),
+    ],
+    table: Annotated[
+        str,
+        typer.Argument(
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front the program or "
+            "the feature model that it is of."
+        ),
+    ],
+    *,
+    ensemble: EnsembleCheck,
+    front: FrontRecheck,
     json: Json = False,
 ) -> None:
-    """Recheck value and bound of a pruned ensemble on its table, independently of the search.
+    """Recheck value and bound of a pruned ensemble on its table, or the claims of a front on its program.
 
-    Without a certificate, for example after a solver, a rule or evolution by margins, the value is counted
-    again. Exits with 1 if a claim of the model is false, and with 3 if it claims a bound that nothing proves.
+    Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
+    counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
+    find it. Exits with 1 if something is not as claimed, and with 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
-    from shortlist.runs.clock import seconds_now
 
+    certificate = ensemble.certificate
+    is_front = model.suffix.casefold() == ".parquet"
     check_files(
-        inputs={"MODEL": model, "TABLE": table, "--pool": pool},
+        inputs={"MODEL": model, "TABLE": table, "--pool": ensemble.pool, "--attributes": front.attributes},
         outputs={"--certificate": certificate},
-        endings={"--certificate": (".json",)},
+        endings={"--certificate": (".drat",) if is_front else (".json",)},
     )
+    check_shared(context.params)
+    refuse_unused(context, KINDS, "a front" if is_front else "a model")
+    if is_front:
+        from shortlist.cli.text.front_checks import verify_front
+
+        status = verify_front(
+            model,
+            Path(table),
+            attributes=front.attributes,
+            time_limit=front.time_limit,
+            certificate=certificate,
+            json=json,
+        )
+    else:
+        status = _verify_model(model, table, ensemble, json=json)
+    if status in EXIT_CODES:
+        raise typer.Exit(EXIT_CODES[status])
+
+
+def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
+    """Recheck a pruned ensemble, tell of it, and return its status."""
+    pool, certificate, trust = given.pool, given.certificate, given.trust
     from shortlist.cli.text.progress import working
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
@@ -48,6 +130,7 @@ def verify(
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
     from shortlist.errors import BadInputError
+    from shortlist.runs.clock import seconds_now
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
 
@@ -60,12 +143,12 @@ def verify(
         )
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
-    given = None if pool is None else load_pool(pool, trust=trust)
+    whole = None if pool is None else load_pool(pool, trust=trust)
     X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
-    if given is None and isinstance(estimator, Chosen) and estimator.committee.judged_columns:
-        given = Pool.of_judges_again(X, estimator.classes_)  # the table holds the answers of all judges
+    if whole is None and isinstance(estimator, Chosen) and estimator.committee.judged_columns:
+        whole = Pool.of_judges_again(X, estimator.classes_)  # the table holds the answers of all judges
     with working("checking"):
-        found = recheck(estimator, X, y, pool=given)
+        found = recheck(estimator, X, y, pool=whole)
     kept = found.certificate
     if certificate is not None and kept is not None:
         certificate = save(certificate, lambda path: write_certificate(kept, path))
@@ -99,8 +182,7 @@ def verify(
         )
     else:
         _print(found)
-    if found.status in EXIT_CODES:
-        raise typer.Exit(EXIT_CODES[found.status])
+    return str(found.status)
 
 
 def _print(found: "Verification") -> None:

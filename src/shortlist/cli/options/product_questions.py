@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shortlist.products.configuration.requirements import Requirements
     from shortlist.products.decisions.decision_state import Decision
     from shortlist.products.feature_models.model import FeatureModel
+    from shortlist.results.front import Front
 
 USUAL_ORDER = ("not_used_before", "defects", "cost")
 """How attributes follow `deselected` where no objectives are named: as the study of Xue and Li (2018) sorts
@@ -26,6 +27,9 @@ points.
 
 ROUNDED = 2
 """Decimals of attributes that have too many to be exact."""
+
+ASKED = "asked"
+"""The fact of a saved front that says what was asked."""
 
 DRAWN = r"random(:\d+)?"
 """What stands for attributes drawn at random."""
@@ -143,6 +147,45 @@ class QuestionOptions:
         return files | {"the file with its attributes": attributes_beside(model)}
 
 
+def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]:
+    """Return what the file of a front says of its question, for :func:`question_again`."""
+    labels, wanted = asked.line.labels, asked.requirements
+    return {
+        "limit": list(asked.limits),
+        "select": [labels[i] for i in wanted.select],
+        "deselect": [labels[i] for i in wanted.deselect],
+        "attributes": given.attributes,
+        "default": given.default,
+        "ignore_unknown": given.ignore_unknown,
+    }
+
+
+def question_again(front: "Front", attributes: list[str] | None) -> QuestionOptions:
+    """Return the options that asked for a front, as its file says, perhaps with other files of attributes.
+
+    Raises
+    ------
+    BadInputError
+        If the file does not say.
+    """
+    from shortlist.errors import BadInputError
+
+    record = front.extras.get(ASKED)
+    if not isinstance(record, dict):
+        raise BadInputError(
+            "the front must say within which limits it was found, and does not: it is older, or was not "
+            "written by shortlist configure. Write it anew."
+        )
+    known = {one: record.get(one) for one in ("limit", "select", "deselect", "attributes")}
+    objectives = ", ".join(f"{objective.sense} {objective.name}" for objective in front.objectives)
+    return QuestionOptions(
+        objectives=objectives,
+        default=str(record.get("default", "")),
+        ignore_unknown=bool(record.get("ignore_unknown")),
+        **(known | ({"attributes": attributes} if attributes else {})),
+    )
+
+
 def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -> AskedQuestion:
     """Read model, attributes and requirements, and choose objectives if none are named.
 
@@ -157,10 +200,10 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         needs_rounding,
     )
     from shortlist.products.attributes.attribute_files import attributes_beside, read_attributes
-    from shortlist.products.configuration.product_objectives import objective_names
     from shortlist.products.configuration.requirements import from_literals, make_requirements
     from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
     from shortlist.products.formats import read_model
+    from shortlist.results.objective import objective_names
 
     line = read_model(model)
     staged = [path for path in given.decisions or () if has_decisions(path)]

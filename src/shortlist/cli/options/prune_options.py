@@ -60,7 +60,7 @@ class AnswerOptions:
 
     def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
         """Return the unfitted pruner of a rule."""
-        from shortlist.ensembles.estimators.methods import pruning_methods
+        from shortlist.ensembles.estimators.rule_pruners import pruning_methods
 
         pruner: RulePruner = pruning_methods([method])[method]
         if method != GREEDY:
@@ -265,7 +265,7 @@ def check_method(method: str, answers: AnswerOptions) -> None:
     """Refuse a method that there is not, and ways to vote that it does not have."""
     from shortlist._validation import as_choice
     from shortlist.ensembles.committees.committee import PROBABILITY_SOURCES
-    from shortlist.ensembles.estimators.methods import pruning_methods
+    from shortlist.ensembles.estimators.rule_pruners import pruning_methods
     from shortlist.errors import BadInputError
 
     voting = answers.voting

@@ -44,6 +44,9 @@ TableFile: TypeAlias = Annotated[
 FeatureModelFile: TypeAlias = Annotated[
     Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")
 ]
+ProgramFile: TypeAlias = Annotated[
+    Path, typer.Argument(help="Integer program: LP or MPS, also compressed by gzip.")
+]
 SavedModelFile: TypeAlias = Annotated[
     Path, typer.Argument(help="Model file of shortlist prune, evolve or stage.")
 ]
@@ -226,7 +229,7 @@ def check_shared(given: Mapping[str, Any]) -> None:
     as_where(given.get("workers"), "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
     if given.get("answer_accuracy") is not None:
-        from shortlist.guarantees.tails import as_demand
+        from shortlist.guarantees.guarantee import as_demand
 
         as_demand(given["answer_accuracy"], given["confidence_level"])
     if "rows" in given:

@@ -170,7 +170,7 @@ class StageClassifierOptions:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options by the names that the library has for them."""
-        from shortlist.purchases.stage_classifiers import stage_classifier
+        from shortlist.purchases import stage_classifier
 
         made = stage_classifier(self.subclassifier, self.ensemble_size)
         return {"subclassifier": made, "share_fits": self.share_fits}
@@ -268,7 +268,7 @@ def check_stage(given: Mapping[str, Any]) -> None:
     """Refuse what is wrong whatever the table holds."""
     from shortlist._validation import as_choice, as_count
     from shortlist.multistage.search.stage_objectives import check_objectives
-    from shortlist.purchases.stage_classifiers import STAGE_KINDS
+    from shortlist.purchases import STAGE_KINDS
 
     check_shared(given)
     as_choice(given["subclassifier"], "--subclassifier", list(STAGE_KINDS))

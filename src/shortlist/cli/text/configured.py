@@ -35,18 +35,18 @@ def configured_facts(
             "selected": [labels[i] for i in answer.implied.select],
             "deselected": [labels[i] for i in answer.implied.deselect],
         },
-        "work": _plain(dict(front.extras)),
+        "work": plain(dict(front.extras)),
         "out": None if saved is None else str(saved),
         "study": None if study is None else str(study),
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return what JSON can say: None for infinity and NaN."""
     if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
+        return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return finite(value) if isinstance(value, float) else value
 
 

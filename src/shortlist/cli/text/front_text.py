@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.output import finite
-from shortlist.results.front import Front
+from shortlist.results.front import Front, chosen_at
 from shortlist.results.proof import ProofKind, Status, proof_text
 
 if TYPE_CHECKING:
@@ -127,10 +127,6 @@ def no_point(front: Front, limits: "Sequence[Limit]") -> str:
     return why_none(front, limits) + others
 
 
-def _selected(front: Front, picked: "Pick") -> list[str]:
-    return [name for name, value in zip(front.candidates, picked.decision.tolist(), strict=True) if value]
-
-
 def is_staged(front: Front) -> bool:
     """Whether the decisions are stages of features."""
     from shortlist.results.front import STAGED_METHODS
@@ -155,7 +151,7 @@ def pick_facts(front: Front, picked: "Pick") -> dict[str, Any]:
     """Return one point, and what is chosen for it; of stages also what it does on held-out rows."""
     from shortlist.guarantees.guarantee import guarantees_of
 
-    chosen = _stages(front, picked) if is_staged(front) else _selected(front, picked)
+    chosen = _stages(front, picked) if is_staged(front) else chosen_at(front, picked.decision)
     facts: dict[str, Any] = {"rule": picked.rule, "index": picked.index}
     if is_staged(front):
         promises = front.extras.get("promises")
@@ -208,5 +204,5 @@ def print_pick(front: Front, picked: "Pick") -> None:
         for stage, features in _stages(front, picked).items():
             print(f"{stage}: {', '.join(features)}")
         return
-    chosen = _selected(front, picked)
+    chosen = chosen_at(front, picked.decision)
     print(f"Selected {len(chosen)} of {len(front.candidates)}: {', '.join(chosen)}")

@@ -21,7 +21,7 @@ from shortlist.results.proof import stopped_by
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.protocol.holdout import PrunedTable
-    from shortlist.ensembles.protocol.reached import OtherDiversity, Reached
+    from shortlist.ensembles.protocol.measured import OtherDiversity, Reached
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _print_reached(reached: "Reached") -> None:
 
 
 def _print_other(other: "OtherDiversity") -> None:
-    from shortlist.ensembles.goals.pair_measures import MEASURES
+    from shortlist.ensembles.goals.diversity import MEASURES
 
     measure = MEASURES[other.measure]
     wanted, extreme, name = ("at least", min, "lowest") if measure.is_least else ("at most", max, "highest")

@@ -22,7 +22,7 @@ def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
 
 def _n_asked(fitted: "FittedStage") -> int:
     """Return how many classifiers a stage asks: one, or the members of its ensemble."""
-    from shortlist.multistage.subclassifiers.stage_calls import asked_by_price
+    from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
 
     return int(asked_by_price(getattr(fitted.model, "estimator", None), 1).sum())
 

@@ -53,7 +53,7 @@ def check_mean_certificate(
     Parameters
     ----------
     certificate : mapping
-        As :mod:`shortlist.ensembles.averaging.mean_certificate` writes it.
+        As :mod:`shortlist.ensembles.averaging.mean_problem` writes it.
     shares : sequence of rows of classifiers of classes
         Probabilities in parts of :data:`PROBABILITY_ONE`.
     labels : sequence of int
@@ -126,12 +126,10 @@ def _terms(goal: Mapping[str, Any], shares: ShareTable, labels: Sequence[int]) -
 
 
 def _weighed(share: int, gain: int, gains: Sequence[int]) -> int:
-    """Multiply a probability by a gain over the largest one."""
     return share if all(one == gains[0] for one in gains) else round(share * (gain / max(gains)))
 
 
 def _slack(goal: Mapping[str, Any], terms: list[Term]) -> int:
-    """Return by how much totals may differ."""
     return 0 if goal["kind"] == "right" else 2 * sum(term.worth for term in terms) + 4
 
 

@@ -117,7 +117,6 @@ def _selections(
 
 
 def _with(levels: Levels, column: int) -> Levels:
-    """Add one classifier's votes."""
     return [
         levels[0],
         *(here | (below & column) for below, here in zip(levels, [*levels[1:], 0], strict=True)),
@@ -125,7 +124,6 @@ def _with(levels: Levels, column: int) -> Levels:
 
 
 def _at(levels: Levels, votes: int) -> int:
-    """Return the rows with at least so many votes."""
     return levels[votes] if votes < len(levels) else 0
 
 
@@ -146,5 +144,4 @@ def _planes(numbers: list[int]) -> list[tuple[int, int]]:
 
 
 def _sum(rows: int, planes: list[tuple[int, int]]) -> int:
-    """Add up the numbers of some rows."""
     return sum(worth * (rows & marked).bit_count() for worth, marked in planes)

@@ -1,28 +1,272 @@
 """From probabilities and an objective to the members whose mean is best, with proof."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_certificate import mean_certificate
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_search import (
-    MeanEffort,
-    first_selections,
-    improve_means,
-    search_means,
+from shortlist.ensembles.averaging._kernels import STEP, MeanTerms, worth_of_exchanges
+from shortlist.ensembles.averaging.mean_problem import (
+    MeanProblem,
+    Tangents,
+    mean_certificate,
+    reach_of,
+    scale_of,
+    total_of,
 )
-from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree, Tangents
+from shortlist.ensembles.averaging.mean_tree import BRANCHES, MeanSettings, MeanTree
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.goals.mean_goals import MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.proofs.incumbent import Incumbent
-from shortlist.ensembles.proofs.kept_best import KeptBest
+from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
+
+NOBODY = np.array([-1])
+
+LEAST_RISE = 1e-10
+"""Share of the worths by which an exchange must be better, so that rounding goes round in no circle."""
+
+GUIDE = 16.0
+"""Slope of the sigmoids that guide the search for right rows, which are often equal in number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanEffort:
+    """How long the search goes on.
+
+    Parameters
+    ----------
+    kicks : int
+        So many times in a row it begins anew beside the best selection, in vain, before it ends.
+    changed : int
+        Classifiers that such a beginning changes.
+    most_rated : int
+        Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at.
+    """
+
+    kicks: int = 12
+    changed: int = 4
+    most_rated: int = 100_000_000
+
+
+def search_means(
+    problem: MeanProblem,
+    offer: Callable[[Mask], int | None],
+    budget: Budget,
+    effort: MeanEffort | None = None,
+) -> None:
+    """Offer selections that are better and better, until kicks are in vain or the budget ends.
+
+    Parameters
+    ----------
+    problem : MeanProblem
+        With at least one term.
+    offer : callable
+        Receives selections, and returns their totals, None where they do not keep the limits.
+    budget : Budget
+        Its seed is that of the kicks.
+    effort : MeanEffort, optional
+        How long it goes on.
+
+    Notes
+    -----
+    A round takes O(n_forms · n_members · n_classifiers) time.
+    """
+    effort = effort or MeanEffort()
+    terms = problem.terms
+    guides = [terms] if terms.kind != STEP else [_smooth(terms), terms]
+    rng = np.random.default_rng(budget.seed)
+    walk = _Walk(problem, offer, budget, effort)
+    best = walk.grown(guides[0])
+    if best is None:  # who joined first left nothing to pay the others with
+        best = walk.cheapest()
+    if best is None:
+        return
+    offer(best)
+    for guide in guides:
+        best = walk.improved(guide, best)
+    total, in_vain = offer(best), 0
+    while in_vain < effort.kicks and not budget.stopped:
+        mask = walk.kicked(best, rng)
+        for guide in guides:
+            mask = walk.improved(guide, mask)
+        found = offer(mask)
+        in_vain += 1
+        if found is not None and (total is None or found > total):
+            best, total, in_vain = mask, found, 0
+
+
+def improve_means(
+    problem: MeanProblem, offer: Callable[[Mask], int | None], start: Mask, budget: Budget
+) -> None:
+    """Offer what exchanges with any classifier make of a selection, until none is better.
+
+    Parameters
+    ----------
+    problem, offer
+        As of :func:`search_means`.
+    start : ndarray of bool, shape (n_classifiers,)
+        Within the limits.
+    budget : Budget
+        Its end ends the exchanges.
+    """
+    _Walk(problem, offer, budget, MeanEffort()).improved(problem.terms, start)
+
+
+def first_selections(problem: MeanProblem) -> list[Mask]:
+    """Return the full ensemble, the best classifier alone and the cheapest selection, rated at once.
+
+    Notes
+    -----
+    Takes O(n_forms · n_classifiers) time.
+    """
+    limits, n, terms = problem.limits, problem.n_classifiers, problem.terms
+    costs = np.zeros(n, dtype=np.int64) if limits.costs is None else limits.costs
+    alone, worths = np.flatnonzero(costs <= max(0, limits.budget)), np.zeros((1, 0))
+    found = [np.ones(n, dtype=bool), np.zeros(n, dtype=bool)]
+    found[1][np.argsort(costs, kind="stable")[: limits.min_size]] = True
+    if len(alone) and len(terms.worth):
+        worths = np.empty((1, len(alone)))
+        nothing = np.zeros(terms.columns.shape[1])
+        worth_of_exchanges(terms, terms.whole, nothing, NOBODY.astype(np.int64), alone, worths)
+        found.append(np.arange(n) == alone[worths.argmax()])
+    return found
+
+
+def _smooth(terms: MeanTerms) -> MeanTerms:
+    return terms._replace(kind=2, slope=GUIDE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    """Steps of the search within the limits."""
+
+    problem: MeanProblem
+    offer: Callable[[Mask], int | None]
+    budget: Budget
+    effort: MeanEffort
+
+    def grown(self, guide: MeanTerms) -> Mask | None:
+        """Let the best joiner join, one after the other; return the best of all sizes within the limits.
+
+        Where the budget ends before there is one, those join who were best in the last round.
+        """
+        limits = self.problem.limits
+        mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+        best, most = None, -np.inf
+        joining = self._affordable(mask)
+        while len(joining) and mask.sum() < limits.max_size:
+            worths = self._rated(guide, mask, NOBODY, joining)[0]
+            joining = joining[np.argsort(-worths, kind="stable")]
+            mask[joining[0]] = True
+            if worths.max() > most + LEAST_RISE * abs(most) and limits.satisfied_by(mask):
+                best, most = mask.copy(), float(worths.max())
+            if self.budget.stopped:
+                return best if best is not None else self._filled(mask, joining[1:])
+            joining = self._affordable(mask)
+        return best
+
+    def _filled(self, mask: Mask, order: NDArray[np.intp]) -> Mask | None:
+        """Let the first of these join who can be paid, until there are enough; None if there never are."""
+        mask = mask.copy()
+        for one in order:
+            if mask.sum() >= self.problem.limits.min_size:
+                break
+            mask[one] = one in self._affordable(mask)
+        return mask if self.problem.limits.satisfied_by(mask) else None
+
+    def cheapest(self) -> Mask | None:
+        """Return the fewest and cheapest members, None where they cost too much."""
+        limits = self.problem.limits
+        costs = np.zeros(self.problem.n_classifiers) if limits.costs is None else limits.costs
+        mask = np.zeros(self.problem.n_classifiers, dtype=bool)
+        mask[np.argsort(costs, kind="stable")[: limits.min_size]] = True
+        return mask if limits.satisfied_by(mask) else None
+
+    def improved(self, guide: MeanTerms, mask: Mask) -> Mask:
+        """Exchange members, or let one join or leave, as long as that is better and keeps the limits."""
+        mask = mask.copy()
+        now = total_of(guide, reach_of(guide, mask), int(mask.sum())) / scale_of(guide)
+        while not self.budget.stopped:
+            members, others = np.flatnonzero(mask), np.flatnonzero(~mask)
+            if len(members) * len(others) * guide.columns.shape[1] > self.effort.most_rated:
+                others = self._best_joiners(guide, mask, others)
+            leaving, joining = np.append(members, NOBODY), np.append(others, NOBODY)
+            worths = self._rated(guide, mask, leaving, joining)
+            if len(members) == 1:
+                worths[0, -1] = -np.inf  # nobody would be left
+            least = now + LEAST_RISE * max(1.0, abs(now))
+            moved = False
+            better = np.flatnonzero(worths.ravel() > least)
+            for place in better[np.argsort(-worths.ravel()[better], kind="stable")]:
+                leaves, joins = divmod(int(place), len(joining))
+                changed = mask.copy()
+                if leaving[leaves] >= 0:
+                    changed[leaving[leaves]] = False
+                if joining[joins] >= 0:
+                    changed[joining[joins]] = True
+                if self.problem.limits.satisfied_by(changed):
+                    mask, now, moved = changed, float(worths[leaves, joins]), True
+                    break
+            if not moved:
+                break
+            self.offer(mask)
+        return mask
+
+    def kicked(self, mask: Mask, rng: np.random.Generator) -> Mask:
+        """Change some classifiers at random, within the limits if that can be done."""
+        for _ in range(20):
+            changed = mask.copy()
+            flipped = rng.choice(len(mask), size=min(len(mask), self.effort.changed), replace=False)
+            members = rng.choice(np.flatnonzero(mask), size=1)
+            changed[flipped[: len(flipped) // 2]] ^= True
+            changed[members] = False
+            if self.problem.limits.satisfied_by(changed):
+                return changed
+        return mask
+
+    def _affordable(self, mask: Mask) -> NDArray[np.intp]:
+        costs = self.problem.limits.costs
+        free = ~mask
+        if costs is not None:
+            free &= costs + costs[mask].sum() <= self.problem.limits.budget
+        return np.flatnonzero(free)
+
+    def _best_joiners(self, guide: MeanTerms, mask: Mask, others: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return so many of those that would join best as can be looked at."""
+        worths = self._rated(guide, mask, NOBODY, others)[0]
+        most = max(1, self.effort.most_rated // (guide.columns.shape[1] * max(1, int(mask.sum()))))
+        return np.sort(others[np.argsort(-worths, kind="stable")[:most]])
+
+    def _rated(
+        self, guide: MeanTerms, mask: Mask, leaving: NDArray[np.intp], joining: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return what every exchange would be worth."""
+        worths = np.full((len(leaving), len(joining)), -np.inf)
+        reach = reach_of(guide, mask).astype(np.float64)
+        size = int(mask.sum())
+        for leaves in (True, False):
+            for joins in (True, False):
+                rows, columns = (
+                    np.flatnonzero((leaving >= 0) == leaves),
+                    np.flatnonzero((joining >= 0) == joins),
+                )
+                after = size - leaves + joins
+                if not (len(rows) and len(columns) and after):
+                    continue
+                part = np.empty((len(rows), len(columns)))
+                worth_of_exchanges(
+                    guide, after * guide.whole, reach, leaving[rows].astype(np.int64),
+                    joining[columns].astype(np.int64), part,
+                )  # fmt: skip
+                worths[np.ix_(rows, columns)] = part
+        return worths
+
 
 TANGENTS = "tangents"
 """Whose a bound is that a certificate proves alone."""
@@ -168,7 +412,6 @@ class _Pruning:
         return total
 
     def _tell(self, stage: str) -> None:
-        """Note and report value and bound."""
         self.kept.keep()
         if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
             self.budget.tell(stage, value=self.best.value, bound=self.problem.value(self.best.bound))

@@ -23,13 +23,110 @@ from shortlist.ensembles.averaging._kernels import (
     Envelopes,
     FoundTangents,
     Looked,
+    MeanTerms,
     better_tangents,
     find_envelopes,
+    take_tangents,
 )
-from shortlist.ensembles.averaging.mean_bounds import tangents_in_rounds
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
+from shortlist.ensembles.averaging.mean_problem import MeanProblem, Tangents
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundSettings:
+    """How rounds go on.
+
+    Parameters
+    ----------
+    joining : int
+        Classifiers that join in a round, those that gain most.
+    rounds : int
+        Most rounds.
+    steps : int
+        Steps of a round among few classifiers.
+    near : float
+        Share of the distance to the target by which the bound may be above what the parts reach.
+    """
+
+    joining: int = 24
+    rounds: int = 30
+    steps: int = 200
+    near: float = 0.02
+
+
+def tangents_in_rounds(
+    terms: MeanTerms,
+    looked: Looked,
+    envelopes: Envelopes,
+    parts: Floats,
+    found: FoundTangents,
+    *,
+    stopped: Callable[[], bool],
+    settings: RoundSettings | None = None,
+) -> float:
+    """Look for tangents of low bound, as :func:`better_tangents` does, and return that bound.
+
+    Parameters
+    ----------
+    terms, looked, envelopes
+        As of the kernel; its number of steps is that of the settings here.
+    parts : ndarray of float, shape (n_classifiers,)
+        How far each classifier is in, which is improved; few of them should be above 0.
+    found : FoundTangents
+        Gets the best tangents.
+    stopped : callable
+        Asked after every round, of which there is one at least.
+    settings : RoundSettings, optional
+        How rounds go on.
+
+    Notes
+    -----
+    A round takes O(n_forms · n_classifiers) time once, and O(n_forms · n_few) for each of its steps.
+    """
+    settings = settings or RoundSettings()
+    now = FoundTangents(found.gains.copy(), found.lowest.copy(), found.tilts.copy())
+    best = _priced(terms, looked, envelopes, parts, found)
+    for _ in range(settings.rounds):
+        if best <= looked.target or stopped():
+            break
+        few = few_of(parts, found.gains, looked.fixed == FREE, settings.joining)
+        part, own = terms._replace(columns=np.ascontiguousarray(terms.columns[few])), parts[few]
+        among = looked._replace(fixed=looked.fixed[few], n_steps=settings.steps)
+        apart = FoundTangents(np.empty(len(few)), np.empty_like(found.lowest), np.empty_like(found.tilts))
+        better_tangents(part, among, envelopes, own, apart)
+        parts[few] = own
+        reach = own @ part.columns
+        reached = take_tangents(part, looked.unit, envelopes, reach, apart.lowest, apart.tilts)
+        bound = _priced(terms, looked, envelopes, parts, now)
+        if bound < best:
+            best = bound
+            for to, of in zip(found, now, strict=True):
+                to[:] = of
+        if best - reached < settings.near * (best - looked.target):
+            break
+    return float(best)
+
+
+def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
+    """Return who has a part, and so many of the others that gain most, increasing.
+
+    Examples
+    --------
+    >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
+    [0, 1, 3]
+    """
+    others = np.flatnonzero(free & (parts == 0))
+    joining = others[np.argsort(-gains[others], kind="stable")[:n_joining]]
+    return np.sort(np.concatenate([np.flatnonzero(parts > 0), joining]))
+
+
+def _priced(
+    terms: MeanTerms, looked: Looked, envelopes: Envelopes, parts: Floats, found: FoundTangents
+) -> float:
+    """Bound all classifiers by the tangents where the parts are; one step may change these after that."""
+    return float(better_tangents(terms, looked._replace(n_steps=1), envelopes, parts, found))
+
 
 BRANCHES = "branch and bound"
 """Whose the bound is."""
@@ -63,28 +160,6 @@ class MeanSettings:
     news_seconds: float = 0.1
     large_numbers: int = 6_000_001
     most_searched: int = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Tangents:
-    """A tangent for every term, which bound the selections of `first` to `last` members.
-
-    Attributes
-    ----------
-    first, last : int
-    forms : ndarray of int64, shape (n_terms,)
-        The form that each tangent is of.
-    tilts : ndarray of float, shape (n_terms,)
-        How steep it is, in worth by whole part.
-    bound : float
-        What they prove, as a sum of worths.
-    """
-
-    first: int
-    last: int
-    forms: NDArray[np.int64]
-    tilts: Floats
-    bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +270,6 @@ class MeanTree:
 
     @property
     def _limit(self) -> str:
-        """What ends the proof before its end, if a limit is reached."""
         if self.budget.stopped:
             return self.budget.limit_text
         if self.budget.nodes is not None and self.n_nodes >= self.budget.nodes:
@@ -209,7 +283,6 @@ class MeanTree:
         heapq.heappush(self.heap, (-node.bound, next(self._count), node))
 
     def _is_ruled_out(self, bound: float) -> bool:
-        """Whether nothing below a bound is better than the best selection; if so, remember the bound."""
         if self.best.mask is None or bound > self.problem.worth_to_beat(self.best.total):
             return False
         self.ruled_out = max(self.ruled_out, self.problem.whole_bound(bound))
@@ -229,7 +302,6 @@ class MeanTree:
         self.on_news()
 
     def _open(self, node: _Node) -> None:
-        """Bound a node, and split what it leaves."""
         of_sizes = self._is_of_sizes(node)
         if not of_sizes and self._is_ruled_out(node.bound):
             return
@@ -290,7 +362,6 @@ class MeanTree:
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
 
     def _offer(self, node: _Node) -> None:
-        """Offer the selection of those that are furthest in."""
         order = np.lexsort((-self._found.gains, -node.parts))
         mask = np.zeros(len(order), dtype=bool)
         mask[order[: node.first]] = True

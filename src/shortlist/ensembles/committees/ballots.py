@@ -286,7 +286,6 @@ class Threshold(Ballot):
         return undecided_about(votes, n_silent, self.above, self.n_members)
 
     def _as_columns(self, against: Floats, in_favour: Floats) -> Floats:
-        """Return shares of both classes from those of the positive one."""
         columns = (1 - against, in_favour)
         return np.column_stack(columns if self.positive else columns[::-1])
 

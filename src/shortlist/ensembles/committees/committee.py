@@ -25,8 +25,7 @@ from shortlist.ensembles.pools.pool import Pool, matched_columns
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.class_votes import ClassCodes, smoothed_shares
 from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, whole_shares
-from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows
-from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows, labels_of, reject_label_for
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
 
@@ -345,5 +344,4 @@ class Committee:
 
 
 def _one_hot(codes: ClassCodes, n_classes: int) -> NDArray[np.int64]:
-    """Return a vote for the class of each code, ``(..., n_classes)``."""
     return Plurality(n_classes).added(codes)

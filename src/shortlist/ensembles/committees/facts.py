@@ -2,12 +2,166 @@
 
 import dataclasses
 import math
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.committees.asking import MEAN_ROUNDING, Asking, ask_in_order, ask_record
+from shortlist.ensembles.committees.ballots import Ballot, answers_to_come
 from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.committees.savings import exit_report, stopping_rule
+from shortlist.ensembles.committees.orders import order_by_record
 from shortlist.ensembles.pools.judges import votes_may_be_missing
+
+
+@dataclass(frozen=True)
+class ExitReport:
+    """What asking one after the other saves on the rows that pruned.
+
+    Attributes
+    ----------
+    order : tuple of str
+        The members as they are asked, each once.
+    prices : tuple of float or None
+        What asking each costs, in that order; None without prices.
+    is_best_order : bool
+        Whether no other order costs less on these rows, for the class alone.
+    n_rows : int
+        How many rows that is counted on.
+    mean_calls : float
+        Members that are asked for a row.
+    least_mean_calls : float
+        The fewest that any exit needs that is never wrong, in this order, found row by row from what all
+        members answered.
+    mean_cost, cost : float or None
+        What they cost for a row, and what all members do; None without prices.
+    """
+
+    order: tuple[str, ...]
+    prices: tuple[float, ...] | None
+    is_best_order: bool
+    n_rows: int
+    mean_calls: float
+    least_mean_calls: float
+    mean_cost: float | None
+    cost: float | None
+
+
+def stopping_rule(*, promises: bool) -> str:
+    """Say when no further member is asked; where something is promised, answers need a least probability."""
+    outcome = "its class, or whether it is answered" if promises else "its class"
+    return f"A row is finished as soon as no missing answer can change {outcome}."
+
+
+def exit_report(committee: Committee, *, least: float | None = None) -> ExitReport | None:
+    """Return what asking one after the other saves; None for nobody, and without a record of answers.
+
+    With `least`, or a promise, rows are answered alone that reach this probability.
+    """
+    least = committee.least if least is None else least
+    added = committee.added_on_record() if len(committee.members) else None
+    scored = None if added is None or least is None else committee.scored_on_record()
+    if added is None or (least is not None and scored is None):
+        return None
+    asking, order, prices = committee.asking(least), committee.order, committee.prices
+    calls = ask_in_order(asking, len(added), ask_record(added, scored)).calls
+    spent = None if prices is None else np.concatenate([[0.0], np.cumsum(prices[order.members])])[calls]
+    return ExitReport(
+        tuple(committee.names[place] for place in order.members),
+        None if prices is None else tuple(prices[order.members].tolist()),
+        order.is_best,
+        len(calls),
+        float(calls.mean()),
+        float(least_calls(asking, added, scored).mean()),
+        None if spent is None else float(spent.mean()),
+        None if prices is None else float(prices.sum()),
+    )
+
+
+def price_paid(
+    ballot: Ballot,
+    added: NDArray[np.int64],
+    prices: NDArray[np.int64],
+    counts: NDArray[np.int64] | None = None,
+) -> int:
+    """Return what members cost over all rows, asked in their order until each row is settled.
+
+    Parameters
+    ----------
+    ballot : Ballot
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What they add.
+    prices : ndarray of int64, shape (n_members,)
+        What asking each costs.
+    counts : ndarray of int64, shape (n_rows,), optional
+        How many samples each row stands for, where votes are counted; by default one.
+    """
+    order = order_by_record(ballot, added, prices, counts=counts).members
+    asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))
+    calls = ask_in_order(asking, len(added), ask_record(added)).calls
+    spent = np.concatenate([[0], np.cumsum(prices[order])])[calls]
+    return int(spent.sum() if counts is None else spent @ counts)
+
+
+def least_calls(
+    asking: Asking, added: NDArray[np.int64], scored: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
+    """Return the fewest calls that settle each row, looked for from the end, when everything is known.
+
+    Before a place that some answers could still have turned, nobody can leave who is never wrong.
+
+    Parameters
+    ----------
+    asking : Asking
+    added : ndarray of int64, shape (n_rows, n_members, n_classes)
+        What each member adds to the totals, with all copies, in the order of the committee.
+    scored : ndarray of int or float, shape (n_rows, n_members, n_classes), optional
+        What each adds once to what makes an answer probable, where it has to be.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        Answers that are as probable as they have to be but for rounding turn nothing here, so that this is
+        never too much.
+    """
+    n_rows, n_members, _ = added.shape
+    ballot, to_come = asking.ballot, answers_to_come(asking.copies[asking.order])
+    totals = ballot.start + added.sum(axis=1)
+    counted = None if scored is None else (scored * asking.copies[:, None]).sum(axis=1)
+    winner, (reaches, fails) = totals.argmax(axis=1), _outcomes(asking, totals, counted)
+    least, may_be_less = np.full(n_rows, n_members), np.ones(n_rows, dtype=bool)
+    for place in range(n_members - 1, -1, -1):
+        member = asking.order[place]
+        totals = totals - added[:, member]
+        if counted is not None and scored is not None:
+            counted = np.maximum(0, counted - asking.copies[member] * scored[:, member])  # but for rounding
+        for rival in range(ballot.n_classes):
+            # all who come later answer for the rival, who wins if that is more, or as much and comes first
+            turned, probable = totals.copy(), None if counted is None else counted.copy()
+            turned[:, rival] += to_come[place] * ballot.most[rival]
+            if probable is not None:
+                probable[:, rival] += to_come[place]
+            now_reaches, now_fails = _outcomes(asking, turned, probable)
+            other_class = turned.argmax(axis=1) != winner
+            may_be_less &= ~(reaches & (now_fails | (other_class & now_reaches)))
+            may_be_less &= ~(fails & now_reaches)
+        least[may_be_less] = place
+    return np.where(reaches, np.maximum(1, least), least)  # no answer comes from nobody
+
+
+def _outcomes(asking: Asking, totals: NDArray[np.int64], counted: NDArray[Any] | None) -> tuple[Mask, Mask]:
+    """Mark the rows that are surely answered when all members have been asked, and those that are not."""
+    if asking.scores is None or counted is None:
+        return np.ones(len(totals), dtype=bool), np.zeros(len(totals), dtype=bool)
+    winner = totals.argmax(axis=1)[:, None]
+    probability = np.take_along_axis(asking.scores.range_of(counted, 0).least, winner, axis=1)[:, 0]
+    apart = MEAN_ROUNDING if asking.scores.by_mean else 0.0
+    return np.asarray(probability >= asking.least + apart), np.asarray(probability < asking.least - apart)
+
 
 HELD_OUT, OUT_OF_FOLD = "held-out", "out-of-fold"
 """Which rows prune a pool that is fitted here: a part that fits nothing, or all, each answered by classifiers

@@ -1,5 +1,6 @@
 """What the estimators of ensembles share: one vote a member, and a pool with the rows that prune it."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,17 +26,36 @@ from shortlist.ensembles.committees.committee import (
     Committee,
 )
 from shortlist.ensembles.committees.probability_sources import fit_probabilities
-from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.pools.answers import check_probabilities
 from shortlist.ensembles.pools.fitting import as_pool, make_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.votes.calibration import Calibration, times_factors
 from shortlist.errors import BadInputError
-from shortlist.guarantees.reject_labels import reject_label_for
+from shortlist.guarantees.cells import reject_label_for
 from shortlist.runs import Cancellation, Report
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
-from shortlist.tables.splits import IN_NO_FOLD
+from shortlist.tables.splits import IN_NO_FOLD, Cases, RowNumbers, classes_of_cases, hold_out, split_cases
+
+VALIDATION_SHARE = 0.3
+"""Without a pool, this share of the rows prunes and the rest fits it: the paper's 27 : 63."""
+
+
+def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
+    """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
+
+    Raises
+    ------
+    BadInputError
+        If no class has two rows.
+    """
+    if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
+        raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
+    fitted, validation = split_cases(
+        y, cases, lambda labels: hold_out(labels, VALIDATION_SHARE, seed, rounded=math.ceil)
+    )
+    return np.sort(fitted), np.sort(validation)
+
 
 HARD, AVERAGED, SOFT = "hard", "averaged", "soft"
 """How a committee is chosen and answers: by votes; chosen by votes, answers by the mean of its members'
@@ -141,7 +161,6 @@ class PoolPruner(EnsembleClassifier):
             check_probabilities(whole_pool(self.pool), self._instead_of_means())
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         asked = {
             "`voting='hard'`": self.voting == AVERAGED,
             f"`probabilities={CALIBRATED_SHARES!r}`": self.probabilities in MEANS,
@@ -248,7 +267,6 @@ class PoolPruner(EnsembleClassifier):
         return False
 
     def _ballot(self) -> Ballot:
-        """Return how the members decide, before any calibration."""
         return Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
 
     def _positive_place(self) -> int | None:
@@ -286,7 +304,6 @@ class PoolPruner(EnsembleClassifier):
         self.committee_ = committee
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what asking each member costs, each once."""
         if members.costs is None:
             return None
         firsts = np.cumsum(weights) - weights

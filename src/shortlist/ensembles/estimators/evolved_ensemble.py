@@ -15,8 +15,7 @@ from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.class_votes import vote_shares
-from shortlist.guarantees.cells import empty_rows
-from shortlist.guarantees.reject_labels import labels_of
+from shortlist.guarantees.cells import empty_rows, labels_of
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
@@ -123,7 +122,6 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self._settings()
 
     def _settings(self) -> EvolutionSettings:
-        """Return what the parameters say of evolution; refuse those that are out of range."""
         own = self.get_params(deep=False)
         return EvolutionSettings(
             **{name: value for name, value in own.items() if name not in ("space", "random_state")}

@@ -24,7 +24,6 @@ from shortlist.ensembles.estimators.base import (
     PruningRows,
     check_pool_classes,
 )
-from shortlist.ensembles.goals.class_weights import for_classes, weights_of
 from shortlist.ensembles.goals.diversity import (
     DiversityLimits,
     Setting,
@@ -33,21 +32,23 @@ from shortlist.ensembles.goals.diversity import (
 )
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import for_classes, weights_of
 from shortlist.ensembles.pools.answers import (
     check_probabilities,
     class_answers,
     class_shares,
     gives_probabilities,
 )
-from shortlist.ensembles.pools.copies import with_copies
 from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
+from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, positive_votes
 from shortlist.ensembles.pools.refit import refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
-from shortlist.ensembles.pruning.pruning import parse_objective, prune_for
-from shortlist.ensembles.pruning.soft_pruning import (
+from shortlist.ensembles.pruning.pruning import (
     WHY_FEW,
     asks_for_choice,
+    parse_objective,
+    prune_for,
     prune_soft,
     soft_goal,
     soft_metric,
@@ -96,7 +97,7 @@ class ExactPruner(PoolPruner):
         ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
         also ``"log-loss"`` and ``"brier"``; a name may be followed by ``+slope-A`` (a sigmoid of the margins,
         A from above 0 to 100) or ``+auto``; and ``"auto"`` is the log loss of a tenth of the pool. See
-        :func:`shortlist.ensembles.pruning.soft_pruning.prune_soft`.
+        :func:`shortlist.ensembles.pruning.pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
         has ``predict_proba`` and no option asks for votes; otherwise hard.
@@ -132,8 +133,8 @@ class ExactPruner(PoolPruner):
     node_limit : int or None, default=None
         Limit in the solver's own steps, which gives the same answer on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
-        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.engine`. A name: that solver alone, on the
-        paper's program.
+        ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on
+        the paper's program.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
         Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
         the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
@@ -353,7 +354,6 @@ class ExactPruner(PoolPruner):
         return SOFT if asks_for_choice(name) and asked and not of_votes else HARD
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         if self.meant_voting != SOFT:
             return super()._instead_of_means()
         shares = ", `probabilities='calibrated-shares'`" if self.probabilities in MEANS else ""
@@ -521,14 +521,12 @@ class ExactPruner(PoolPruner):
         return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _ballot(self) -> Ballot:
-        """Return how the members decide, before any calibration."""
         threshold, positive = getattr(self.result_, "threshold", None), self._positive_place()
         if self.averages or threshold is None or positive is None:
             return super()._ballot()
         return Threshold(threshold, int(self.copies_.sum()), positive)
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what asking each member costs, each once."""
         if self.member_costs is None:
             return super()._prices(members, weights)
         return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]

@@ -15,15 +15,13 @@ from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Thre
 from shortlist.ensembles.committees.chosen import member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.committees.facts import HELD_OUT
-from shortlist.ensembles.committees.savings import exit_report
-from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows
+from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
+from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
 from shortlist.ensembles.estimators.exact_pruner import (
     ExactPruner,
     positive_class,
     price_settings,
 )
-from shortlist.ensembles.estimators.row_split import rows_to_fit_and_prune
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -36,9 +34,9 @@ from shortlist.ensembles.fronts.front_claims import best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
 from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
-from shortlist.ensembles.goals.class_weights import decision_table, weights_of
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
+from shortlist.ensembles.goals.weights import decision_table, weights_of
 from shortlist.ensembles.pools.answers import check_probabilities, class_shares
 from shortlist.ensembles.pools.judges import asks_elsewhere, pass_costs
 from shortlist.ensembles.pools.pool import Pool
@@ -200,7 +198,6 @@ class FrontPruner(ExactPruner):
         return [name for name in names if name in MEAN_LOSSES]
 
     def _instead_of_means(self) -> str:
-        """Return what to do where somebody gives no probabilities."""
         return f"leave {all_of(self._losses())} out of the objectives"
 
     def check_options(self, y: Labels) -> None:
@@ -339,7 +336,6 @@ class FrontPruner(ExactPruner):
     def _form_committee(
         self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
     ) -> None:
-        """Set the committee, and tell of every point what asking its members takes."""
         super()._form_committee(rows, taken, weights, seed)
         found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
         told = [one for one in found if one is not None]
@@ -365,7 +361,6 @@ class FrontPruner(ExactPruner):
         )
 
     def _how_chosen(self) -> dict[str, Any]:
-        """Return what was asked for, what was found, and the front."""
         pick = self.front_.point(self.point_, str(self.pick))
         return super()._how_chosen() | {"front": self.front_, "pick": pick}
 
@@ -422,5 +417,4 @@ class FrontPruner(ExactPruner):
 
 
 def _all_right(votes: Votes) -> Confusion:
-    """Return the decisions when every row is right."""
     return Confusion(votes.n_positive, 0, votes.n_negative, 0)

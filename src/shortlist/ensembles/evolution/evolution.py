@@ -1,19 +1,14 @@
 """Evolutionary ensemble learning: a population that covers the hard rows, and an ensemble chosen from it."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shortlist.ensembles.evolution.ensemble_choice import EnsembleChoice
 from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
-from shortlist.ensembles.evolution.evolution_state import (
-    evolution_checkpoint,
-    evolution_state,
-    opened_evolution,
-)
 from shortlist.ensembles.evolution.reference_rows import ExactStep, GrownEnsemble, ReferenceRows
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
 from shortlist.ensembles.votes.class_votes import ClassCodes
@@ -21,7 +16,153 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Progress, Study
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import KeptState
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
+from shortlist.runs.studies.settings import digest_of_arrays
+
+DIGEST_BYTES = 16
+"""Size of the digests by which members with the same votes are known."""
+
+
+def evolution_checkpoint(
+    study: Study, rows: ReferenceRows, settings: EvolutionSettings, rng: np.random.Generator
+) -> Checkpoint:
+    """Bind a study to what decides the ensemble, and return where the state is kept.
+
+    Raises
+    ------
+    BadInputError
+        If the study belongs to something else.
+    """
+    if study.keeps:
+        space = rows.space
+        study.bind(
+            {
+                "the rows": digest_of_arrays([np.asarray(rows.X), rows.labels]),
+                "n_classes": rows.n_classes,
+                "space": repr(space) if dataclasses.is_dataclass(space) else type(space).__qualname__,
+                **dataclasses.asdict(settings),
+                "the random state": random_facts(rng),
+            }
+        )
+    return Checkpoint("evolution", study)
+
+
+def evolution_state(
+    population: Population,
+    codes: ClassCodes,
+    ensemble: GrownEnsemble,
+    history: Sequence[Sequence[float]],
+    rng: np.random.Generator,
+) -> KeptState:
+    """Return the state after the last generation of the history.
+
+    What the individuals answer is kept, because to ask them in another grouping may round otherwise.
+
+    Raises
+    ------
+    BadInputError
+        If individuals are Python objects, which only a pickle could hold.
+    """
+    if population.dtype.hasobject:
+        raise BadInputError(
+            "a study keeps individuals of numbers, truth values or text, got Python objects from the space. "
+            "Leave the study out."
+        )
+    known = np.frombuffer(b"".join(sorted(ensemble.known)), dtype=np.uint8)
+    arrays = {
+        "population": population,
+        "codes": codes,
+        "members": ensemble.genomes,
+        "tally": ensemble.tally,
+        "known": known,
+    }
+    return KeptState(arrays, {"history": history, "random": random_facts(rng)})
+
+
+def opened_evolution(
+    state: KeptState, rng: np.random.Generator
+) -> tuple[Population, ClassCodes, GrownEnsemble, list[list[Any]]]:
+    """Undo :func:`evolution_state`: return its first four arguments, and set the generator."""
+    arrays = state.arrays
+    known = arrays["known"].tobytes()
+    digests = [known[place : place + DIGEST_BYTES] for place in range(0, len(known), DIGEST_BYTES)]
+    ensemble = GrownEnsemble(arrays["members"], arrays["tally"], frozenset(digests))
+    rng.bit_generator.state = state.facts["random"]
+    return arrays["population"], arrays["codes"], ensemble, state.facts["history"]
+
+
+def room_for_members(max_members: int | None, number: int, n_generations: int) -> int | None:
+    """Return how many members an online ensemble may have after a generation, None for any number.
+
+    The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
+    selection does not take stays for later generations.
+
+    Examples
+    --------
+    >>> [room_for_members(10, number, 4) for number in (1, 2, 3, 4)], room_for_members(None, 2, 4)
+    ([2, 5, 7, 10], None)
+    """
+    return None if max_members is None else max(1, max_members * number // n_generations)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleChoice:
+    """How the ensemble of an evolution is chosen.
+
+    Attributes
+    ----------
+    rows : ReferenceRows
+        The training rows.
+    settings : EvolutionSettings
+        The mode, the selection, and the most members.
+    budget : Budget
+        Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled.
+    """
+
+    rows: ReferenceRows
+    settings: EvolutionSettings
+    budget: Budget
+
+    def after(
+        self, number: int, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
+    ) -> GrownEnsemble:
+        """Return the ensemble after a generation, from 2 on."""
+        settings = self.settings
+        if settings.mode != "online":
+            return self.rows.single_best(population, codes)
+        room = room_for_members(settings.max_members, number, settings.n_generations)
+        if settings.selection == "exact" and number % settings.exact_every == 0:
+            return self._better(ensemble, population, codes, room)[0]
+        return self.rows.grown(ensemble, population, codes, room)
+
+    def at_end(
+        self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
+    ) -> tuple[GrownEnsemble, ExactStep | None]:
+        """Return the ensemble when evolution has ended, and with exact selection what that step proved."""
+        settings = self.settings
+        if settings.mode == "single":
+            return ensemble, None
+        if settings.selection == "exact" and not self.budget.cancellation.cancelled:
+            return self._better(ensemble, population, codes, settings.max_members)
+        if settings.mode == "offline":
+            ensemble = self.rows.grown(ensemble, population, codes, settings.max_members)
+        return ensemble, None
+
+    def _better(
+        self, ensemble: GrownEnsemble, population: Population, codes: ClassCodes, most: int | None
+    ) -> tuple[GrownEnsemble, ExactStep]:
+        """Return the better of what exact pruning and margins choose, of equals the smaller, and the proof.
+
+        A limit may end exact pruning before it has found what the margins find.
+        """
+        settings, rows = self.settings, self.rows
+        limit = Budget(
+            settings.exact_time_limit_s, seed=self.budget.seed, cancellation=self.budget.cancellation
+        )
+        started = None if settings.mode == "offline" else ensemble  # offline it is one of the population
+        exact, step = rows.chosen(started, population, codes, most, limit)
+        both = (exact, rows.grown(ensemble, population, codes, most))
+        return min(both, key=lambda one: (rows.error(one), len(one))), step
 
 
 @dataclass(frozen=True)
@@ -47,7 +188,6 @@ class Breeding:
         )
 
     def _winners(self, fitness: NDArray[np.float64], n_winners: int) -> NDArray[np.intp]:
-        """Draw competitors with replacement; the first drawn of the fittest wins."""
         drawn = self.rng.integers(len(fitness), size=(n_winners, self.tournament))
         return np.asarray(drawn[np.arange(n_winners), fitness[drawn].argmax(axis=1)])
 
@@ -180,7 +320,7 @@ def evolve(
 
     Examples
     --------
-    >>> from shortlist.ensembles.evolution.spaces import LinearClassifiers
+    >>> from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> few = EvolutionSettings(population_size=20, n_generations=5)
     >>> evolve(LinearClassifiers(1, 2), X, [0, 0, 1, 1], few, n_classes=2).error

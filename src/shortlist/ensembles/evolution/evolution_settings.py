@@ -62,7 +62,7 @@ class EvolutionSettings:
         Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
         thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
         ``online`` shares the room out over the generations
-        (:func:`shortlist.ensembles.evolution.ensemble_choice.room_for_members`), so that the last ones, which
+        (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which
         are bred best, still have some. ``online`` with ``selection="exact"`` needs it.
 
     Raises

@@ -12,12 +12,17 @@ from collections.abc import Iterator, Sequence
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_claims import (
+    BOUND_UNIT,
+    LookedAt,
+    ValueBounds,
+    kept_bounds,
+    note_end,
+    only_best,
+)
 from shortlist.ensembles.fronts.front_walk import Committee, walk_front
-from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
 from shortlist.ensembles.fronts.paid_walk import paid_front
-from shortlist.ensembles.goals.class_weights import ClassWeights
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes
@@ -165,7 +170,6 @@ def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:
 
 
 def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
-    """Return two values as one, in whole numbers."""
     objective = Objective("sum", Sense.MAX, scale=None)
     gains = problem.gains.sum(axis=0)
     if isinstance(problem.votes, Votes):
@@ -174,7 +178,6 @@ def _together(problem: CommitteeProblem) -> Weights | ClassWeights:
 
 
 def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
-    """Return a selection with each threshold, as far as it keeps the limits."""
     if not problem.is_within(mask):
         return []
     thresholds = range(int(mask.sum()) + 1) if problem.has_threshold else range(1)
@@ -182,7 +185,6 @@ def _every_threshold(problem: CommitteeProblem, mask: Mask) -> list[Committee]:
 
 
 def _searched(problem: CommitteeProblem, budget: Budget) -> Iterator[Committee]:
-    """Look for good committees of many sizes, which proves nothing."""
     sizes = [size for size in SEARCHED_SIZES if size <= problem.limits.max_size]
     for size in dict.fromkeys([*sizes, problem.limits.max_size]):
         limits = dataclasses.replace(problem.limits, max_size=max(size, problem.limits.min_size))

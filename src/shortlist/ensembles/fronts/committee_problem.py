@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Mask
 from shortlist.ensembles.committees.ballots import Ballot, Plurality, Threshold
+from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.committees.orders import FEW_MEMBERS
-from shortlist.ensembles.committees.savings import price_paid
-from shortlist.ensembles.goals.class_weights import ClassWeights, class_weights, decision_table
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights, class_weights, decision_table
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.errors import BadInputError
@@ -317,7 +316,6 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
 
 
 def _of_class(name: str, labels: Sequence[str]) -> str:
-    """Refuse what needs a positive class where there is none, and classes that there are not."""
     if name.startswith(BY_CLASS):
         label = name.removeprefix(BY_CLASS)
         if label not in labels:

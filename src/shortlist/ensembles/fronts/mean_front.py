@@ -5,25 +5,294 @@ a size that has been walked is final where the size matters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_pruning import prune_means
-from shortlist.ensembles.averaging.mean_search import MeanEffort, search_means
-from shortlist.ensembles.averaging.mean_terms import scale_of
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Mask
+from shortlist.ensembles.averaging._kernels import (
+    FREE,
+    SIGMOID,
+    Envelopes,
+    FoundTangents,
+    Looked,
+    better_tangents,
+    find_envelopes,
+)
+from shortlist.ensembles.averaging.mean_problem import MeanProblem, scale_of
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means, search_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, best_at_its_price
-from shortlist.ensembles.fronts.front_walk import Committee
-from shortlist.ensembles.fronts.kept_front import BOUND_UNIT, kept_bounds, note_end, only_best
+from shortlist.ensembles.fronts.front_claims import (
+    BOUND_UNIT,
+    LookedAt,
+    ValueBounds,
+    best_at_its_price,
+    committee_arrays,
+    kept_bounds,
+    kept_committees,
+    note_end,
+    only_best,
+)
+from shortlist.ensembles.fronts.front_walk import NOT_KEPT, Committee, WalkedFront
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
-from shortlist.ensembles.fronts.mean_walk import walk_means
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.pruning.evidence import CHEAPER_WALK, bound_of_front
+from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint
+from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
+
+TANGENT_STEPS, AIMED_BELOW = 200, (0.5, 0.1, 0.02)
+"""Steps that look for the tangents of a size, and how far below the last bound a row may be aimed at."""
+
+NOT_TRIED = -1
+"""In place of a member that was tried last, where none has been."""
+
+
+def walk_means(
+    problem: MeanFrontProblem,
+    budget: Budget,
+    *,
+    starts: Sequence[Committee] = (),
+    max_nodes: int | None = None,
+    on_nodes: Callable[[int, int], None] | None = None,
+    checkpoint: Checkpoint = NOT_KEPT,
+) -> WalkedFront:
+    """Look for all committees that no other dominates.
+
+    Parameters
+    ----------
+    problem : MeanFrontProblem
+        What matters.
+    budget, starts, max_nodes, on_nodes, checkpoint
+        As of :func:`shortlist.ensembles.fronts.front_walk.walk_front`.
+
+    Returns
+    -------
+    WalkedFront
+        Final to a size.
+
+    Notes
+    -----
+    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
+    """
+    walker = _MeanWalker(problem, budget, max_nodes)
+    last = checkpoint.last()
+    for start in [*starts, *([] if last is None else walker.resume(last))]:
+        walker.offer(start)
+    final_to = -1
+    for size in range(problem.limits.min_size, problem.limits.max_size + 1):
+        for _ in walker.walk(size):
+            checkpoint.keep(walker.state)
+            if on_nodes is not None:
+                on_nodes(final_to, len(walker.known))
+        if walker.stopped:
+            break
+        final_to = size
+    checkpoint.keep(walker.state, now=True)
+    return WalkedFront(walker.known, final_to, complete=not walker.stopped, nodes=walker.nodes)
+
+
+@dataclass
+class _Branches:
+    """Ways on from a committee that is not whole: further members, with what can come of each at best.
+
+    Attributes
+    ----------
+    members : list of int
+        The committee, by places in the order of the walk.
+    left : int
+        Members to come.
+    gained, paid : ndarray of shape (n_values,) and (n_prices,)
+        What the members add to the lines of the values, and to prices.
+    points : ndarray of int64, shape (n_places, n_objectives)
+        What no committee with a further member beats, from the first place on.
+    first : int
+        The first place.
+    open : iterator of int
+        Places whose points nothing dominated when they were counted, in the order in which they are tried.
+    tried : int
+        The member tried last, by its place.
+    """
+
+    members: list[int]
+    left: int
+    gained: Floats
+    paid: NDArray[np.int64]
+    points: NDArray[np.int64]
+    first: int
+    open: Iterator[int]
+    tried: int = NOT_TRIED
+
+
+class _MeanWalker:
+    """The committees so far that no other dominates, and the walk over those of a size."""
+
+    def __init__(self, problem: MeanFrontProblem, budget: Budget, max_nodes: int | None) -> None:
+        self.problem, self.budget, self.max_nodes = problem, budget, max_nodes
+        self.nodes, self.stopped = 0, False
+        self.known: list[Committee] = []
+        self._points = np.zeros((0, len(problem.objectives)), dtype=np.int64)
+        self.order = np.argsort(problem.prices.sum(axis=0), kind="stable")
+        self._prices = problem.prices[:, self.order]
+        self._size, self._kept_way = -1, list[int]()
+        self._way: list[_Branches] = []
+
+    def offer(self, found: Committee) -> None:
+        """Keep a committee unless another one is as good everywhere."""
+        if not self._covers(found.point[None])[0]:
+            self.known.append(found)
+            kept = nondominated_unique(np.array([one.point for one in self.known]))
+            self.known = [self.known[i] for i in np.flatnonzero(kept).tolist()]
+            self._points = np.array([one.point for one in self.known])
+
+    def walk(self, size: int) -> Iterator[None]:
+        """Walk over all committees of a size; yield wherever the walk can go on from.
+
+        A walk that goes on passes by what it had finished before.
+        """
+        if size < self._size:
+            return
+        self._kept_way = self._kept_way if size == self._size else []
+        self._size = size
+        lines = [self._line(value, size) for value in self.problem.values if not self.budget.stopped]
+        if self.budget.stopped:
+            self.stopped = True
+            return
+        self._constants = np.array([constant for constant, _ in lines])
+        self._gains = np.array([gains[self.order] for _, gains in lines]).reshape(-1, len(self.order))
+        self._most = np.array([_suffix_sums(-gains, size) for gains in self._gains])
+        self._least = np.array([_suffix_sums(price.astype(float), size) for price in self._prices])
+        nothing = np.zeros(self.problem.n_values), np.zeros(len(self._prices), dtype=np.int64)
+        whole = self._look([], size, *nothing)
+        if self._kept_way:
+            self._go_on(whole)
+        else:
+            self._enter(whole)
+        while self._way and not self.stopped:
+            yield
+            self._step()
+        if not self.stopped:
+            self._size = size + 1
+
+    def _go_on(self, branches: _Branches) -> None:
+        """Go down to where a walk was kept, without a look at the same places again."""
+        self._way = [branches]
+        for place in self._kept_way[:-1]:
+            self._way.append(self._further(self._way[-1], place))
+        for deeper, tried in zip(self._way, self._kept_way, strict=True):
+            deeper.tried = tried
+            deeper.open = iter([place for place in deeper.open if place > tried])
+        self._kept_way = []
+
+    def _enter(self, branches: _Branches) -> bool:
+        """Go into branches, and count them, unless a limit forbids it."""
+        nodes = self.nodes + len(branches.points)
+        if self.budget.stopped or (self.max_nodes is not None and nodes > self.max_nodes):
+            self.stopped = True
+            return False
+        self.nodes = nodes
+        self._way.append(branches)
+        return True
+
+    def _step(self) -> None:
+        branches = self._way[-1]
+        for place in branches.open:
+            if branches.left == 1:
+                self._keep([*branches.members, place])
+                continue
+            point = branches.points[place - branches.first]
+            if not self._covers(point[None])[0]:  # by what was found since
+                if self._enter(self._further(branches, place)):
+                    branches.tried = place
+                return
+        self._way.pop()
+
+    def _keep(self, members: list[int]) -> None:
+        mask = np.zeros(len(self.order), dtype=bool)
+        mask[self.order[members]] = True
+        self.offer(Committee(mask, 0, self.problem.point(mask)))
+
+    def _further(self, branches: _Branches, place: int) -> _Branches:
+        gained, paid = branches.gained + self._gains[:, place], branches.paid + self._prices[:, place]
+        return self._look([*branches.members, place], branches.left - 1, gained, paid)
+
+    def _look(self, members: list[int], left: int, gained: Floats, paid: NDArray[np.int64]) -> _Branches:
+        """Bound what can come of every further member, all at once."""
+        first = members[-1] + 1 if members else 0
+        places = np.arange(first, len(self.order) - left + 1)
+        worth = gained[:, None] + self._gains[:, places] - self._most_of(places + 1, left - 1)
+        points = np.empty((len(places), len(self.problem.objectives)), dtype=np.int64)
+        for v, value in enumerate(self.problem.values):
+            whole = [value.whole_bound(one) for one in (self._constants[v] + worth[v]).tolist()]
+            points[:, v] = -np.array(whole, dtype=np.int64)
+        spent = paid[:, None] + self._prices[:, places]
+        rest = np.rint(self._least_of(places + 1, left - 1)).astype(np.int64)
+        points[:, self.problem.n_values :] = (spent + rest).T
+        open_places = places[~self._covers(points)].tolist()
+        return _Branches(members, left, gained, paid, points, first, iter(open_places))
+
+    def state(self) -> KeptState:
+        """Return what was found, and the way down to where the walk is."""
+        way = [branches.tried for branches in self._way] or self._kept_way
+        return KeptState(
+            committee_arrays(self.known, self.problem.n_classifiers) | {"way": np.array(way, dtype=np.int64)},
+            {"size": self._size, "nodes": self.nodes},
+        )
+
+    def resume(self, state: KeptState) -> list[Committee]:
+        """Go on from a state that was kept, and return what was found until then, counted anew."""
+        self.nodes, self._size = state.facts["nodes"], state.facts["size"]
+        self._kept_way = state.arrays["way"].tolist()
+        return kept_committees(state, lambda mask, _: self.problem.point(mask))
+
+    def _most_of(self, places: NDArray[np.intp], left: int) -> Floats:
+        """Return minus the most that so many from each place on gain, ``(n_values, n_places)``."""
+        return self._most[:, left, places] if len(self._most) else np.zeros((0, len(places)))
+
+    def _least_of(self, places: NDArray[np.intp], left: int) -> Floats:
+        """Return the least that so many from each place on cost, ``(n_prices, n_places)``."""
+        return self._least[:, left, places] if len(self._least) else np.zeros((0, len(places)))
+
+    def _covers(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
+        as_good = np.all(self._points[None] <= points[:, None], axis=2)
+        return np.asarray(np.any(as_good, axis=1), dtype=bool)
+
+    def _line(self, value: MeanProblem, size: int) -> tuple[float, Floats]:
+        """Return a constant, and gains whose sum over members bounds what so many are worth."""
+        terms, n = value.terms, value.n_classifiers
+        if not len(terms.worth):
+            return 0.0, np.zeros(n)
+        unit, fixed = size * terms.whole, np.full(n, FREE, dtype=np.uint8)
+        envelopes = Envelopes(*(np.zeros(terms.columns.shape[1]) for _ in range(4)))
+        if terms.kind >= SIGMOID:
+            find_envelopes(terms, unit, fixed, size, 1.0, envelopes)
+        found = FoundTangents(
+            np.zeros(n), np.zeros(len(terms.worth), dtype=np.int64), np.zeros(len(terms.worth))
+        )
+        parts, whole = np.full(n, size / n), float(terms.worth.sum())
+        bound = better_tangents(terms, Looked(unit, fixed, size, 1, -np.inf), envelopes, parts, found)
+        for near in AIMED_BELOW:
+            if self.budget.stopped:
+                break  # those that were found hold
+            looked = Looked(unit, fixed, size, TANGENT_STEPS, bound - near * whole)
+            bound = better_tangents(terms, looked, envelopes, parts, found)
+        return float(bound - np.sort(found.gains)[n - size :].sum()), found.gains
+
+
+def _suffix_sums(numbers: Floats, most: int) -> Floats:
+    """Return the least sum of so many of the numbers from each place on, ``(most + 1, n + 1)``."""
+    n = len(numbers)
+    sums = np.full((most + 1, n + 1), np.inf)
+    sums[0] = 0.0
+    for start in range(n):
+        ranked = np.sort(numbers[start:])[:most].cumsum()
+        sums[1 : len(ranked) + 1, start] = ranked
+    return sums
+
 
 BOUNDS_END, WALK_ENDS = 0.2, 0.85
 """Parts of the time limit at which proofs of the best values end, and the walk."""
@@ -121,7 +390,6 @@ def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> Prune
 
 
 def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
-    """Prove how good each value can be by itself."""
     highest, proved_by, found = problem.highest(), [], list[Committee]()
     for place, value in enumerate(problem.values):
         part = budget.until((place + 1) / problem.n_values)
@@ -138,7 +406,6 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
 
 
 def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Mask]:
-    """Look for good committees of some sizes, which proves nothing."""
     for most in SIZES_SEARCHED:
         for value in problem.values:
             if budget.stopped or not problem.limits.min_size <= most <= problem.limits.max_size:

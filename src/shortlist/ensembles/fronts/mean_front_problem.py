@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging.mean_problem import MeanProblem
-from shortlist.ensembles.averaging.mean_terms import DIGITS, scale_of
+from shortlist.ensembles.averaging.mean_problem import DIGITS, MeanProblem, scale_of
 from shortlist.ensembles.committees.ballots import Mean
-from shortlist.ensembles.committees.savings import price_paid
+from shortlist.ensembles.committees.facts import price_paid
 from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
     PAID,
@@ -165,6 +164,5 @@ def check_rows_of_losses(n_rows: int) -> None:
 
 
 def _objective(problem: MeanProblem) -> Objective:
-    """Return an objective of values with the scale of its totals."""
     goal = problem.goal
     return Objective(goal.objective.name, goal.objective.sense, scale_of(problem.terms) * goal.denominator)

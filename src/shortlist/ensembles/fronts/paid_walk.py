@@ -19,13 +19,12 @@ from shortlist.arrays import Mask, Points
 from shortlist.ensembles.committees._kernels import cheapest_beginnings
 from shortlist.ensembles.committees.orders import open_rows, set_sums
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, only_best
 from shortlist.ensembles.fronts.front_walk import Committee
-from shortlist.ensembles.fronts.kept_front import only_best
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.errors import SolverError
-from shortlist.pareto.dominance import nondominated_unique
+from shortlist.pareto import nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
@@ -111,7 +110,6 @@ def _by_cost(problem: PaidProblem) -> PaidProblem:
 
 
 def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> Committee:
-    """Return members as a committee with its point."""
     if isinstance(problem, MeanFrontProblem):
         return Committee(mask, 0, problem.point(mask))
     return Committee(mask, threshold, problem.point(mask, threshold))

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_choice
-from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, class_weights
-from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, named_weights
+from shortlist.ensembles.goals.weights import (
+    CLASS_OBJECTIVES,
+    PRUNING_OBJECTIVES,
+    class_weights,
+    named_weights,
+)
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
@@ -67,7 +71,7 @@ def mean_goal(
     objective : str or mapping
         ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
         :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
-        :data:`shortlist.ensembles.goals.class_weights.CLASS_OBJECTIVES`, or weights.
+        :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights.
     votes : SoftVotes
         The rows; the sizes of the classes enter balanced accuracy.
     positive : int, optional

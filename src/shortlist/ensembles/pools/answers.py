@@ -86,7 +86,6 @@ def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
 
 
 def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp]:
-    """Return one classifier's class indices, checked."""
     if isinstance(classifier, Judge):
         return classifier.class_codes(rows).astype(np.intp)
     if hasattr(classifier, "predict_proba"):

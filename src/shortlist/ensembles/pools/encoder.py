@@ -252,7 +252,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
-    """Return columns of numbers with NaN where they are missing."""
     block = np.empty((len(frame), int(chosen.sum())))
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index]

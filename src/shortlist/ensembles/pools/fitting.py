@@ -213,7 +213,6 @@ def own_members(study: Study) -> dict[str, Any]:
 
 
 def _numbered(families: Sequence[str]) -> tuple[str, ...]:
-    """Return ``family-1``, ``family-2`` and so on for each family."""
     seen: dict[str, int] = {}
     names = []
     for family in families:

@@ -160,7 +160,6 @@ def _classes_of(member: Any, where: str) -> Labels:
 
 
 def _is_classifier(member: Any) -> bool:
-    """Whether scikit-learn, or failing that the look of it, says that this is a classifier."""
     try:
         return bool(is_classifier(member))
     except (AttributeError, TypeError):
@@ -168,7 +167,6 @@ def _is_classifier(member: Any) -> bool:
 
 
 def _shown(member: Any) -> str:
-    """Return a value in few words."""
     if isinstance(member, str | int | float | type(None)):
         return repr(member)
     if isinstance(member, type):

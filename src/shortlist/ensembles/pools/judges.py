@@ -107,7 +107,6 @@ class Judge:
         return places, answers, [by_label.get(one, by_text.get(label_text(one))) for one in answers]
 
     def _codes(self, column: "pd.Series[Any]") -> NDArray[np.uint8]:
-        """Return answered classes as indices."""
         places, answers, known = self._codes_of_answers(column)
         codes = np.full(len(answers) + 1, len(self.classes_), dtype=np.uint8)  # the last one: no answer
         for place, (answer, code) in enumerate(zip(answers, known, strict=True)):
@@ -259,7 +258,6 @@ def check_answers(judges: Sequence[Judge], table: Any) -> None:
 
 
 def _differ(answers: NDArray[Any]) -> bool:
-    """Whether not all rows are as the first one, which may have gaps."""
     first = answers[:1]
     same = (answers == first) | (np.isnan(answers) & np.isnan(first))
     return not bool(same.all())

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.diversity import PFC
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
 from shortlist.ensembles.votes.binary_votes import Votes
@@ -83,7 +82,6 @@ def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int,
 
 
 def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str, Any]:
-    """Return the fields of a certificate that prove the bound."""
     if isinstance(bound, int):
         return {"bound": value, "selections": bound}
     return {
@@ -97,7 +95,6 @@ def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str
 
 
 def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
-    """Return a cut with the names of its rows, and of the rivals where there are several."""
     if rows.has_threshold or not rows.n_rows:
         return {"rows": rows.places[list(cut.rows)].tolist(), "multipliers": list(cut.multipliers)}
     forms = list(cut.forms)

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Counts, Mask, VoteMatrix
-from shortlist.ensembles.goals.class_weights import ClassWeights
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally
 
@@ -254,7 +253,6 @@ def _with_forms(
     step: int = 1,
     offset: int = 0,
 ) -> RightRows:
-    """Return rows with a form for each pair of row and rival."""
     rows, rivals = pairs
     places, row_of = np.unique(rows, return_inverse=True)
     codes, labels = votes.codes[rows], votes.labels[rows]

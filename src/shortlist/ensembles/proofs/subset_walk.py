@@ -136,7 +136,6 @@ def walk_subsets(
 
 
 def _limits(limits: SelectionLimits, order: NDArray[np.intp], half: int) -> kernels.WalkLimits:
-    """Return limits as the kernel wants them, classifiers in the order in which they are decided."""
     diversity = limits.diversity
     records = np.zeros(1, dtype=kernels.KEPT)
     kept = records[0]

@@ -25,13 +25,12 @@ from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
-from shortlist.ensembles.protocol.measured import Measured, only_answer
-from shortlist.ensembles.protocol.reached import Reached, what_was_reached
+from shortlist.ensembles.protocol.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
-from shortlist.guarantees.reject_labels import places_of
+from shortlist.guarantees.cells import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Work, silent
 from shortlist.runs.clock import seconds_now
@@ -318,7 +317,6 @@ def evolve_table(
 
 
 def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -> RecordedRows:
-    """Let a record speak of the whole table, of which the estimator knew some rows only."""
     return dataclasses.replace(record, rows=rows, table=table_fingerprint(X, y))
 
 

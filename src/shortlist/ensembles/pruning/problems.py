@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
-from shortlist.ensembles.goals.class_weights import ClassWeights, decision_table
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights, threshold_of
+from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
 from shortlist.ensembles.proofs.certificate import (
     Certificate,
     class_claim,
@@ -28,11 +27,14 @@ from shortlist.ensembles.proofs.certificate import (
 )
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.incumbent import Counting
-from shortlist.ensembles.proofs.programs.plurality_program import plurality_program
-from shortlist.ensembles.proofs.programs.pruning_program import pruning_program
-from shortlist.ensembles.proofs.programs.tight_program import as_votes, tight_program
+from shortlist.ensembles.proofs.pruning_program import (
+    as_votes,
+    plurality_program,
+    pruning_program,
+    tight_program,
+)
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.pruning.engine_settings import SearchEffort
+from shortlist.ensembles.pruning.run import SearchEffort
 from shortlist.ensembles.search.search_starts import rule_selections
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion

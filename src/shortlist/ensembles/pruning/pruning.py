@@ -1,21 +1,98 @@
 """From the name of an objective to a selection."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shortlist._validation import AUTO, as_choice
 from shortlist._words import any_of, did_you_mean
-from shortlist.ensembles.goals.class_weights import CLASS_OBJECTIVES, ClassWeights, weights_of
+from shortlist.arrays import Mask
+from shortlist.ensembles.averaging.mean_pruning import prune_means
+from shortlist.ensembles.committees.evidence import PrunedSelection
+from shortlist.ensembles.goals.mean_goals import LOG_LOSS, MEAN_LOSSES, MeanGoal, mean_goal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights
-from shortlist.ensembles.pruning.engine import prove
+from shortlist.ensembles.goals.weights import (
+    CLASS_OBJECTIVES,
+    PRUNING_OBJECTIVES,
+    ClassWeights,
+    Weights,
+    weights_of,
+)
+from shortlist.ensembles.proofs.incumbent import NONE_FEASIBLE, Incumbent
 from shortlist.ensembles.pruning.evidence import solver_name
-from shortlist.ensembles.pruning.problems import problem_of
+from shortlist.ensembles.pruning.problems import PruningProblem, problem_of
+from shortlist.ensembles.pruning.run import EngineSettings, Run
+from shortlist.ensembles.pruning.vote_steps import VoteSteps
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
-from shortlist.errors import BadInputError
+from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.errors import BadInputError, SolverError
 from shortlist.milp import SOLVERS, Solver, open_solver
+from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
+
+
+def prove(
+    problem: PruningProblem,
+    budget: Budget,
+    *,
+    solver: Solver | None = None,
+    solver_name: str = "",
+    settings: EngineSettings | None = None,
+) -> PrunedSelection:
+    """Look for the best selection and bound what any can be worth, until the two meet or a limit is hit.
+
+    Parameters
+    ----------
+    problem : PruningProblem
+        Of two or of several classes.
+    budget : Budget
+        With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
+        thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then
+        does not depend on the clock, nor on the threads.
+    solver : Solver, optional
+        A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
+        its unit.
+    solver_name : str
+        What that backend is called.
+    settings : EngineSettings, optional
+        How the steps share the time.
+
+    Returns
+    -------
+    PrunedSelection
+        OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are
+        the same integer.
+
+    Raises
+    ------
+    SolverError
+        If a solver contradicts a selection or a bound that is proved.
+    """
+    best = Incumbent(problem)
+    if conflict := problem.limits.conflict():
+        return best.no_selection(Status.INFEASIBLE, limit="", seconds=budget.elapsed, reason=conflict)
+    run = Run(best, budget, settings or EngineSettings(), solver, solver_name)
+    best.offer_simple_selections()
+    steps = VoteSteps(run, problem)
+    for step, part in steps:
+        if run.goes_on(part):
+            step(part)
+    run.take_kept()
+    run.note_end()
+    limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit
+    if best.mask is not None:
+        if run.infeasible:
+            raise SolverError("the solver calls the program infeasible, but a selection keeps every limit.")
+        result = best.selection(limit=limit, seconds=budget.elapsed)
+        return result if solver is not None else steps.certified(result)
+    status = Status.INFEASIBLE if run.infeasible else Status.UNKNOWN
+    reason = f"{NONE_FEASIBLE}, says {run.infeasible_by}" if run.infeasible and run.infeasible_by else ""
+    return best.no_selection(status, limit=limit, seconds=budget.elapsed, reason=reason)
+
 
 ObjectiveName: TypeAlias = str | Mapping[Any, float]
 """``accuracy``, ``balanced-accuracy`` and so on, ``auto`` for accuracy, or weights."""
@@ -85,7 +162,7 @@ def prune_for(
     Returns
     -------
     EnsembleSelection or ClassSelection
-        As of :func:`shortlist.ensembles.pruning.engine.prove`.
+        As of :func:`shortlist.ensembles.pruning.pruning.prove`.
 
     Raises
     ------
@@ -132,9 +209,9 @@ def prune_exactly(
         thread and no other limit the answer is reproducible. Progress is told with value and bound in the
         user's unit. Default no limit.
     solver : str or Solver, default="auto"
-        ``"auto"``: :func:`shortlist.ensembles.pruning.engine.prove` by itself. The name of a backend, or a
+        ``"auto"``: :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a
         backend: that one alone, on the paper's program as it stands, or that of
-        :mod:`shortlist.ensembles.proofs.programs.plurality_program`.
+        :mod:`shortlist.ensembles.proofs.pruning_program`.
 
     Returns
     -------
@@ -159,3 +236,126 @@ def prune_exactly(
         solver=backend,
         solver_name=solver_name(solver),
     )
+
+
+FEW = 10
+"""``auto`` takes one of so many classifiers."""
+
+FEWEST = 5
+"""But not fewer than these, nor more than half of a small pool."""
+
+WHY_FEW = "the log loss of a tenth of the pool did best on other tables"
+
+
+def prune_soft(
+    votes: SoftVotes,
+    objective: ObjectiveName,
+    limits: SelectionLimits,
+    budget: Budget | None = None,
+    *,
+    positive: int | None = None,
+    max_copies: int = 1,
+) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
+    """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
+
+    Parameters
+    ----------
+    votes : SoftVotes
+        Validation rows.
+    objective : str or mapping
+        As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
+        loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.
+    limits : SelectionLimits
+        Size and cost; a member that is taken twice counts twice.
+    budget : Budget, optional
+        For all of it; default no limit.
+    positive : int, optional
+        With two classes the index of the positive one.
+    max_copies : int, default=1
+        How often a classifier may be taken, which weighs it so. The selection is then of so many copies of
+        the pool, one after the other, the first ones first; proof and certificate are of that pool.
+
+    Raises
+    ------
+    BadInputError
+        If the objective cannot be used.
+    """
+    budget = budget or Budget()
+    if asks_for_choice(objective):
+        limits = few_members(limits, votes.n_classifiers)
+    goal = soft_goal(votes, objective, positive=positive)
+    result = prune_means(votes.repeated(max_copies), goal, limits, budget)
+    return _first_copies_first(result, max_copies), goal, limits
+
+
+def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
+    """Return how often each classifier is taken, from a selection of copies of the pool."""
+    return np.asarray(mask.reshape(max_copies, -1).sum(axis=0), dtype=np.int64)
+
+
+def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
+    """Exchange copies, which are equal, for those that come first."""
+    if max_copies == 1:
+        return result
+    mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
+    certificate = result.certificate
+    if certificate is not None:
+        certificate = certificate | {"members": np.flatnonzero(mask).tolist()}
+    return dataclasses.replace(result, mask=mask, certificate=certificate)
+
+
+def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
+    """Return limits for a tenth of a pool, at least five members, of a small pool half, within those given.
+
+    The mean of few members that are best together is worse on new rows than that of some more, as the study
+    of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
+    cheapest, half of those are the least number, so that there is something to choose.
+
+    Examples
+    --------
+    >>> from shortlist.ensembles.goals.selection_limits import selection_limits
+    >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
+    [1, 2, 5, 5, 10]
+    """
+    if limits.conflict():
+        return limits
+    few = max(-(-n_classifiers // FEW), min(FEWEST, -(-n_classifiers // 2)))
+    most = max(limits.min_size, min(few, limits.max_size))
+    least = most
+    if limits.costs is not None:
+        affordable = int((np.cumsum(np.sort(limits.costs)) <= limits.budget).sum())
+        least = max(limits.min_size, min(most, affordable // 2), 1)
+    return dataclasses.replace(limits, min_size=min(least, most), max_size=most)
+
+
+def soft_goal(votes: SoftVotes, objective: ObjectiveName, *, positive: int | None = None) -> MeanGoal:
+    """Return the goal of an objective, which with ``auto`` is the log loss and decides by the metric.
+
+    Raises
+    ------
+    BadInputError
+        If the objective cannot be used.
+    """
+    if not asks_for_choice(objective):
+        return mean_goal(objective, votes, positive=positive)
+    metric = mean_goal(soft_metric(objective), votes, positive=positive)
+    return dataclasses.replace(mean_goal(LOG_LOSS, votes), gains=metric.gains)
+
+
+def asks_for_choice(objective: ObjectiveName) -> bool:
+    """Whether an objective is ``auto``, or ends so."""
+    return isinstance(objective, str) and (objective == AUTO or objective.endswith(f"+{AUTO}"))
+
+
+def soft_metric(objective: ObjectiveName) -> ObjectiveName:
+    """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
+
+    Examples
+    --------
+    >>> soft_metric("balanced-accuracy+slope-8"), soft_metric("log-loss")
+    ('balanced-accuracy', 'accuracy')
+    """
+    if isinstance(objective, Mapping):
+        return objective
+    first = objective.replace("_", "-").partition("+")[0]
+    return "accuracy" if first == AUTO or first in MEAN_LOSSES else first

@@ -9,7 +9,7 @@ a large gap only when no more cuts are found.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +18,68 @@ from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut
-from shortlist.ensembles.proofs.programs.repeated_solves import limit_of, solutions_until_kept
+from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
-from shortlist.milp import Program
-from shortlist.milp.session import Session
+from shortlist.milp import Limits, Program, Session
+from shortlist.milp.solution import Solution
+from shortlist.milp.watch import OnBound
 from shortlist.results.proof import Status
 from shortlist.runs.budget import Budget
+
+
+def solutions_until_kept(
+    program: Program,
+    n_classifiers: int,
+    opened: Callable[[Program], Session],
+    budget: Budget,
+    *,
+    absolute_gap: float,
+    on_bound: OnBound,
+    least_seconds: float = 0.0,
+) -> Iterator[Solution]:
+    """Yield what a solver answers, each time without the selection that it proposed before.
+
+    Solvers keep rows with fractions up to a tolerance only, so that a proposal may miss a limit on cost or
+    diversity. Whoever asks stops at a proposal that keeps them all. The last answer is the first one
+    without a proposal, and there is none at all where fewer than `least_seconds` are left.
+
+    Parameters
+    ----------
+    program : Program
+        Its first columns are the classifiers.
+    n_classifiers : int
+        How many these are.
+    opened : callable
+        Loads a program into a solver, with what is known already.
+    budget : Budget
+        The limits of every solve.
+    absolute_gap : float
+        Costs that differ by no more are equal.
+    on_bound : callable
+        Receives cost and bound as they get better.
+    least_seconds : float
+        With less time than this no solve is begun.
+    """
+    while not budget.stopped and budget.left >= least_seconds:
+        solution = opened(program).solve(
+            Limits(budget.left, budget.nodes, absolute_gap=absolute_gap),
+            on_bound=on_bound,
+            cancellation=budget.cancellation,
+        )
+        yield solution
+        if solution.values is None:
+            return
+        program = without_selection(program, np.asarray(solution.values[:n_classifiers] > 0.5))
+
+
+def limit_of(solution: Solution, budget: Budget) -> str:
+    """Return what ended a solve, in the user's terms."""
+    words = {"seconds": budget.time_text, "size": "what the solver can tell apart"}
+    return words.get(solution.limit, solution.limit)
+
 
 CUTS, WALK, CP_SAT = "cuts", "a walk over all selections", "CP-SAT"
 """Whose a bound is."""

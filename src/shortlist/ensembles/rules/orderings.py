@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_seed
 from shortlist._words import all_of
 from shortlist.arrays import Counts, Mask
-from shortlist.ensembles.rules import _accuracy_kernels, _kernels, _weight_kernels
+from shortlist.ensembles.rules import _kernels
 from shortlist.ensembles.rules.kappa_orders import (
     common_counts,
     kappa_order,
@@ -147,7 +147,7 @@ def _reduced_error(votes: ClassVotes, _stop: str) -> Ordering:
     order, right = _empty(votes)
     climb = _kernels.Climb(single_right(votes), no_votes(votes), order.copy(), _all(votes))
     listed = np.arange(len(votes.labels))
-    _accuracy_kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
+    _kernels.climb_by_accuracy(_kernels.coded_rows(votes), climb, listed, order, right)
     return Ordering(order, right, right / votes.n_samples, int(right.argmax()) + 1)
 
 
@@ -159,7 +159,7 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
         scaled = right.copy()
         alone = single_right(votes)
         order[0] = alone.argmax()
-        _weight_kernels.climb_by_weights(
+        _kernels.climb_by_weights(
             rule,
             _kernels.coded_rows(votes),
             _kernels.Climb(alone, no_votes(votes), np.zeros(len(order), dtype=np.int64), _all(votes)),
@@ -170,7 +170,7 @@ def _weighted(rule: int) -> Callable[[ClassVotes, str], Ordering]:
             right,
         )
         fitness = scaled.astype(np.float64)
-        if rule == _weight_kernels.UNCERTAINTY:
+        if rule == _kernels.UNCERTAINTY:
             fitness /= np.maximum(np.arange(len(order)), 1)  # shares of the members, not their number
         fitness[0] = np.nan
         by_fitness = stop == "fitness" and len(order) > 1
@@ -267,7 +267,7 @@ def _drep(votes: ClassVotes, rho: Fraction) -> Ordering:
         n_diverse = -int(-rho * len(candidates) // 1)
         diverse = np.zeros_like(left)
         diverse[candidates[np.argsort(similarity[candidates], kind="stable")[:n_diverse]]] = True
-        sure = _accuracy_kernels.score_additions(_kernels.coded_rows(votes), tally, rows, len(rows), gains)
+        sure = _kernels.score_additions(_kernels.coded_rows(votes), tally, rows, len(rows), gains)
         pick = _kernels.best_left(gains, diverse, alone)
         if sure + gains[pick] <= right[-1]:
             break
@@ -300,9 +300,9 @@ RULES: dict[str, Callable[[ClassVotes, str], Ordering]] = {
     "best-single": _best_single,
     "random": lambda votes, _stop: order_classifiers(votes, "random"),
     "reduced-error": _reduced_error,
-    "complementariness": _weighted(_weight_kernels.COMPLEMENTARINESS),
-    "concurrency": _weighted(_weight_kernels.CONCURRENCY),
-    "uwa": _weighted(_weight_kernels.UNCERTAINTY),
+    "complementariness": _weighted(_kernels.COMPLEMENTARINESS),
+    "concurrency": _weighted(_kernels.CONCURRENCY),
+    "uwa": _weighted(_kernels.UNCERTAINTY),
     "orientation": _orientation,
     "margin-distance": lambda votes, stop: order_classifiers(votes, "margin-distance", stop=stop),
     "drep": lambda votes, _stop: order_classifiers(votes, "drep"),

@@ -5,11 +5,7 @@ import numpy as np
 from shortlist._jit import kernel
 from shortlist._random import draw_below
 from shortlist.arrays import Bytes, Whole
-from shortlist.ensembles.search._limit_kernels import adapt_penalty, count_limits, missed_after, priced
-from shortlist.ensembles.search._plurality_kernels import (
-    count_classes,
-    rate_classes,
-)
+from shortlist.ensembles.rules._kernels import lead
 from shortlist.ensembles.search._search_arrays import (
     NONE,
     WORST,
@@ -18,11 +14,246 @@ from shortlist.ensembles.search._search_arrays import (
     SearchRows,
     SearchWalk,
 )
-from shortlist.ensembles.search._threshold_kernels import (
-    count_votes,
-    rate_totals,
-    set_threshold,
-)
+
+
+@kernel("void(int64, int64, SearchRows, SearchWalk)")
+def count_classes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
+    """Change tallies, leads and the total with k, which joins (1) or leaves (−1)."""
+    column, labels, gains = rows.columns[k], rows.labels, rows.gains
+    tally, leads, here = walk.tally, walk.leads, walk.here[0]
+    for i in range(len(labels)):
+        label = np.int64(labels[i])
+        code = np.int64(column[i])
+        before = leads[i]
+        tally[i, code] += change
+        if code == label:
+            after = before + change
+        else:
+            slack = np.int64(tally[i, label]) - tally[i, code]
+            if code < label:
+                slack -= 1
+            if change > 0:
+                after = min(before, slack)
+            elif slack - 1 > before:
+                after = before
+            else:
+                after = lead(tally, i, label)
+        leads[i] = after
+        if before < 0 <= after:
+            here.total += gains[i]
+        elif after < 0 <= before:
+            here.total -= gains[i]
+
+
+@kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
+def rate_classes(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
+    """Rate the addition, or the removal, of classifiers: the total after it.
+
+    What a row adds is noted first for those who join, and who leave, by the class of their vote.
+    """
+    codes, labels, gains, tally, leads = rows.votes, rows.labels, rows.gains, walk.tally, walk.leads
+    member, effects, changes = walk.member, room.near, room.ratings[4]
+    n_classes = tally.shape[1]
+    changes[start:stop] = 0
+    for i in range(len(labels)):
+        ahead = leads[i]
+        if ahead > 0 or ahead < -1:
+            continue
+        label = np.int64(labels[i])
+        gain = gains[i]
+        n_ahead = 0  # rivals that win as it is
+        for c in range(n_classes):
+            effects[0, c] = 0
+            effects[1, c] = 0
+            if c != label:
+                slack = np.int64(tally[i, label]) - tally[i, c]
+                if c < label:
+                    slack -= 1
+                if slack < 0:
+                    n_ahead += 1
+                    effects[1, c] = gain
+                elif slack == 0 and ahead == 0:
+                    effects[0, c] = -gain
+        if ahead == 0:
+            effects[1, label] = -gain
+        else:
+            effects[0, label] = gain
+            if n_ahead > 1:
+                for c in range(n_classes):
+                    effects[1, c] = 0
+        for k in range(start, stop):
+            changes[k] += effects[member[k], codes[i, k]]
+    for k in range(start, stop):
+        place = 2 if member[k] else 0
+        room.ratings[2 - place, k] = WORST
+        room.ratings[place, k] = walk.here[0].total + changes[k]
+        room.ratings[place + 1, k] = 0
+
+
+WINDOW = 2
+"""How far a move's threshold may lie from the current one; the current one is always the best of all."""
+
+
+@kernel("void(int64, int64, SearchRows, SearchWalk)")
+def count_votes(k: Whole, change: Whole, rows: SearchRows, walk: SearchWalk) -> None:
+    """Change tallies and weights with classifier k, which joins (1) or leaves (−1)."""
+    column, gains, tally, levels = rows.columns[k], rows.gains, walk.tally[0], walk.levels
+    small = np.int32(change)
+    for i in range(len(gains)):
+        if column[i]:
+            t = tally[i]
+            gain = gains[i]
+            sign = 0
+            if gain < 0:
+                sign = 1
+                gain = -gain
+            levels[sign, t] -= gain
+            levels[sign, t + small] += gain
+            tally[i] = t + small
+
+
+@kernel("void(SearchWalk)")
+def set_threshold(walk: SearchWalk) -> None:
+    """Give the current selection its best threshold, of equal ones the nearest to half the members."""
+    levels, here = walk.levels, walk.here[0]
+    size = here.n_members
+    above: Whole = np.int64(0)
+    best: Whole = np.int64(WORST)
+    best_at: Whole = np.int64(0)
+    for threshold in range(size, -1, -1):
+        if threshold < size:
+            above += levels[0, threshold + 1] - levels[1, threshold + 1]
+        nearer = abs(2 * threshold - size) <= abs(2 * best_at - size)
+        if above > best or (above == best and nearer):
+            best = above
+            best_at = np.int64(threshold)
+    here.threshold = best_at
+    here.total = best
+
+
+@kernel("void(int64, int64, SearchRows, SearchWalk, SearchRoom)")
+def rate_totals(start: Whole, stop: Whole, rows: SearchRows, walk: SearchWalk, room: SearchRoom) -> None:
+    """Rate the addition (rows 0, 1) and the removal (rows 2, 3) of classifiers: best total, threshold.
+
+    The gains of the rows that a classifier votes positive on are summed by tally first.
+    """
+    votes, gains, tally, levels = rows.votes, rows.gains, walk.tally[0], walk.levels
+    size, threshold = walk.here[0].n_members, walk.here[0].threshold
+    near, ratings = room.near, room.ratings
+    low = max(0, threshold - WINDOW)
+    high = min(size + 1, threshold + WINDOW)
+    n_levels = high - low + 2
+    for b in range(n_levels):
+        near[b, start:stop] = 0
+    for i in range(len(gains)):
+        b = tally[i] - low
+        if 0 <= b < n_levels:
+            gain = gains[i]
+            sums = near[b, start:stop]
+            row = votes[i, start:stop]
+            for k in range(len(sums)):
+                sums[k] += gain & -np.int64(row[k])
+    above: Whole = np.int64(0)
+    for t in range(low + 1, size + 1):
+        above += levels[0, t] - levels[1, t]
+    for k in range(start, stop):
+        ratings[0, k] = WORST
+        ratings[2, k] = WORST
+    for level in range(low, high + 1):
+        if level > low and level <= size:
+            above -= levels[0, level] - levels[1, level]
+        for k in range(start, stop):
+            total = above + near[level - low, k]
+            if total > ratings[0, k] or (
+                total == ratings[0, k] and abs(2 * level - size) < abs(2 * ratings[1, k] - size)
+            ):
+                ratings[0, k] = total
+                ratings[1, k] = level
+            if level < size:
+                total = above - near[level - low + 1, k]
+                if total > ratings[2, k] or (
+                    total == ratings[2, k] and abs(2 * level - size) < abs(2 * ratings[3, k] - size)
+                ):
+                    ratings[2, k] = total
+                    ratings[3, k] = level
+
+
+@kernel("int64(int64, SearchLimits, SearchWalk)")
+def missed_after(k: Whole, limits: SearchLimits, walk: SearchWalk) -> Whole:
+    """Return by how much cost and diversity limits are missed after flipping k (NONE: now).
+
+    0 iff they are kept.
+    """
+    options, costs, credit = limits.options[0], limits.costs, limits.credit
+    member, sums, here = walk.member, walk.sums, walk.here[0]
+    change: Whole = np.int64(0)
+    if k != NONE:
+        change = np.int64(-1 if member[k] else 1)
+    missed: Whole = np.int64(0)
+    if options.has_costs:
+        cost = here.cost
+        if k != NONE:
+            cost += change * costs[k]
+        if cost > options.budget:
+            missed += (cost - options.budget) // options.cost_unit + 1
+    size = here.n_members + change
+    if options.has_credit and size > 1:
+        pairs = here.credit
+        if k != NONE:
+            pairs += change * sums[k]
+        least = options.mean_credit * (size * (size - 1) // 2) - options.slack
+        if pairs < least:
+            missed += (least - pairs) // (size * 1000000) + 1
+        if options.each_credit > 0:
+            least = options.each_credit * (size - 1) - options.slack
+            for m in range(len(sums)):
+                if m != k and member[m]:
+                    have = sums[m]
+                    if k != NONE:
+                        have += change * credit[k, m]
+                    if have < least:
+                        missed += (least - have) // 1000000 + 1
+            if change > 0 and sums[k] < least:
+                missed += (least - sums[k]) // 1000000 + 1
+    return missed
+
+
+@kernel("int64(int64, int64, SearchWalk)")
+def priced(score: Whole, missed: Whole, walk: SearchWalk) -> Whole:
+    """Return a score less the price of missing limits by so much."""
+    price: Whole = np.int64(0)
+    if missed > 0:
+        price = min(walk.here[0].penalty, np.int64(2**60) // missed) * missed
+    return score - price
+
+
+@kernel("void(SearchWalk)")
+def adapt_penalty(walk: SearchWalk) -> None:
+    """Raise the price after some steps outside the limits, and lower it after more within."""
+    here = walk.here[0]
+    if here.missed > 0:
+        here.streak = max(here.streak, 0) + 1
+    else:
+        here.streak = min(here.streak, 0) - 1
+    if here.streak == 4:
+        here.penalty = min(2 * here.penalty, np.int64(2**58))
+        here.streak = 0
+    elif here.streak == -8:
+        here.penalty = max(here.penalty // 2, 1)
+        here.streak = 0
+
+
+@kernel("void(int64, int64, SearchLimits, SearchWalk)")
+def count_limits(k: Whole, change: Whole, limits: SearchLimits, walk: SearchWalk) -> None:
+    """Change size, cost and failure credit with classifier k, which joins (1) or leaves (−1)."""
+    here, sums = walk.here[0], walk.sums
+    here.n_members += change
+    if limits.options[0].has_costs:
+        here.cost += change * limits.costs[k]
+    if limits.options[0].has_credit:
+        here.credit += change * sums[k]
+        for m in range(len(sums)):
+            sums[m] += change * limits.credit[k, m]
 
 
 @kernel("void(int64, SearchRows, SearchLimits, SearchWalk)")

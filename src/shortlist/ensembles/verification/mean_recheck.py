@@ -6,16 +6,43 @@ from typing import Any
 import numpy as np
 
 from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
-from shortlist.ensembles.averaging.mean_certificate import plain_mean_problem
+from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import PrunedSelection, certified_by
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
-from shortlist.ensembles.pruning.soft_pruning import soft_goal
-from shortlist.ensembles.verification.problem_check import other_problem
+from shortlist.ensembles.proofs.certificate import Certificate
+from shortlist.ensembles.pruning.pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
+
+
+def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
+    """Say which fields of a certificate are about something else; a proof of that proves nothing.
+
+    Parameters
+    ----------
+    certificate : dict
+        Of the model, from a file, so that any field may be missing or of any type.
+    meant : dict
+        The fields that the model's options mean, by name.
+    """
+    return [
+        f"the certificate is about other {field} than the model's options mean"
+        for field, what in meant.items()
+        if not _is_as_meant(certificate.get(field), what)
+    ]
+
+
+def _is_as_meant(found: Any, meant: Any) -> bool:
+    """Whether a field is as meant; budgets from the sum of all costs on are one limit."""
+    if isinstance(found, dict) and isinstance(meant, dict) and "costs" in meant:
+        all_cost, budget = sum(meant["costs"]), found.get("budget")
+        if type(budget) is int and min(budget, meant["budget"]) >= all_cost:
+            found, meant = found | {"budget": all_cost}, meant | {"budget": all_cost}
+    return bool(found == meant)
+
 
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""

@@ -17,18 +17,21 @@ from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.committees.probability_sources import fit_probabilities
 from shortlist.ensembles.estimators.base import SOFT
-from shortlist.ensembles.goals.class_weights import class_weights, weights_of
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import Weights, class_weights, weights_of
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.verification.mean_recheck import PRUNED_ON, other_probabilities, recheck_means
-from shortlist.ensembles.verification.problem_check import other_problem
+from shortlist.ensembles.verification.mean_recheck import (
+    PRUNED_ON,
+    other_probabilities,
+    other_problem,
+    recheck_means,
+)
 from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows

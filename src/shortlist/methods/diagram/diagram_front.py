@@ -257,7 +257,6 @@ def _problem(diagram: Diagram, costs: Points, offsets: NDArray[np.int64] | None)
 
 
 def _check(problem: _Problem, objectives: Sequence[Objective], names: Sequence[str]) -> None:
-    """Compare the number of objectives and names with the costs."""
     if len(objectives) != len(problem.costs):
         raise BadInputError(
             "objectives", f"must be {len(problem.costs)}, one per row of costs", len(objectives)

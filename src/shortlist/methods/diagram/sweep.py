@@ -139,7 +139,6 @@ class Pass:
         budget.report(Progress("joining sets of vectors", n_joins, n_joins))
 
     def _release(self, place: int) -> None:
-        """Note that no join needs the set of `place` any more."""
         if not self._keep:
             self._bytes -= self._sets.pop(place).nbytes
         elif place >= int(self._plan.joins[self._boundaries[-1]]):
@@ -223,7 +222,6 @@ class Pass:
                 self._sets[place] = self._joined(place, self._allowed.get(place, self._exact))
 
     def _made(self, place: int, most_error: NDArray[np.int64]) -> Keys:
-        """Join the two sets of `place`, trimming up to `most_error`, and further where limits demand it."""
         plan = self._plan
         inherited = np.maximum(
             self.errors.get(int(plan.sources[plan.low[place]]), self._exact),

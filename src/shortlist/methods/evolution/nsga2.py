@@ -116,7 +116,6 @@ def _algorithm(
     crossover: float,
     seed: int,
 ) -> Any:
-    """Return pymoo's algorithm, ready to be asked for children."""
     algorithm = NSGA2(
         pop_size=settings.population_size,
         sampling=population.astype(bool),

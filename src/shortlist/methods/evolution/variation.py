@@ -15,7 +15,7 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.presolve import Presolved, presolve_in_time
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.methods.evolution import _kernels as kernels
-from shortlist.pareto.dominance import nondominated
+from shortlist.pareto import nondominated
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind

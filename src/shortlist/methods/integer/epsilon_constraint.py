@@ -10,7 +10,7 @@ from shortlist.methods.integer.bounded_solves import BoundedSolves
 from shortlist.methods.integer.integer_objectives import UNLIMITED
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
-from shortlist.pareto.dominance import nondominated
+from shortlist.pareto import nondominated
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget

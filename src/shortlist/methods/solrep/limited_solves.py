@@ -1,16 +1,30 @@
 """Bounded solves that may stop early: each answer says what is proved of it, and what bound is left."""
 
+import hashlib
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.bounded_solves import N_ATTEMPTS, BoundedSolves
-from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
+from shortlist.methods.integer.integer_objectives import (
+    UNLIMITED,
+    IntegerObjectives,
+    Vector,
+    integer_objectives,
+)
+from shortlist.methods.integer.reduced_program import ReducedProgram
+from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Limits
-from shortlist.results.proof import Status
+from shortlist.pareto import nondominated
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind, Status, relative_gap
+from shortlist.runs import Finished, Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +134,190 @@ class LimitedSolves(BoundedSolves):
         if solution.status is Status.INFEASIBLE:
             return False
         return None if solution.values is None else True
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """One finished step of a search: its key, what came out, and how many programs it took."""
+
+    key: str
+    outcome: Outcome
+    n_programs: int
+
+
+def known_records(study: Study, program: Program, settings: Mapping[str, Any]) -> dict[str, Record]:
+    """Bind a study to a program and the settings of its search, and return the records that it has.
+
+    Raises
+    ------
+    BadInputError
+        If the study belongs to another program or other settings.
+    """
+    if not study.keeps:
+        return {}
+    study.bind({"the program": program_fingerprint(program), **settings})
+    return {key: _as_record(key, result) for key, result in study.results().items()}
+
+
+def finished(record: Record, seconds: float = 0.0) -> Finished:
+    """Return a record as a study keeps it."""
+    return Finished(record.key, _as_dict(record), seconds)
+
+
+def program_fingerprint(program: Program) -> str:
+    """Return a SHA-256 of everything that decides a program's answers."""
+    digest = hashlib.sha256()
+    rows = program.rows
+    arrays: list[NDArray[Any]] = [
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int64),
+        rows.data,
+        program.row_lower,
+        program.row_upper,
+        program.column_lower,
+        program.column_upper,
+        program.integer,
+    ]
+    for linear in program.objectives:
+        digest.update(repr((linear.objective, float(linear.offset))).encode())
+        arrays.append(linear.costs)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _as_dict(record: Record) -> dict[str, Any]:
+    """Return a record as JSON would have it; a column of 0 and 1 takes a quarter of a character."""
+    outcome = record.outcome
+    columns: Any = None
+    if outcome.columns is not None:
+        binary = bool(np.isin(outcome.columns, (0, 1)).all())
+        packed = np.packbits(outcome.columns.astype(np.uint8)).tobytes().hex() if binary else ""
+        columns = [len(outcome.columns), packed] if binary else outcome.columns.tolist()
+    return {
+        "status": str(outcome.status),
+        "vector": None if outcome.vector is None else outcome.vector.tolist(),
+        "bound": outcome.bound,
+        "value": outcome.value,
+        "columns": columns,
+        "programs": record.n_programs,
+        "checked": outcome.checked,
+    }
+
+
+def _as_record(key: str, line: Mapping[str, Any]) -> Record:
+    """Undo :func:`_as_dict`."""
+    columns = line["columns"]
+    if columns is not None and len(columns) == 2 and isinstance(columns[1], str):
+        bits = np.frombuffer(bytes.fromhex(columns[1]), dtype=np.uint8)
+        columns = np.unpackbits(bits, count=columns[0])
+    vector: Vector | None = None if line["vector"] is None else np.array(line["vector"], dtype=np.int64)
+    outcome = Outcome(
+        Status(line["status"]),
+        vector,
+        line["bound"],
+        None if columns is None else np.array(columns, dtype=np.int64),
+        line["value"],
+        line.get("checked", False),
+    )
+    return Record(key, outcome, line["programs"])
+
+
+def answers_front(
+    program: Program,
+    reduced: ReducedProgram,
+    records: Mapping[str, Record],
+    proof: Proof,
+    *,
+    candidates: Sequence[str] | None,
+    seconds: float,
+    extras: Mapping[str, Any],
+) -> Front:
+    """Return the non-dominated answers among `records`.
+
+    `proof` says what holds if every answer is optimal. `extras` gets `gaps`, per point of the front, and
+    `n_unproved`.
+
+    Raises
+    ------
+    SolverError
+        If an answer does not satisfy the original program, has other objectives there, or was proved
+        non-dominated although another one dominates it.
+    """
+    integers = integer_objectives(reduced.program)
+    best: dict[tuple[int, ...], tuple[float, NDArray[np.int64]]] = {}
+    for key, record in records.items():
+        outcome = record.outcome
+        if outcome.vector is None or outcome.columns is None or key.startswith("least "):
+            continue
+        gap = _gap(key, records)
+        vector = tuple(outcome.vector.tolist())
+        if vector not in best or gap < best[vector][0]:
+            best[vector] = gap, outcome.columns
+    vectors: Points = np.array(list(best), dtype=np.int64).reshape(-1, len(integers))
+    gaps = np.array([gap for gap, _ in best.values()], dtype=np.float64)
+    kept = nondominated(vectors)
+    if (gaps[~kept] == 0).any():
+        raise SolverError("the solver proved a point that another one dominates. Use another solver or seed.")
+    n_columns = int(reduced.program.integer.sum())
+    columns = np.array([columns for _, columns in best.values()], dtype=np.int64).reshape(
+        len(best), n_columns
+    )
+    decisions = reduced.restore(columns[kept])
+    points = integers.points(vectors[kept])
+    _check(program, decisions, points)
+    names = _names(program, candidates)
+    n_unproved = int((gaps[kept] > 0).sum())
+    if n_unproved:
+        proof = Proof(
+            ProofKind.APPROXIMATE, missing=proof.missing, n_unresolved=proof.n_unresolved, limit=proof.limit
+        )
+    by_point = dict(zip(map(tuple, points.tolist()), gaps[kept].tolist(), strict=True))
+    order = np.lexsort(points.T[::-1])
+    facts = {
+        **extras,
+        "n_unproved": n_unproved,
+        "gaps": [by_point[tuple(point)] for point in points[order].tolist()],
+    }
+    return Front.from_points(
+        integers.objectives, points, decisions, names, proof, method="solrep", seconds=seconds, extras=facts
+    )
+
+
+def _gap(key: str, records: Mapping[str, Record]) -> float:
+    """Return the relative gap of an answer's program; of an anchor, the larger one of its two programs."""
+    outcomes = [records[key].outcome]
+    if key.startswith("anchor "):
+        outcomes.append(records["least " + key.removeprefix("anchor ")].outcome)
+    return max(
+        0.0 if outcome.status is Status.OPTIMAL else relative_gap(outcome.value, outcome.bound) or 1e-12
+        for outcome in outcomes
+    )
+
+
+def _check(program: Program, decisions: NDArray[np.int64], points: Points) -> None:
+    if not program.integer.all():
+        return  # the session has checked the continuous columns; objectives have none
+    integers: IntegerObjectives = integer_objectives(program)
+    for decision, point in zip(decisions, points, strict=True):
+        columns = decision.astype(np.float64)
+        rows = program.rows @ columns
+        slack = np.where(program.integral_rows(), 0.0, 1e-6 * (1 + abs(program.rows) @ np.abs(columns)))
+        within = (rows >= program.row_lower - slack) & (rows <= program.row_upper + slack)
+        bounded = (columns >= program.column_lower) & (columns <= program.column_upper)
+        same = (integers.points([integers.vector(columns)])[0] == point).all()
+        if not within.all() or not bounded.all() or not same:
+            raise SolverError(
+                "an answer does not satisfy the original program. Check that every solution satisfies the "
+                "clauses."
+            )
+
+
+def _names(program: Program, candidates: Sequence[str] | None) -> tuple[str, ...]:
+    columns = np.flatnonzero(program.integer)
+    names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
+    if len(names) != len(columns):
+        raise BadInputError(
+            "candidates", f"must name the {len(columns)} integer columns", f"{len(names)} names"
+        )
+    return names

@@ -18,10 +18,13 @@ from shortlist.methods.integer.integer_objectives import (
     Vector,
     integer_objectives,
 )
-from shortlist.methods.solrep.anchor_points import SolveSetting, best_start, remembered_vectors
-from shortlist.methods.solrep.limited_solves import Outcome
-from shortlist.methods.solrep.reference_points import neighbour_order
-from shortlist.methods.solrep.solve_records import Record, finished
+from shortlist.methods.solrep.limited_solves import Outcome, Record, finished
+from shortlist.methods.solrep.reference_points import (
+    SolveSetting,
+    best_start,
+    neighbour_order,
+    remembered_vectors,
+)
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
 from shortlist.milp.program import Program
 from shortlist.milp.session import open_solver
@@ -155,7 +158,6 @@ def solve_reference_points(
 
 
 def _solved(_key: str, result: tuple[dict[str, Record], str]) -> list[Finished]:
-    """Return the records of a chunk as a study keeps them; those that are in it already stay."""
     return [finished(record) for record in result[0].values()]
 
 
@@ -167,7 +169,6 @@ def _offset(tell: Tell, start: int, done: int) -> None:
 def _solve_chunk(
     setting: SolveSetting, chunk: _Chunk, tell: Tell | None = None
 ) -> tuple[dict[str, Record], str]:
-    """Solve for reference points one after the other; return their records, and the limit that was hit."""
     solves = setting.open()
     known = remembered_vectors(solves, chunk.anchors)
     corners = np.array(known)

@@ -18,20 +18,20 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
-from shortlist.methods.solrep.anchor_points import (
+from shortlist.methods.solrep.jump_limits import JumpLimits
+from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front, known_records
+from shortlist.methods.solrep.reference_points import (
     STAGE,
     SolveSetting,
     anchor_keys,
     distinct_anchors,
     find_anchors,
+    hit_and_run,
     is_ideal,
+    plane_dimension,
+    plane_scales,
 )
-from shortlist.methods.solrep.checked_answers import answers_front
-from shortlist.methods.solrep.jump_limits import JumpLimits
-from shortlist.methods.solrep.limited_solves import Outcome
-from shortlist.methods.solrep.reference_points import hit_and_run, plane_dimension, plane_scales
 from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
-from shortlist.methods.solrep.solve_records import Record, known_records
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
@@ -305,12 +305,10 @@ def solrep(
 
 
 def _n_answered(records: Mapping[str, Record]) -> int:
-    """Count the reference points whose program has ended."""
     return sum(key.startswith("point ") for key in records)
 
 
 def _is_infeasible(records: Mapping[str, Record], integers: IntegerObjectives) -> bool:
-    """Whether the program was proved to have no solution at all."""
     first = records.get(anchor_keys(integers)[0])
     return first is not None and first.outcome.status is Status.INFEASIBLE
 
@@ -348,7 +346,6 @@ def _proof(
 
 
 def _tell(report: Report, total: int, done: int) -> None:
-    """Report how many reference points are done."""
     report(Progress(STAGE, done, total))
 
 

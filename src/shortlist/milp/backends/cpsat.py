@@ -14,10 +14,10 @@ from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, decimal_steps
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession, Engine
-from shortlist.milp.implied_bounds import implied_bounds
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
 from shortlist.milp.watch import Post
+from shortlist.milp.whole_rows import implied_bounds
 from shortlist.results.proof import Status
 
 
@@ -78,12 +78,13 @@ class CpSat:
     handles_continuous = False
     tolerance = 0.0
 
-    def __init__(self, *, bound_tree: bool = False) -> None:
+    def __init__(self, *, bound_tree: bool = False, short_programs: bool = False) -> None:
         """Solve; with `bound_tree`, prove by a best-first tree on the objective's bound.
 
-        A second thread at most looks for solutions then.
+        A second thread at most looks for solutions then. With `short_programs`, the first kind of search has
+        the thread for itself: on some hundred columns it is through before the others have begun.
         """
-        self._bound_tree = bound_tree
+        self._bound_tree, self._takes_turns = bound_tree, not short_programs
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
@@ -99,7 +100,9 @@ class CpSat:
         _check_integer(program)
         return CheckedSession(
             program,
-            lambda clean, costs: _CpSatEngine(clean, costs, seed, threads, self._bound_tree),
+            lambda clean, costs: _CpSatEngine(
+                clean, costs, seed, threads, self._bound_tree, takes_turns=self._takes_turns
+            ),
             tolerance=self.tolerance,
             seed=seed,
             threads=threads,
@@ -131,12 +134,20 @@ class _CpSatEngine:
     """One program as a CP-SAT model; constraint i is row i, written as a clause where it is one."""
 
     def __init__(
-        self, program: Program, costs: Costs, seed: int, threads: int, bound_tree: bool = False
+        self,
+        program: Program,
+        costs: Costs,
+        seed: int,
+        threads: int,
+        bound_tree: bool = False,
+        *,
+        takes_turns: bool = True,
     ) -> None:
         names = ("row_lower", "row_upper", "column_lower", "column_upper")
         self._program = replace(program, **{name: getattr(program, name).copy() for name in names})
         self._rows = _scaled_rows(program)
         self._seed, self._threads, self._bound_tree = seed, threads, bound_tree
+        self._takes_turns = takes_turns
         self._cutoff = math.inf
         self._start_cost = HIGHEST
         self._wrapper = sat.SolveWrapper()
@@ -244,7 +255,7 @@ class _CpSatEngine:
         """Set how many workers there are and what they do."""
         if not self._bound_tree:
             parameters.num_workers = self._threads
-            parameters.interleave_search = self._threads < ALL_STRATEGIES
+            parameters.interleave_search = self._takes_turns and self._threads < ALL_STRATEGIES
             return
         parameters.num_workers = min(self._threads, 2)
         if self._threads == 1:

@@ -64,14 +64,17 @@ class Highs:
     short_programs : bool, default=False
         Whether a session solves many programs of fractions of a second, which heuristics that solve smaller
         programs would delay.
+    presolve : bool, default=False
+        Whether short programs are made smaller nevertheless.
     """
 
     name = "highs"
     handles_continuous = True
     tolerance = FINEST_TOLERANCE
 
-    def __init__(self, *, short_programs: bool = False) -> None:
-        self._options = SHORT_PROGRAMS if short_programs else {}
+    def __init__(self, *, short_programs: bool = False, presolve: bool = False) -> None:
+        presolved = {name: value for name, value in SHORT_PROGRAMS.items() if name != "presolve"}
+        self._options = (presolved if presolve else SHORT_PROGRAMS) if short_programs else {}
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs."""

@@ -203,5 +203,4 @@ def _side(value: float) -> float | None:
 
 
 def _number(value: float) -> float:
-    """Return a value of SCIP with its infinity as ours."""
     return value if abs(value) < INFINITE else math.copysign(math.inf, value)

@@ -163,17 +163,17 @@ def decide_known(
     return Decisions(labels, reached, _paid(model, reached), finished, guesses)
 
 
-def decide_judged(
+def decide_validation_rows(
     model: StagedModel, decisions: DecisionBits, *, rule: RejectRule | None = None, promised: float = 0.0
 ) -> Decisions:
-    """Decide the rows that judged, by the very answers that judged: out of fold not those of the model.
+    """Decide the validation rows, by the very answers that measured them: out of fold not those of the model.
 
     Parameters
     ----------
     model : StagedModel
         Whose stages are taken.
     decisions : DecisionBits
-        What was searched, with the rows that judged.
+        What was searched, with the validation rows.
     rule : RejectRule, optional
         Which answers are confident; by default as in the search. Thresholds that it raised stay raised.
     promised : float, default=0
@@ -187,8 +187,8 @@ def decide_judged(
     active = np.ones(n_rows, dtype=bool)
     for number, stage in enumerate(model.stages, start=1):
         reached[active] = number
-        least = np.maximum(asked.judging_least(stage.subset, decisions.rule), promised)
-        probabilities = asked.judging_probabilities(stage.subset)
+        least = np.maximum(asked.validation_least(stage.subset, decisions.rule), promised)
+        probabilities = asked.validation_probabilities(stage.subset)
         found, confident = confident_answers(probabilities, rule or decisions.rule, least)
         answered = active & confident & there[:, stage.subset].any(axis=1)
         labels[answered] = found[answered]

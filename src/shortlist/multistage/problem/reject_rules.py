@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
-from shortlist.guarantees.tails import Demand, tail
+from shortlist.guarantees.guarantee import Demand, tail
 from shortlist.pickles import saved_from
 
 

@@ -12,6 +12,14 @@ import numpy as np
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable
+from shortlist.multistage.search._enumeration import (
+    ArchivePath,
+    Blocks,
+    Space,
+    next_node,
+    taken,
+    write_block,
+)
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -22,14 +30,6 @@ from shortlist.multistage.search._evaluation import (
     STAGES,
     WORST,
     Scoring,
-)
-from shortlist.multistage.search._walk_arrays import (
-    ArchivePath,
-    Blocks,
-    Space,
-    next_node,
-    taken,
-    write_block,
 )
 
 ADDED_AT_ONCE = 2

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions
-from shortlist.multistage.search._enumeration import UNSEEN
+from shortlist.multistage.search._enumeration import UNSEEN, Blocks, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
-from shortlist.multistage.search._walk_arrays import Blocks, Space
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.valid_chains import walk_valid_chains

@@ -2,15 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.multistage.problem.stages import completions
-from shortlist.multistage.search._enumeration import UNSEEN, Outcomes, Path, TableRules, walk_table
+from shortlist.multistage.search._enumeration import (
+    PLACE,
+    UNSEEN,
+    ArchivePath,
+    Blocks,
+    Outcomes,
+    Path,
+    Space,
+    TableRules,
+    walk_table,
+)
 from shortlist.multistage.search._evaluation import CONCLUSIVE, COST, CREDIT, N_MEASURES
-from shortlist.multistage.search._walk_arrays import PLACE, ArchivePath, Blocks, Space
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
 
 if TYPE_CHECKING:
@@ -97,11 +106,39 @@ PathT = TypeVar("PathT", Path, ArchivePath)
 class _Walk(Generic[PathT]):
     """Where a walker is, and how many rows it reads at once."""
 
-    def __init__(self, problem: StageProblem, path: PathT, words: int) -> None:
-        self.problem = problem
-        self._path: PathT = path
+    _path: PathT
+
+    def __init__(
+        self,
+        problem: StageProblem,
+        space: Space,
+        max_stages: int,
+        seeds: NDArray[np.int64],
+        *,
+        bounds: bool,
+        words: int = USUAL_WALK.words,
+    ) -> None:
+        self.problem, self.space, self.max_stages, self._seeds = problem, space, max_stages, seeds
+        self._bounds, self._words = bounds, words
         self._firsts = np.zeros(0, dtype=np.int64)
         self._block = max(1, words // len(problem.everyone))
+        self._depths = max_stages + 2
+        self._begin()
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _waiting(self) -> NDArray[np.uint64]:
+        """Return which rows wait at each depth: at the first everybody."""
+        waiting = np.zeros((self._depths, len(self.problem.everyone)), dtype=np.uint64)
+        waiting[0] = self.problem.everyone
+        return waiting
+
+    def fresh(self) -> Self:
+        """Return one for another thread, with nothing found yet."""
+        return type(self)(
+            self.problem, self.space, self.max_stages, self._seeds, bounds=self._bounds, words=self._words
+        )
 
     @property
     def looked(self) -> int:
@@ -130,19 +167,8 @@ class _Walk(Generic[PathT]):
 class TableWalker(_Walk[Path]):
     """Keeps the least cost of every pair (conclusive, right); for the paper's three objectives."""
 
-    def __init__(
-        self,
-        problem: StageProblem,
-        space: Space,
-        max_stages: int,
-        seeds: NDArray[np.int64],
-        *,
-        bounds: bool,
-        words: int = USUAL_WALK.words,
-    ) -> None:
-        self._arguments = (problem, space, max_stages, seeds)
-        self._bounds, self._words = bounds, words
-        self.space, self.max_stages = space, max_stages
+    def _begin(self) -> None:
+        problem, seeds, max_stages = self.problem, self._seeds, self.max_stages
         n_pairs = (problem.n_rows + 1) * (problem.n_rows + 2) // 2
         archive = np.zeros((ARCHIVED, 3), dtype=np.int64)
         size = min(len(seeds), ARCHIVED)
@@ -154,19 +180,11 @@ class TableWalker(_Walk[Path]):
             archive=archive,
             size=np.array([size], dtype=np.int64),
         )
-        depths = max_stages + 2
-        waiting = np.zeros((depths, len(problem.everyone)), dtype=np.uint64)
-        waiting[0] = problem.everyone
-        chain, added, n_waiting, right, cost = np.zeros((5, depths), dtype=np.int64)
+        chain, added, n_waiting, right, cost = np.zeros((5, self._depths), dtype=np.int64)
         n_waiting[0] = problem.n_rows
-        path = Path(chain, added, waiting, n_waiting, right, cost, np.zeros(1, dtype=PLACE))
-        super().__init__(problem, path, words)
-        n_items = len(space.prices).bit_length() - 1
-        self._rules = TableRules(completions(n_items, max_stages), max_stages, bounds)
-
-    def fresh(self) -> "TableWalker":
-        """Return one for another thread, with nothing found yet."""
-        return TableWalker(*self._arguments, bounds=self._bounds, words=self._words)
+        self._path = Path(chain, added, self._waiting(), n_waiting, right, cost, np.zeros(1, dtype=PLACE))
+        n_items = len(self.space.prices).bit_length() - 1
+        self._rules = TableRules(completions(n_items, max_stages), max_stages, self._bounds)
 
     def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
         """Look at some more; return whether these were the last."""
@@ -221,28 +239,13 @@ class TableWalker(_Walk[Path]):
 class ArchiveWalker(_Walk[ArchivePath]):
     """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
 
-    def __init__(
-        self,
-        problem: StageProblem,
-        space: Space,
-        max_stages: int,
-        seeds: NDArray[np.int64],
-        *,
-        bounds: bool,
-        words: int = USUAL_WALK.words,
-    ) -> None:
-        self._arguments = (problem, space, max_stages, seeds)
-        self._bounds, self._words = bounds, words
-        self.space, self.max_stages = space, max_stages
+    def _begin(self) -> None:
+        problem, seeds = self.problem, self._seeds
         self.uses = np.zeros(problem.n_measures, dtype=np.int64)
         self.uses[[problem.places[name] for name in problem.names]] = 1
-        depths = max_stages + 2
-        waiting = np.zeros((depths, len(problem.everyone)), dtype=np.uint64)
-        waiting[0] = problem.everyone
-        chain, added = np.zeros((2, depths), dtype=np.int64)
-        measures = np.zeros((depths, problem.n_measures), dtype=np.int64)
-        path = ArchivePath(chain, added, waiting, measures, np.zeros(1, dtype=PLACE))
-        super().__init__(problem, path, words)
+        chain, added = np.zeros((2, self._depths), dtype=np.int64)
+        measures = np.zeros((self._depths, problem.n_measures), dtype=np.int64)
+        self._path = ArchivePath(chain, added, self._waiting(), measures, np.zeros(1, dtype=PLACE))
         self._archive = self._room(max(ARCHIVE_ROOM, 2 * len(seeds)))
         self._archive.measures[: len(seeds)] = seeds
         self._archive.size[0] = len(seeds)
@@ -256,10 +259,6 @@ class ArchiveWalker(_Walk[ArchivePath]):
             chains=np.zeros((size, max(1, self.max_stages)), dtype=np.int64),
             size=np.zeros(1, dtype=np.int64),
         )
-
-    def fresh(self) -> "ArchiveWalker":
-        """Return one for another thread, with nothing found yet."""
-        return ArchiveWalker(*self._arguments, bounds=self._bounds, words=self._words)
 
     def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
         """Look at some more; return whether these were the last."""

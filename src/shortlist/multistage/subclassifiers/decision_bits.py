@@ -61,7 +61,7 @@ class DecisionBits:
 
     @functools.cached_property
     def _gaps(self) -> NDArray[np.uint64]:
-        """The rows that judge in which each feature is a gap, as bits, ``(n_features, n_words)``."""
+        """The validation rows in which each feature is a gap, as bits, ``(n_features, n_words)``."""
         rows = self.subclassifiers.rows
         gaps = rows.encoding.gaps(rows.validation_rows)
         return pack(gaps.T, rows.n_words)
@@ -89,7 +89,7 @@ class DecisionBits:
             raise BadInputError(
                 f"enumeration needs the decisions of all subsets within {MOST_BYTES / 1e9:g} "
                 f"GB, but {n} features and {len(self.subclassifiers.rows.validation_labels)} rows to "
-                f"judge by make {n_bytes / 1e9:.1f} GB. Judge by fewer rows, or use "
+                f"validate on make {n_bytes / 1e9:.1f} GB. Validate on fewer rows, or use "
                 "`method='windows'`."
             )
         self.slots(subset_masks(n))

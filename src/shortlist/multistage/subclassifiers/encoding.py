@@ -164,7 +164,7 @@ class Encoding:
         return numbers
 
 
-def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encoding:
+def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Encoding:
     """Learn how to encode each feature from the rows that fit the classifiers.
 
     Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
@@ -174,8 +174,8 @@ def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encodin
     ----------
     X : DataFrame or array of shape (n_rows, n_features)
     names : sequence of str
-    judging : DataFrame or array of shape (n_judging, n_features), optional
-        The rows that judge: a gap among them is a value too, and a word is known, wherever a split has put
+    validation : DataFrame or array of shape (n_validation_rows, n_features), optional
+        The validation rows: a gap among them is a value too, and a word is known, wherever a split has put
         its row.
     """
     return Encoding(
@@ -183,7 +183,7 @@ def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encodin
             _learn(
                 name,
                 _column(X, place),
-                None if judging is None else _column(judging, place),
+                None if validation is None else _column(validation, place),
                 marked=_is_marked(X, place),
             )
             for place, name in enumerate(names)
@@ -191,12 +191,14 @@ def learn_encoding(X: Any, names: Sequence[str], judging: Any = None) -> Encodin
     )
 
 
-def _learn(name: str, column: Any, judging: Any, *, marked: bool) -> FeatureCode:
+def _learn(name: str, column: Any, validation: Any, *, marked: bool) -> FeatureCode:
     missing = _missing(column)
-    gaps = bool(missing.any()) or (judging is not None and bool(_missing(judging).any()))
+    gaps = bool(missing.any()) or (validation is not None and bool(_missing(validation).any()))
     if marked or _is_category(column):
         categories = _values(column)
-        known = categories if judging is None else tuple(dict.fromkeys((*categories, *_values(judging))))
+        known = (
+            categories if validation is None else tuple(dict.fromkeys((*categories, *_values(validation))))
+        )
         # of two values one column says it all
         return FeatureCode(name, 0.0, categories[1:] if len(categories) == 2 else categories, gaps, known)
     numbers = _as_numbers(name, column)

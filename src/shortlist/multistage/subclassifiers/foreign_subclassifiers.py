@@ -1,6 +1,6 @@
-"""Any scikit-learn classifier with probabilities as the classifier of every feature subset."""
+"""One classifier for all feature subsets: features that are not bought are gaps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,22 +8,71 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.subclassifiers.stage_calls import asked_by_price, member_costs, most_asked
+from shortlist.exact import as_fraction
+from shortlist.multistage.problem.reject_rules import RejectRule, raised_threshold
 from shortlist.multistage.subclassifiers.subclassifiers import (
     STOPPED,
+    Part,
     StageRows,
     SubsetPlaces,
     bits_of_answers,
-    judging_answers,
-    judging_thresholds,
+    validation_answers,
+    validation_thresholds,
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
 from shortlist.runs.workers import Where
+
+
+def counts_members(estimator: Any) -> bool:
+    """Whether a classifier is an ensemble that says whom it asks, as those of Shortlist do."""
+    return hasattr(type(estimator), "asked_") and hasattr(type(estimator), "most_asked")
+
+
+def member_costs(estimator: Any) -> Sequence[float] | None:
+    """Return what asking each member costs, where an ensemble was given that; None: all cost alike.
+
+    Raises
+    ------
+    BadInputError
+        If that is no list of costs.
+    """
+    given = getattr(estimator, "member_costs", None) if counts_members(estimator) else None
+    if given is None:
+        return None
+    listed = np.iterable(given) and not isinstance(given, str | bytes | Mapping)
+    costs = list(given) if listed else []
+    exact = [as_fraction(cost) for cost in costs]
+    wrong = [cost for cost, number in zip(costs, exact, strict=True) if number is None or number < 0]
+    if not costs or wrong:
+        raise BadInputError(
+            "`member_costs` of the subclassifier must be a list of finite numbers of at least 0, "
+            f"one for each classifier of its pool, got {(wrong or [given])[0]!r}. Mend it, or "
+            "leave it out."
+        )
+    return costs
+
+
+def most_asked(estimator: Any) -> int:
+    """Return how many classifiers a call asks at most; 1 unless it is an ensemble that counts them."""
+    return int(estimator.most_asked) if counts_members(estimator) else 1
+
+
+def asked_by_price(estimator: Any, n_prices: int) -> NDArray[np.int64]:
+    """Return how many classifiers of each price a call of a fitted one asks, ``(n_prices,)``.
+
+    Where members have prices of their own, each is a price; where all cost alike, there is one.
+    """
+    if not counts_members(estimator):
+        return np.ones(1, dtype=np.int64)
+    asked = estimator.asked_
+    if n_prices == 1:
+        return np.array([len(asked)], dtype=np.int64)
+    return np.bincount(asked, minlength=n_prices).astype(np.int64)
+
 
 WORKERS_AFTER_S = 5.0
 """Seconds of fits in this process before other processes are started, which takes about as long."""
@@ -33,7 +82,7 @@ class ForeignSubclassifiers:
     """A classifier with ``predict_proba``, cloned and fitted per subset on its encoded columns.
 
     Every fitted clone is kept: that which predicts is fitted on all rows that fit, and out of fold there is
-    another one for each fold, which judges. Seeds that the classifier leaves open are that of the budget.
+    another one for each fold, which validates. Seeds that the classifier leaves open are that of the budget.
 
     Processes of this machine are started only after `workers_after_s` seconds of fits in this one; a cluster
     that is named gets all of them. Who fits decides nothing of what is fitted.
@@ -136,9 +185,9 @@ class ForeignSubclassifiers:
     def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
         """Write into ``bits[slot]`` who is confident and who is confident and right."""
         for slot in slots.tolist():
-            judges = self._judges(slot)
-            least = judging_thresholds(self.rows, judges, rule)
-            bits[slot] = bits_of_answers(judging_answers(self.rows, judges), self.rows, rule, least)
+            models = self._validating(slot)
+            least = validation_thresholds(self.rows, models, rule)
+            bits[slot] = bits_of_answers(validation_answers(self.rows, models), self.rows, rule, least)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers of each price a call asks, ``(n_slots, n_prices)``."""
@@ -150,16 +199,16 @@ class ForeignSubclassifiers:
         """Return what predicts for one subset."""
         return self._models[int(self.slots(subset[None, :])[0])][0]
 
-    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``."""
-        return judging_answers(self.rows, self._judges(int(self.slots(subset[None, :])[0])))
+    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``."""
+        return validation_answers(self.rows, self._validating(int(self.slots(subset[None, :])[0])))
 
-    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
-        return judging_thresholds(self.rows, self._judges(int(self.slots(subset[None, :])[0])), rule)
+    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
+        return validation_thresholds(self.rows, self._validating(int(self.slots(subset[None, :])[0])), rule)
 
-    def _judges(self, slot: int) -> Sequence["ForeignModel"]:
-        """Return the models that judge for one slot, one for each part of the rows."""
+    def _validating(self, slot: int) -> Sequence["ForeignModel"]:
+        """Return the models that validate for one slot, one for each part of the rows."""
         models = self._models[slot]
         return models if self.rows.fold_of is None else models[1:]
 
@@ -205,3 +254,137 @@ def fit_clones(estimator: Any, rows: StageRows, columns: NDArray[np.int64]) -> t
         ForeignModel(clone(estimator).fit(given[:, columns], labels), columns, rows.n_classes)
         for given, labels in fitted
     )
+
+
+FITTED_ROWS = 20_000
+"""Rows with gaps that the classifier is fitted on at least, unless that takes too many copies of each row."""
+
+FEWEST_COPIES, MOST_COPIES = 4, 16
+"""Copies of each row, each with gaps of its own."""
+
+ROWS_PER_CALL = 100_000
+"""Rows that it is asked about in one call."""
+
+
+class SharedSubclassifiers:
+    """One clone of a classifier that takes gaps, in place of one for each feature subset.
+
+    Out of fold there is one for each fold. It is fitted on copies of the rows; in each copy of a row a random
+    number of random features is known, and the others are gaps. Asked about a subset it sees gaps in all
+    other features. That is not what a classifier of the subset alone would say, so a front that was found
+    with it is measured anew with those of its own subsets, `own`.
+
+    Parameters
+    ----------
+    own : ForeignSubclassifiers
+        What fits the classifiers of single subsets; its rows, its estimator and its budget are used.
+    seed : int, default=0
+        Of the gaps.
+    """
+
+    def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:
+        if not takes_gaps(own.estimator):
+            raise BadInputError(
+                "share_fits",
+                "needs a subclassifier that takes missing values, such as HistGradientBoostingClassifier",
+                type(own.estimator).__name__,
+                "Leave out `share_fits`.",
+            )
+        self.own, self.rows, self.budget = own, own.rows, own.budget
+        self.places = SubsetPlaces(self.rows.n_features, own.places.capacity)
+        self.n_fits = 0
+        self.fits_are_quick = True  # one for all
+        self.most_asked, self.member_costs = own.most_asked, own.member_costs
+        self._seed = seed
+        self._subsets = np.zeros((self.places.capacity, self.rows.n_features), dtype=bool)
+        self._parts = self.rows.parts
+        self._models: list[ForeignModel] = []
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what a copy in another process has."""
+        return {**vars(self), "budget": Budget()}
+
+    def slots(self, subsets: Mask) -> NDArray[np.int64]:
+        """Return the slot of each subset, ``(n_subsets,)``; the first call fits what is asked."""
+        while len(self._models) < len(self._parts):
+            if self.budget.stopped:
+                raise FitsStoppedError(STOPPED)
+            self._models.append(self._fitted(self._parts[self.n_fits]))
+            self.n_fits += 1
+        slots, new = self.places.place(subsets)
+        self._subsets[slots[new]] = subsets[new]
+        return slots
+
+    def write_bits(self, slots: NDArray[np.int64], rule: RejectRule, bits: NDArray[np.uint64]) -> None:
+        """Write into ``bits[slot]`` who is confident and who is confident and right."""
+        together = max(1, ROWS_PER_CALL // max(1, len(self.rows.validation_labels)))
+        for start in range(0, len(slots), together):
+            piece = slots[start : start + together]
+            subsets = self._subsets[piece]
+            found = [self._validated(place, subsets) for place in range(len(self._parts))]
+            probabilities = np.concatenate(found, axis=1)
+            for slot, subset, of_rows in zip(piece.tolist(), subsets, probabilities, strict=True):
+                bits[slot] = bits_of_answers(of_rows, self.rows, rule, self._least(subset, rule))
+
+    def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many classifiers of each price a call of the one asks, ``(n_slots, n_prices)``."""
+        n_prices = 1 if self.member_costs is None else len(self.member_costs)
+        return np.tile(asked_by_price(self._models[0].estimator, n_prices), (len(slots), 1))
+
+    def model(self, subset: Mask) -> ForeignModel:
+        """Return what predicts for one subset: a classifier of its own."""
+        return self.own.model(subset)
+
+    def validation_probabilities(self, subset: Mask) -> Floats:
+        """Return the class probabilities of the validation rows, by classifiers of the subset's own."""
+        return self.own.validation_probabilities(subset)
+
+    def validation_least(self, subset: Mask, rule: RejectRule) -> Floats:
+        """Return the threshold that the rule raised for each validation row, by the same classifiers."""
+        return self.own.validation_least(subset, rule)
+
+    def _fitted(self, part: Part) -> ForeignModel:
+        """Fit the classifier of a part on its rows with gaps."""
+        from sklearn.base import clone
+
+        rng = np.random.default_rng(self._seed)
+        n_rows, n = len(part.rows), self.rows.n_features
+        copies = min(MOST_COPIES, max(FEWEST_COPIES, -(-FITTED_ROWS // n_rows)))
+        sizes = rng.integers(1, n + 1, (copies * n_rows, 1))
+        known = rng.random((copies * n_rows, n)).argsort(axis=1).argsort(axis=1) < sizes
+        seen = with_gaps(np.tile(part.rows, (copies, 1)), self.rows.encoding.columns(known))
+        fitted = clone(self.own.estimator).fit(seen, np.tile(part.labels, copies))
+        return ForeignModel(fitted, np.arange(part.rows.shape[1]), self.rows.n_classes)
+
+    def _validated(self, place: int, subsets: Mask) -> Floats:
+        """Return the probabilities of the rows that a part validates, ``(n_subsets, n_rows, n_classes)``."""
+        rows = self.rows.validation_rows[self._parts[place].validates]
+        return self._probabilities(self._models[place], subsets, rows)
+
+    def _least(self, subset: Mask, rule: RejectRule) -> Floats:
+        """Return for each validation row the threshold that keeps accuracy on the fitted rows."""
+        least = np.zeros(len(self.rows.validation_labels))
+        if rule.risk is not None:
+            for model, part in zip(self._models, self._parts, strict=True):
+                found = self._probabilities(model, subset[None, :], part.rows)[0]
+                least[part.validates] = raised_threshold(found, part.labels, rule)
+        return least
+
+    def _probabilities(self, model: ForeignModel, subsets: Mask, rows: Floats) -> Floats:
+        """Return the probabilities for each subset, ``(n_subsets, n_rows, n_classes)``."""
+        known = np.repeat(self.rows.encoding.columns(subsets), len(rows), axis=0)
+        found = model.probabilities(with_gaps(np.tile(rows, (len(subsets), 1)), known))
+        return found.reshape(len(subsets), len(rows), -1)
+
+
+def takes_gaps(estimator: Any) -> bool:
+    """Whether a classifier, or the one that it wraps to calibrate it, says that it takes missing values."""
+    from sklearn.utils import get_tags
+
+    inner = getattr(estimator, "estimator", None)
+    return bool(get_tags(estimator).input_tags.allow_nan) or (inner is not None and takes_gaps(inner))
+
+
+def with_gaps(rows: Floats, known: Mask) -> Floats:
+    """Return encoded rows, ``(n_rows, n_columns)``, with NaN where a column is not known."""
+    return np.where(known, rows, np.nan)

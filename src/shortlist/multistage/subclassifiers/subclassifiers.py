@@ -45,16 +45,16 @@ MOST_BYTES = 4 * 10**9
 
 
 class Part(NamedTuple):
-    """Rows that fit a classifier, ``(n_rows, n_columns)``, their classes, and which rows it judges."""
+    """Rows that fit a classifier, ``(n_rows, n_columns)``, their classes, and which rows it validates."""
 
     rows: NDArray[np.float64]
     labels: NDArray[np.int64]
-    judges: slice
+    validates: slice
 
 
 @dataclass(frozen=True, eq=False)
 class StageRows:
-    """Encoded rows: those that fit the classifiers and those that judge them.
+    """Encoded rows: those that fit the classifiers and the validation rows.
 
     Attributes
     ----------
@@ -67,8 +67,8 @@ class StageRows:
     n_classes : int
         Number of classes, at least 2.
     fold_of : ndarray of int8, shape (n_fit_rows,), or None
-        Where the rows that fit judge as well, the fold of each, -1 for those in none: see
-        :func:`rows_in_folds`. None: other rows judge.
+        Where the rows that fit validate as well, the fold of each, -1 for those in none: see
+        :func:`rows_in_folds`. None: other rows validate.
     """
 
     encoding: Encoding
@@ -81,14 +81,14 @@ class StageRows:
 
     @property
     def runs(self) -> list[slice]:
-        """Which of the rows that judge each classifier of a subset judges: all, or those of a fold."""
-        judges = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
-        ends = np.cumsum(np.bincount(judges))
+        """Which of the validation rows each classifier of a subset validates: all, or those of a fold."""
+        folds = self.fold_of[self.fold_of >= 0] if self.fold_of is not None else 0 * self.validation_labels
+        ends = np.cumsum(np.bincount(folds))
         return [slice(start, end) for start, end in itertools.pairwise([0, *ends.tolist()])]
 
     @property
     def parts(self) -> list[Part]:
-        """What fits each classifier of a subset that judges: all rows, or those of all folds but one."""
+        """What fits each classifier of a subset that validates: all rows, or those of all folds but one."""
         if self.fold_of is None:
             return [Part(self.fit_rows, self.fit_labels, self.runs[0])]
         others = [self.fold_of != fold for fold in range(len(self.runs))]
@@ -115,9 +115,9 @@ def rows_in_folds(
     fold_of: NDArray[np.int8],
     n_classes: int,
 ) -> StageRows:
-    """Return rows that fit and judge: each is judged by a classifier that was fitted without its fold.
+    """Return rows that fit and validate: each is answered by a classifier fitted without its fold.
 
-    The rows that judge are in the order of the folds. A class whose rows are all in one fold is in none, so
+    The validation rows are in the order of the folds. A class whose rows are all in one fold is in none, so
     that every classifier knows all classes, and a fold without rows is none.
     """
     alone = [label for label in np.unique(labels) if len(np.unique(fold_of[labels == label])) == 1]
@@ -125,12 +125,13 @@ def rows_in_folds(
     dealt = fold_of != IN_NO_FOLD
     fold_of[dealt] = np.unique(fold_of[dealt], return_inverse=True)[1]
     order = np.argsort(fold_of, kind="stable")
-    judges = order[dealt[order]]
-    if not len(judges):
+    dealt_rows = order[dealt[order]]
+    if not len(dealt_rows):
         raise BadInputError(
-            "some class needs 2 rows, one to fit and one to judge, got 1 of each. Add rows, or sample more."
+            "some class needs 2 rows, one to fit and one to validate, got 1 of each. "
+            "Add rows, or sample more."
         )
-    return StageRows(encoding, rows, labels, rows[judges], labels[judges], n_classes, fold_of)
+    return StageRows(encoding, rows, labels, rows[dealt_rows], labels[dealt_rows], n_classes, fold_of)
 
 
 class Subclassifiers(Protocol):
@@ -160,29 +161,29 @@ class Subclassifiers(Protocol):
     def model(self, subset: Mask) -> Any:
         """Return what predicts for one subset, fitted on all rows that fit."""
 
-    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``.
+    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``.
 
         The very numbers behind the bits of the subset: out of fold those of classifiers that were not fitted
         on the row, and else those of :meth:`model`.
         """
 
-    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
+    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
 
 
-def judging_answers(rows: StageRows, judges: Sequence[Any]) -> NDArray[np.float64]:
-    """Return the probabilities of the rows that judge, each by the model of its part, with all classes."""
-    runs = zip(judges, rows.runs, strict=True)
+def validation_answers(rows: StageRows, models: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the probabilities of the validation rows, each by the model of its part, with all classes."""
+    runs = zip(models, rows.runs, strict=True)
     return np.concatenate([model.probabilities(rows.validation_rows[run]) for model, run in runs])
 
 
-def judging_thresholds(rows: StageRows, judges: Sequence[Any], rule: RejectRule) -> NDArray[np.float64]:
-    """Return the threshold that the rule raised for each row that judges, by the model of its part."""
+def validation_thresholds(rows: StageRows, models: Sequence[Any], rule: RejectRule) -> NDArray[np.float64]:
+    """Return the threshold that the rule raised for each validation row, by the model of its part."""
     least = np.zeros(len(rows.validation_labels))
     if rule.risk is not None:
-        for model, part in zip(judges, rows.parts, strict=True):
-            least[part.judges] = least_probability(model, part.rows, part.labels, rule)
+        for model, part in zip(models, rows.parts, strict=True):
+            least[part.validates] = least_probability(model, part.rows, part.labels, rule)
     return least
 
 
@@ -326,9 +327,9 @@ class LogisticSubclassifiers:
         prepared = functools.partial(prepared_rows, rows.encoding, n_scores=n_scores, C=C, scale=scale)
         self._parts = [prepared(part.rows, part.labels) for part in parts]
         self._all = self._parts[0] if rows.fold_of is None else prepared(rows.fit_rows, rows.fit_labels)
-        starts = np.array([0, *(part.judges.stop for part in parts)])
+        starts = np.array([0, *(part.validates.stop for part in parts)])
         transposed = np.ascontiguousarray(rows.validation_rows.T)
-        self._judging = LabelledRows(rows.validation_rows, transposed, rows.validation_labels, starts)
+        self._validation = LabelledRows(rows.validation_rows, transposed, rows.validation_labels, starts)
         shape = (self.places.capacity, len(parts), self.n_scores, rows.fit_rows.shape[1] + 1)
         _check_memory(rows, math.prod(shape) * 8)
         self._coefficients = np.empty(shape)
@@ -390,11 +391,11 @@ class LogisticSubclassifiers:
         least = np.zeros((capacity, len(self._parts)))
         if rule.risk is not None:
             for slot in slots:
-                least[slot] = judging_thresholds(self.rows, self._judges(slot), rule)[
-                    self._judging.starts[:-1]
+                least[slot] = validation_thresholds(self.rows, self._validating(slot), rule)[
+                    self._validation.starts[:-1]
                 ]
         confidence = Confidence(np.array(rule.thresholds), rule.scores)
-        decision_bits(self._judging, self._coefficients, slots, columns, confidence, least, bits)
+        decision_bits(self._validation, self._coefficients, slots, columns, confidence, least, bits)
 
     def asked(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many classifiers a call asks, ``(n_slots, 1)``: one."""
@@ -403,21 +404,21 @@ class LogisticSubclassifiers:
     def model(self, subset: Mask) -> LogisticModel:
         """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
         if self.rows.fold_of is None:
-            return self._judges(int(self.slots(subset[None, :])[0]))[0]
+            return self._validating(int(self.slots(subset[None, :])[0]))[0]
         with _blas().limit(limits=1):
             coefficients = fit_subsets(self._all, subset[None, :])[0]
         return LogisticModel(coefficients, np.flatnonzero(self.rows.encoding.columns(subset)))
 
-    def judging_probabilities(self, subset: Mask) -> NDArray[np.float64]:
-        """Return the class probabilities of the rows that judge, ``(n_validation_rows, n_classes)``."""
-        return judging_answers(self.rows, self._judges(int(self.slots(subset[None, :])[0])))
+    def validation_probabilities(self, subset: Mask) -> NDArray[np.float64]:
+        """Return the class probabilities of the validation rows, ``(n_validation_rows, n_classes)``."""
+        return validation_answers(self.rows, self._validating(int(self.slots(subset[None, :])[0])))
 
-    def judging_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
-        """Return the threshold that the rule raised for each row that judges, ``(n_validation_rows,)``."""
-        return judging_thresholds(self.rows, self._judges(int(self.slots(subset[None, :])[0])), rule)
+    def validation_least(self, subset: Mask, rule: RejectRule) -> NDArray[np.float64]:
+        """Return the threshold that the rule raised for each validation row, ``(n_validation_rows,)``."""
+        return validation_thresholds(self.rows, self._validating(int(self.slots(subset[None, :])[0])), rule)
 
-    def _judges(self, slot: int) -> list[LogisticModel]:
-        """Return the models that judge for one slot, one for each part of the rows."""
+    def _validating(self, slot: int) -> list[LogisticModel]:
+        """Return the models that validate for one slot, one for each part of the rows."""
         columns = np.flatnonzero(self.rows.encoding.columns(self._subsets[slot]))
         return [LogisticModel(own.copy(), columns) for own in self._coefficients[slot]]
 

@@ -14,15 +14,16 @@ from shortlist.multistage.problem.stages import REMOVED, acquired, compress
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED
-from shortlist.multistage.windows.candidates import (
+from shortlist.multistage.windows.window import (
     Promise,
+    Window,
     gains_of_features,
     interleaved,
     is_late,
     single_moves,
+    walk_window,
     window_items,
 )
-from shortlist.multistage.windows.window import Window, walk_window
 from shortlist.runs import Budget
 
 MOST_MOVED = 64

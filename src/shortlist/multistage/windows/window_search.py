@@ -14,8 +14,8 @@ from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search.enumeration import front_order
 from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.windows.candidates import Promise
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
+from shortlist.multistage.windows.window import Promise
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress

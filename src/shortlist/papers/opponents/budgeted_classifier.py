@@ -12,19 +12,107 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
-from shortlist.guarantees.reject_labels import labels_of, reject_label_for
+from shortlist.guarantees.cells import labels_of, reject_label_for
 from shortlist.multistage.holdout import aggregate
-from shortlist.multistage.judging_rows import judging_rows
 from shortlist.multistage.predict.prediction import REJECTED, Decisions
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
-from shortlist.papers.opponents.budgeted_models import BudgetedModel
+from shortlist.multistage.validation_split import rows_to_fit_and_validate
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+from typing import Protocol
+
+from shortlist.multistage.predict.prediction import StagedModel, decide_known
+from shortlist.pickles import saved_from
+
+
+class BudgetedModel(Protocol):
+    """A fitted classifier that knows what it reads of each row."""
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities of encoded rows, ``(n_rows, n_classes)``."""
+
+    def bought(self, rows: NDArray[np.float64]) -> Mask:
+        """Return the features that each encoded row needs, ``(n_rows, n_features)``."""
+
+
+@saved_from("shortlist.papers")
+@dataclass(frozen=True, eq=False)
+class OneSubset:
+    """One classifier that reads the same features of every row.
+
+    Attributes
+    ----------
+    subset : ndarray of bool, shape (n_features,)
+        Features that every row buys.
+    model : LogisticModel
+        What predicts from them.
+    """
+
+    subset: Mask
+    model: Any
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities, ``(n_rows, n_classes)``."""
+        return np.asarray(self.model.probabilities(rows))
+
+    def bought(self, rows: NDArray[np.float64]) -> Mask:
+        """Return the subset, once per row."""
+        return np.broadcast_to(self.subset, (len(rows), len(self.subset)))
+
+
+@saved_from("shortlist.papers")
+@dataclass(frozen=True, eq=False)
+class FixedStages:
+    """Stages in a fixed order; a row pays for those that it reaches."""
+
+    staged: StagedModel
+
+    def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities at the stage that each row reached, ``(n_rows, n_classes)``."""
+        reached = decide_known(self.staged, rows).stages
+        probabilities = np.empty((len(rows), len(self.staged.rule.thresholds)))
+        for number, stage in enumerate(self.staged.stages, start=1):
+            here = np.flatnonzero(reached == number)
+            if len(here):
+                probabilities[here] = stage.model.probabilities(rows[here])
+        return probabilities
+
+    def bought(self, rows: NDArray[np.float64]) -> Mask:
+        """Return the features of every stage up to the one that each row reached."""
+        known = np.array([stage.subset for stage in self.staged.stages])
+        return np.asarray(known[decide_known(self.staged, rows).stages - 1])
+
+
+def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn least-squares estimates of class indicators into probabilities.
+
+    The mean of a 0/1 indicator is a probability, so its estimate is one after it was cut to [0, 1]. Several
+    classes are then divided by their sum; where every estimate is 0 or less, all classes are equal.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_rows, n_outputs)
+        One output: the estimate for the second of two classes. Otherwise one per class.
+
+    Examples
+    --------
+    >>> indicator_probabilities(np.array([[0.25], [1.5]])).tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    >>> indicator_probabilities(np.array([[0.5, 0.5, -1.0], [-1.0, -1.0, -1.0]])).round(2).tolist()
+    [[0.5, 0.5, 0.0], [0.33, 0.33, 0.33]]
+    """
+    if scores.shape[1] == 1:
+        second = np.clip(scores[:, 0], 0.0, 1.0)
+        return np.column_stack([1.0 - second, second])
+    positive = np.clip(scores, 0.0, None)
+    sums = positive.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(sums > 0, positive / np.where(sums > 0, sums, 1.0), 1.0 / scores.shape[1]))
+
 
 Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 """Settings, and what was fitted with them, one after the other."""
@@ -32,7 +120,7 @@ Candidates: TypeAlias = Iterator[tuple[dict[str, Any], BudgetedModel]]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What an opponent is fitted for: rows that fit and judge, prices, the reject rule, and a seed."""
+    """What an opponent is fitted for: rows that fit and validate, prices, the reject rule, and a seed."""
 
     rows: StageRows
     costs: FeatureCosts
@@ -156,13 +244,15 @@ class BudgetedClassifier(TableClassifier):
         self.costs_ = feature_costs(self.feature_costs if costs is None else costs, names)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         self._rule = self._reject_rule()
-        rows = judging_rows(self, X, y, names, validation=validation, share=self.validation_share, seed=seed)
+        rows = rows_to_fit_and_validate(
+            self, X, y, names, validation=validation, share=self.validation_share, seed=seed
+        )
         self._encoding = rows.encoding
         self.tuning_: list[dict[str, Any]] = []
         best = -np.inf
         report(Progress("fitting", 0, 0))
         for settings, model in self._candidates(Asked(rows, self.costs_, self._rule, seed)):
-            measured = self._judged(model, rows)
+            measured = self._validated(model, rows)
             self.tuning_.append(settings | measured)
             if measured["aggregate"] > best:
                 best, self.settings_, self.model_ = measured["aggregate"], settings, model
@@ -178,8 +268,7 @@ class BudgetedClassifier(TableClassifier):
         rule = reject_rule(self.confidence, self.classes_)
         return rule if self.REJECTS else RejectRule((0.0,) * len(self.classes_))
 
-    def _judged(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
-        """Measure a candidate on the validation rows."""
+    def _validated(self, model: BudgetedModel, rows: StageRows) -> dict[str, float]:
         labels, confident = confident_answers(model.probabilities(rows.validation_rows), self._rule)
         right = confident & (labels == rows.validation_labels)
         coverage = float(confident.mean())

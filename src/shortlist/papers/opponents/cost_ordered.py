@@ -8,8 +8,13 @@ from shortlist.arrays import Mask
 from shortlist.multistage.predict.prediction import FittedStage, StagedModel
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates
-from shortlist.papers.opponents.budgeted_models import FixedStages, OneSubset
+from shortlist.papers.opponents.budgeted_classifier import (
+    Asked,
+    BudgetedClassifier,
+    Candidates,
+    FixedStages,
+    OneSubset,
+)
 from shortlist.pickles import saved_from
 
 

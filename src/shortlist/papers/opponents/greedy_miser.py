@@ -13,8 +13,13 @@ from shortlist.arrays import Floats, Longs, Mask
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.papers.opponents._miser_kernels import GrownTree, SortedColumns, grow_tree, walk_trees
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
-from shortlist.papers.opponents.budgeted_models import indicator_probabilities
+from shortlist.papers.opponents.budgeted_classifier import (
+    Asked,
+    BudgetedClassifier,
+    Candidates,
+    indicator_probabilities,
+    tried,
+)
 from shortlist.pickles import saved_from
 
 LOSSES = ("logistic", "squared")

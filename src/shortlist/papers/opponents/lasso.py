@@ -15,9 +15,14 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
     LogisticModel,
     LogisticSubclassifiers,
 )
-from shortlist.papers.opponents._lasso_kernels import minimise_quadratic
-from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
-from shortlist.papers.opponents.budgeted_models import OneSubset
+from shortlist.papers.opponents._miser_kernels import minimise_quadratic
+from shortlist.papers.opponents.budgeted_classifier import (
+    Asked,
+    BudgetedClassifier,
+    Candidates,
+    OneSubset,
+    tried,
+)
 from shortlist.papers.opponents.greedy_miser import feature_of_columns, score_probabilities
 from shortlist.pickles import saved_from
 
@@ -115,7 +120,6 @@ def _expansion(design: Floats, targets: Floats, beta: Floats) -> tuple[Floats, F
 
 
 def _subset(beta: Floats, feature_of: Longs, n_features: int) -> NDArray[np.bool_]:
-    """Mark the features with a coefficient that is not 0."""
     subset = np.zeros(n_features, dtype=bool)
     subset[feature_of[(beta[:, :-1] != 0).any(axis=0)]] = True
     return subset

@@ -10,7 +10,7 @@ from shortlist.exact import as_decimal
 from shortlist.products.attributes.attribute import BUILT_IN, AttributeTable
 from shortlist.products.feature_models.model import FeatureModel, Value
 from shortlist.products.feature_models.names import FeatureNames, feature_names
-from shortlist.products.feature_models.source import Source, unpacked
+from shortlist.source import Source, unpacked
 from shortlist.tables.files import cells_of, read_content
 from shortlist.tables.spreadsheets import Cell, save_rows, unguarded
 from shortlist.tables.text import decoded

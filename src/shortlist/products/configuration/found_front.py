@@ -12,7 +12,8 @@ from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
-from shortlist.pareto.dominance import nondominated_unique
+from shortlist.methods.program_methods import ProgramOptions, SearchOptions
+from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.feasibility import some_models
 from shortlist.products.configuration.front_search import (
     Question,
@@ -27,8 +28,6 @@ from shortlist.products.configuration.search_options import (
     DiagramOptions,
     EvolutionOptions,
     KeptEvolutionOptions,
-    ProgramOptions,
-    SearchOptions,
 )
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.evaluation import are_valid
@@ -268,7 +267,7 @@ def _evolutionary_method(name: str) -> Callable[..., Front]:
 
         return nsga2
     if name == "ibed":
-        from shortlist.methods.evolution.ibed import ibed
+        from shortlist.methods.evolution.ibea import ibed
 
         return ibed
     from shortlist.methods.evolution.ibea import ibea

@@ -1,7 +1,7 @@
 """The front of a question about a product line, by decision diagram or by integer programs."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
+from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import ProgramOptions, SolRepOptions
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
@@ -145,16 +145,9 @@ def front_by_program(
     budget: Budget,
 ) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
-    linears = [goal.linear() for goal in question.objectives]
-    alone = len(linears) == 1
-    if alone:  # the methods want two objectives; a constant one changes no front
-        nothing = Objective("nothing" if linears[0].objective.name != "nothing" else "nothing else")
-        linears.append(
-            dataclasses.replace(
-                linears[0], objective=nothing, costs=np.zeros(question.model.n_features), offset=0.0
-            )
-        )
-    front = _integer_method(method, question, options)(
+    linears = two_linears(question)
+    alone = len(question.objectives) == 1
+    front = integer_method(method, options, partial(_feature_clauses, question))(
         program_of(question, linears),
         solver=options.solver,
         budget=budget,
@@ -169,6 +162,16 @@ def front_by_program(
             extras=dict(front.extras) | {"ideal": list(front.extras.get("ideal", []))[:1]},
         )
     return front
+
+
+def two_linears(question: Question) -> "list[LinearObjective]":
+    """Return the objectives for a program; the methods want two, and a constant one changes no front."""
+    linears = [goal.linear() for goal in question.objectives]
+    if len(linears) == 1:
+        name = "nothing" if linears[0].objective.name != "nothing" else "nothing else"
+        nothing = np.zeros(question.model.n_features)
+        linears.append(dataclasses.replace(linears[0], objective=Objective(name), costs=nothing, offset=0.0))
+    return linears
 
 
 def program_of(question: Question, linears: "Sequence[LinearObjective] | None" = None) -> "Program":
@@ -230,33 +233,6 @@ def padded_costs(question: Question, n_variables: int) -> tuple[Points, NDArray[
     costs[:, : question.model.n_features] = [goal.minimised for goal in question.objectives]
     offsets = np.array([goal.offset * goal.objective.sign for goal in question.objectives], dtype=np.int64)
     return costs, offsets
-
-
-def _integer_method(name: str, question: Question, options: ProgramOptions) -> Callable[..., Front]:
-    """Return the method called `name`; ``auto`` is the search of zones."""
-    if isinstance(options, SolRepOptions):
-        from shortlist.methods.solrep.solrep import SolRepSettings, solrep
-
-        return partial(
-            solrep,
-            settings=SolRepSettings(
-                options.n_points, options.rule, options.objective, solve_limit_s=options.solve_limit_s
-            ),
-            clauses=_feature_clauses(question),
-            study=options.study,
-            workers=options.workers,
-        )
-    if name == "cwmoip":
-        from shortlist.methods.integer.cwmoip import cwmoip
-
-        return cwmoip
-    if name == "epsilon-constraint":
-        from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
-
-        return epsilon_constraint
-    from shortlist.methods.integer.search_zones import search_zones
-
-    return search_zones
 
 
 def _feature_clauses(question: Question) -> Clauses | None:

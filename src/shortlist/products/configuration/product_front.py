@@ -14,6 +14,7 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
+from shortlist.methods.program_methods import SearchOptions
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.contradictions import (
@@ -37,15 +38,15 @@ from shortlist.products.configuration.front_search import (
 from shortlist.products.configuration.product_objectives import (
     FeatureObjective,
     limit_name,
-    objective_names,
     parse_limit,
     parse_objectives,
 )
 from shortlist.products.configuration.requirements import Requirements
-from shortlist.products.configuration.search_options import DiagramOptions, SearchOptions, search_options
+from shortlist.products.configuration.search_options import DiagramOptions, search_options
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.results.front import Front
+from shortlist.results.objective import objective_names
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget

@@ -14,16 +14,10 @@ from shortlist.products.attributes.attribute import BUILT_IN, Attribute
 from shortlist.products.feature_models.formulas import And, Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel
 from shortlist.products.feature_models.names import suggestion
-from shortlist.results.objective import Objective, Sense, read_limit
+from shortlist.results.objective import Objective, Sense, objective_names, read_limit
 
 if TYPE_CHECKING:
     from shortlist.milp.program import LinearObjective
-
-_SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
-    "max": Sense.MAX,
-    "maximise": Sense.MAX,
-    "maximize": Sense.MAX,
-}
 
 
 @saved_from("shortlist.products")
@@ -91,34 +85,6 @@ class QuantityLimit(Constraint):
     """
 
     quantity: FeatureObjective | None = field(default=None, compare=False)
-
-
-def objective_names(text: str) -> list[tuple[Sense, str]]:
-    """Split ``"min cost, max selected"`` into senses and names.
-
-    Raises
-    ------
-    BadInputError
-        If there is none, a part lacks its sense or name, or a name comes twice.
-
-    Examples
-    --------
-    >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
-    [('min', 'cost'), ('max', 'selected')]
-    """
-    parts = []
-    for part in text.split(","):
-        sense, _, name = part.strip().partition(" ")
-        if sense.lower() not in _SENSES or not name.strip():
-            raise BadInputError(
-                "objectives", "must read like 'min cost, max selected'", f"{part.strip()!r} in {text!r}"
-            )
-        parts.append((_SENSES[sense.lower()], name.strip()))
-    names = [name for _, name in parts]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInputError("objectives", "must differ", f"{name!r} twice", "Drop one.")
-    return parts
 
 
 def parse_objectives(

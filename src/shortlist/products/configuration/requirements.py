@@ -10,8 +10,8 @@ from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names, plain
-from shortlist.products.feature_models.source import Source, read_source
 from shortlist.products.formats.xml_tree import parse_xml
+from shortlist.source import Source, read_source
 from shortlist.tables.spreadsheets import unguarded
 
 

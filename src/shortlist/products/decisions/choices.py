@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.errors import BadInputError
-from shortlist.logic.diagram import Diagram
-from shortlist.logic.restriction import least_sums, n_models_with
+from shortlist.logic.diagram import Diagram, least_sums, n_models_with
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
 from shortlist.products.configuration.product_front import Configured, configure

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from shortlist._validation import as_count, as_positive_seconds
 from shortlist._words import counted
 from shortlist.errors import BadInputError, ContradictionError, SolverError
-from shortlist.logic.diagram import Diagram
-from shortlist.logic.restriction import n_models_with
+from shortlist.logic.diagram import Diagram, n_models_with
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.contradictions import (

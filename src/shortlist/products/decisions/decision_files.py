@@ -16,7 +16,7 @@ from shortlist.products.decisions.deciding import decide_all, start
 from shortlist.products.decisions.decision_state import Decision, side_word
 from shortlist.products.feature_models.model import FeatureModel
 from shortlist.products.feature_models.names import FeatureNames, feature_names
-from shortlist.products.feature_models.source import Source, read_source
+from shortlist.source import Source, read_source
 from shortlist.tables.files import cells_of
 from shortlist.tables.spreadsheets import guarded, unguarded
 

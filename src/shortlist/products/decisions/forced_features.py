@@ -7,7 +7,7 @@ import numpy as np
 
 from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
-from shortlist.logic.propagation import propagate
+from shortlist.logic.probing import propagate
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.pickles import saved_from
 from shortlist.products.encodings.clauses import to_clauses

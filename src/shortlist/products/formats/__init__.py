@@ -11,7 +11,7 @@ from shortlist.errors import BadInputError
 from shortlist.exact import as_decimal
 from shortlist.files import write_text
 from shortlist.products.feature_models.model import FeatureModel
-from shortlist.products.feature_models.source import Source, read_source
+from shortlist.source import Source, read_source
 
 if TYPE_CHECKING:
     from shortlist.products.formats.writing import WrittenModel

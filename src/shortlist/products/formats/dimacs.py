@@ -10,8 +10,8 @@ from shortlist.errors import BadInputError
 from shortlist.logic.clauses import Clauses
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import FeatureModel, make_model, with_details
-from shortlist.products.feature_models.source import Source, read_source
 from shortlist.products.formats.writing import WrittenModel, rewritten
+from shortlist.source import Source, read_source
 
 _NAME = re.compile(r"^c[ \t]++(\d{1,10}+)(\$?)[ \t]++(\S.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^p[ \t].*$", re.MULTILINE)

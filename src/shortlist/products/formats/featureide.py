@@ -28,10 +28,10 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.expressed import expressed
 from shortlist.products.formats.writing import WrittenModel, distinct_names, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
+from shortlist.source import Source
 
 _KINDS = {"and": "and", "or": "or", "alt": "alternative", "feature": "and"}
 _BESIDE = {"description", "graphics", "property", "attribute", "tags", "imports"}

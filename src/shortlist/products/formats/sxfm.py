@@ -15,10 +15,10 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.expressed import expressed, is_clause
 from shortlist.products.formats.writing import WrittenModel, xml_names, xml_text
 from shortlist.products.formats.xml_tree import Element, parse_xml
+from shortlist.source import Source
 
 _LINE = re.compile(r"(\s*+):([rmog]?)(?:\s(.*))?", re.DOTALL)
 _BOUNDS = re.compile(r"\[\s*+(\d++)\s*+,\s*+(\d++|\*)\s*+\]$")

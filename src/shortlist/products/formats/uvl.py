@@ -15,8 +15,8 @@ from shortlist.products.feature_models.model import (
     make_model,
     with_details,
 )
-from shortlist.products.feature_models.source import Source
 from shortlist.products.formats.uvl_expressions import ExpressionReader
+from shortlist.source import Source
 
 _KEY = re.compile(r"""\s*+(?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))\s*+""")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")

@@ -5,7 +5,7 @@ from typing import Any
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import Locator
 
-from shortlist.products.feature_models.source import Source
+from shortlist.source import Source
 
 
 @dataclass(eq=False)

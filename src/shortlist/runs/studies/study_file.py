@@ -14,13 +14,13 @@ from typing import Any
 from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
 from shortlist.runs.studies.lock import FileLock
-from shortlist.runs.studies.rescue import rescue
 from shortlist.runs.studies.schema import (
     APPLICATION,
     SUMMED,
     VERSION,
     checksum,
     migrate,
+    rescue,
     wrong_sums,
 )
 

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -20,6 +20,7 @@ from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles, oracles, strategies
 from tests.ensembles.plurality_oracles import rows_of
 from tests.ensembles.strategies import noisy_rows, problems, right_rows, tightened, two_classes
+from tests.examples import examples
 
 
 @pytest.mark.slow
@@ -141,7 +142,7 @@ def test_a_limit_stops_the_cuts_in_their_round_with_a_proved_bound(kind: str) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(
     rows=strategies.labelled_votes(max_classifiers=10, max_rows=24), name=st.sampled_from(sorted(PRUNING_OBJECTIVES)),
     least=st.integers(0, 3), fewer=st.integers(0, 3),

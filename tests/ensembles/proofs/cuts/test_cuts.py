@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
@@ -18,10 +18,11 @@ from shortlist.errors import SolverError
 from shortlist.runs.budget import Budget
 from tests.ensembles import bound_oracles
 from tests.ensembles.strategies import noisy_rows, right_rows, tightened
+from tests.examples import examples
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(rows=right_rows)
 def test_every_cut_is_satisfied_by_every_selection(rows: RightRows) -> None:
     bound = tightened(rows)

@@ -9,11 +9,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.proofs.cuts.alternative_program import Alternative, draw_rows, forms_of, whole_cut
 from shortlist.ensembles.proofs.cuts.conflicts import Conflicts
-from shortlist.ensembles.proofs.cuts.cut_settings import CutSettings
-from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, denominator_for, dual_bound, make_cut
-from shortlist.ensembles.proofs.cuts.row_by_row import AskedRows, row_by_row
+from shortlist.ensembles.proofs.cuts.cuts import (
+    Cut,
+    CutBound,
+    CutSettings,
+    denominator_for,
+    dual_bound,
+    make_cut,
+)
+from shortlist.ensembles.proofs.cuts.row_by_row import (
+    Alternative,
+    AskedRows,
+    draw_rows,
+    forms_of,
+    row_by_row,
+    whole_cut,
+)
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram
 from shortlist.runs.budget import Budget

@@ -1,0 +1,141 @@
+"""`shortlist panel`: whom to ask, in which order, when to stop, and at what price."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped, refuse_unused
+from shortlist.cli.options.panel_options import LogFiles, LogOptions, PolicyOptions, picked
+from shortlist.cli.options.shared import (
+    SECONDS_HELP,
+    Json,
+    PromiseOptions,
+    ReportOut,
+    Seed,
+    check_shared,
+    output,
+)
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.panels.choice import PanelChoice
+
+
+@grouped
+def panel(
+    context: typer.Context,
+    logs: LogFiles,
+    *,
+    log: LogOptions,
+    policy: PolicyOptions,
+    promised: PromiseOptions,
+    seed: Seed = 0,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP} of the search.")] = None,
+    out: Annotated[
+        list[Path] | None,
+        output("the panel if it ends in .json, its front if in .parquet, .csv or .xlsx; may be given twice."),
+    ] = None,
+    report: ReportOut = None,
+    json: Json = False,
+) -> None:
+    """Choose which judges to ask, in which order and when to stop, from a log of their answers.
+
+    A quarter of the cases is held out and measures; the others choose, out of fold wherever something is
+    learned. Single judges, committees and cascades are points of one front. The panel that --out writes as
+    JSON says whom to ask next about a new case, and answers (shortlist panel compare measures it again).
+    """
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
+
+    check_files(
+        inputs={"LOGS": logs, "--costs": log.costs},
+        outputs={"--out": out, "--report": report},
+        endings={"--out": (".json", *FRONT_FILE), "--report": PAGE_FILE},
+    )
+    from shortlist.cli.options.points import parted_files
+    from shortlist.cli.text.output import page_path, save, save_page, tell_page
+    from shortlist.cli.text.panels import chosen_panel_facts, print_panel
+    from shortlist.cli.work import long_work
+    from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.facts import panel_report
+    from shortlist.runs import Budget
+
+    check_shared(context.params)
+    refuse_unused(context)
+    front_file, panel_file = parted_files(out, FRONT_FILE, ("front", "panel"))
+    options, objectives = policy.made(promised, seed), policy.objective_names()
+    read = log.read(logs)
+    limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
+    with long_work() as (cancellation, tell):
+        budget = Budget(seed=seed, report=tell, cancellation=cancellation, **limits)
+        choice = choose_panels(read, options, objectives=objectives, budget=budget)
+    notes = told_notes(read, choice)
+    print_notes(notes)
+    if not promised.anyway:
+        _check_promised(choice)
+    point = picked(choice, policy)
+    told = panel_report(choice, point, notes)
+    files = {
+        "out": str(save(panel_file, choice.panel(point).save)) if panel_file else None,
+        "front_file": str(save(front_file, choice.front.save)) if front_file else None,
+    }
+    report = save_page(report, f"Panel: {', '.join(logs)}", lambda: _parts(told))
+    if json:
+        print_json(chosen_panel_facts(choice, told) | files | page_path(report) | run_facts(context))
+        return
+    print_panel(choice, told)
+    for file in filter(None, files.values()):
+        print(f"Written: {file}")
+    tell_page(report)
+
+
+def _check_promised(choice: "PanelChoice") -> None:
+    """Refuse to go on where something was asked for that no point can promise."""
+    from shortlist.errors import UnmetChoiceError
+    from shortlist.results.picking import why_none
+
+    if choice.guarantees and not any(one.promised for one in choice.guarantees):
+        raise UnmetChoiceError(
+            f"{why_none(choice.front, None)} Ask for less, or add cases; nothing was written."
+        )
+
+
+def _parts(told: Any) -> Any:
+    from shortlist.panels.page import panel_parts
+
+    return panel_parts(told)
+
+
+@grouped
+def compare(
+    context: typer.Context,
+    saved: Annotated[Path, typer.Argument(metavar="PANEL", help="Panel written with --out, in JSON.")],
+    logs: LogFiles,
+    *,
+    log: LogOptions,
+    policy: PolicyOptions,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Measure a saved panel on new answers or new prices, and say whether it is still the best.
+
+    The saved panel and the panels of a new search are measured on the same cases, which chose neither.
+    """
+    from shortlist.cli.files import check_files
+
+    check_files(inputs={"PANEL": saved, "LOGS": logs, "--costs": log.costs}, outputs={})
+    from shortlist.cli.text.panels import compared_facts, print_compared
+    from shortlist.panels import load_panel
+    from shortlist.panels.choice import choose_panels, told_notes
+
+    check_shared(context.params)
+    refuse_unused(context)
+    old = load_panel(saved)
+    read = log.read(logs)
+    choice = choose_panels(read, policy.made(PromiseOptions(), seed), objectives=policy.objective_names())
+    print_notes(notes := told_notes(read, choice))
+    facts = compared_facts(choice, old, picked(choice, policy))
+    if json:
+        print_json(facts | {"notes": notes} | run_facts(context))
+    else:
+        print_compared(facts)

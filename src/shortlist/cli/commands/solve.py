@@ -1,0 +1,139 @@
+"""`shortlist solve`: the front of an integer program, with proof."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from shortlist.cli.options.groups import grouped
+from shortlist.cli.options.settings import having, note_settings
+from shortlist.cli.options.shared import (
+    SECONDS_HELP,
+    SEED,
+    WHAT_MATTERS,
+    WORKERS,
+    FrontOut,
+    Json,
+    ProgramFile,
+    ReportOut,
+    check_shared,
+    read_workers,
+)
+from shortlist.cli.studies import StudyOptions
+from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+DEFAULT_SECONDS = 60.0
+"""Time limit of methods that look for a complete front; the work of ``solrep`` is limited by its points."""
+
+
+@dataclass(frozen=True)
+class ProgramQuestion:
+    """What is asked of a program."""
+
+    objectives: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{WHAT_MATTERS}, such as 'min cost, max value'; default: every objective and every row "
+            "without limits."
+        ),
+    ] = None
+    tolerance: Annotated[
+        str | None,
+        "Step of an objective with continuous columns, such as cost=0.5: values are rounded up to it.",
+    ] = None
+
+
+@dataclass(frozen=True)
+class SolveRun(StudyOptions):
+    """How a front is searched, and where it is written."""
+
+    method: Annotated[
+        str, typer.Option(help="Method: auto, exact, cwmoip, epsilon-constraint; or solrep.")
+    ] = "auto"
+    seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None
+    workers: Annotated[
+        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
+    ] = None
+    out: FrontOut = None
+    report: ReportOut = None
+
+
+def _settings() -> dict[str, type]:
+    from shortlist.programs.method_options import METHODS
+
+    return dict(METHODS)
+
+
+@having(_settings)
+@grouped
+def solve(
+    context: typer.Context,
+    program: ProgramFile,
+    *,
+    question: ProgramQuestion,
+    settings: dict[str, Any],
+    time_limit: Annotated[
+        float | None, typer.Option(help=f"{SECONDS_HELP}; default 60, none for solrep.")
+    ] = None,
+    kept: SolveRun,
+    json: Json = False,
+) -> None:
+    """Find every non-dominated point of an integer program, with proof, or a good part of them.
+
+    An option that the method does not have is refused. Ctrl-C stops the search and keeps what was found.
+    """
+    from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
+
+    out, report, study = kept.out, kept.report, kept.file
+    check_files(
+        inputs={"PROGRAM": program},
+        outputs={"--out": out, "--report": report, "--study": study},
+        endings={"--out": FRONT_FILE, "--report": PAGE_FILE, "--study": STUDY_FILE},
+    )
+    from shortlist.cli.options.settings import read_numbers
+    from shortlist.cli.studies import StudyPlace, digest_of
+    from shortlist.cli.text.output import page_path, save, save_page, tell_page
+    from shortlist.cli.text.solved import print_solved, solved_facts
+    from shortlist.cli.work import check_found, last_resort, long_work
+    from shortlist.programs.formats import read_program
+    from shortlist.programs.method_options import method_options
+    from shortlist.programs.named_program import chosen_objectives
+    from shortlist.programs.solve import notes_on, solve_program
+    from shortlist.report.programs import program_parts
+    from shortlist.results.proof import ProofKind
+    from shortlist.runs import NO_STUDY
+
+    check_shared(context.params)
+    given = settings | {"seed": kept.seed, "workers": kept.workers}
+    if study is not None:
+        given["study"] = NO_STUDY  # whether the method takes one is told before files are read
+    checked = method_options(kept.method, **given)
+    note_settings(context, checked)
+    tolerance = read_numbers(question.tolerance, "set tolerance") if question.tolerance else {}
+    named = chosen_objectives(read_program(program), question.objectives)
+    print_notes(named.notes)  # now, while there is time to stop
+    has_study = hasattr(checked, "study")
+    time_limit = DEFAULT_SECONDS if time_limit is None and not has_study else time_limit
+    place = kept.place(context, digest_of([program])) if has_study else StudyPlace()
+    with (
+        place.opened(context) as opened,
+        long_work(place.path) as (cancellation, tell),
+        last_resort(time_limit),
+    ):
+        if has_study:
+            given["study"] = opened
+        front = solve_program(
+            named, method=kept.method, tolerance=tolerance, time_limit_s=time_limit,
+            report=tell, cancellation=cancellation, **given,
+        )  # fmt: skip
+        check_found(len(front) > 0 or front.proof.kind is ProofKind.COMPLETE, cancellation)
+        saved = save(out, front.save) if out is not None and len(front) else None
+        report = save_page(report, f"Front of {program.name}", lambda: program_parts(front))
+    notes = notes_on(named, front)
+    print_notes(notes)
+    if json:
+        facts = solved_facts(named, front, [*named.notes, *notes], saved, study)
+        print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
+    else:
+        print_solved(front, saved, study)
+        tell_page(report)

@@ -1,0 +1,227 @@
+"""Options of `shortlist panel`: what the log's columns are called, and what panels may do."""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shortlist.cli.options.shared import LimitTexts, PromiseOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shortlist.panels.answer_log import AnswerLog
+    from shortlist.panels.choice import PanelChoice, PanelOptions
+    from shortlist.panels.policy import Final
+
+LogFiles = Annotated[
+    list[str],
+    typer.Argument(
+        help="Logs of answers: tables, wide or long, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """How a log of answers is read."""
+
+    target: Annotated[
+        str | None, typer.Option("--target", "--target-field", help="Column or field that holds the truth.")
+    ] = None
+    case: Annotated[str | None, typer.Option(help="Column that names the case.")] = None
+    judge: Annotated[str | None, typer.Option(help="Column of a long table that names the judge.")] = None
+    answer: Annotated[str | None, typer.Option(help="Column, field or scorer that holds the answer.")] = None
+    price: Annotated[str | None, typer.Option(help="Column of a long table with the price of each call.")] = (
+        None
+    )
+    latency: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of a long table with the latency: seconds, or milliseconds if it ends in ms."
+        ),
+    ] = None
+    costs: Annotated[
+        Path | None, typer.Option(help="CSV file with the price of a call of each judge: name,cost.")
+    ] = None
+    token_prices: Annotated[str | None, "File with prices per token by model, such as LiteLLM's JSON."] = None
+    truth: Annotated[str | None, "File with the truth of each case, where the log has none."] = None
+    form: Annotated[str | None, "Form of the log, where its content does not tell it."] = None
+    confidence: Annotated[str | None, "Column of a long table with the confidence of each answer."] = None
+    drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
+    fold_case: Annotated[bool, "Whether labels that differ only in capital letters are the same."] = False
+
+    def read(self, logs: "Sequence[str]") -> "AnswerLog":
+        """Read the log from all its files."""
+        from shortlist.cli.options.settings import read_names
+        from shortlist.panels.logs.log_columns import LogColumns
+        from shortlist.panels.logs.reading import read_log
+
+        columns = LogColumns(
+            case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,
+            latency=self.latency, confidence=self.confidence, fold_case=self.fold_case,
+            drop=() if self.drop is None else read_names(self.drop),
+        )  # fmt: skip
+        return read_log(
+            list(logs), form=self.form, columns=columns, costs=self.costs,
+            token_prices=self.token_prices, truth=self.truth,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """What panels may do."""
+
+    objectives: Annotated[
+        str, typer.Option(help="Objectives: max accuracy or min error-cost, min price, and min latency.")
+    ] = "max accuracy, min price"
+    max_price: Annotated[
+        float | None, typer.Option(help="Take the most accurate panel of at most this mean price of a case.")
+    ] = None
+    limit: LimitTexts = None
+    pick: Annotated[
+        str | None,
+        typer.Option(
+            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal "
+            "or knee; or its number."
+        ),
+    ] = None
+    final: Annotated[
+        str,
+        typer.Option(
+            help="What happens to a case of which the last stage is not sure: answer, reject, or "
+            "hand-over=PRICE to a person."
+        ),
+    ] = "answer"
+    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = "auto"
+    max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
+    error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
+    test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
+
+    def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
+        """Return the options of the search."""
+        from shortlist._validation import as_choice
+        from shortlist.errors import BadInputError
+        from shortlist.guarantees.guarantee import as_demand
+        from shortlist.panels.choice import AUTO, PanelOptions
+        from shortlist.panels.learning import LEARNERS
+
+        as_choice(self.decide, "decide", (AUTO, *LEARNERS))
+        if not 0.05 <= self.test_share <= 0.5:
+            raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
+        if self.max_price is not None and not 0 <= self.max_price < math.inf:
+            raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
+        options = PanelOptions(
+            decide=self.decide, final=read_final(self.final), max_stages=self.max_stages,
+            test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
+        )  # fmt: skip
+        if promised.answer_accuracy is None:
+            return options
+        return replace(options, demand=as_demand(promised.answer_accuracy, promised.confidence_level))
+
+    def objective_names(self) -> tuple[str, ...]:
+        """Return the objectives by name, each in the sense that it has."""
+        from shortlist._words import any_of
+        from shortlist.errors import BadInputError
+        from shortlist.panels.choice import OBJECTIVES
+
+        known = [f"{sense} {name}" for name, sense in OBJECTIVES.items()]
+        names = []
+        for text in self.objectives.split(","):
+            wanted = " ".join(text.split())
+            if wanted not in known:
+                raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
+            names.append(wanted.split()[1])
+        return tuple(names)
+
+
+def read_final(text: str) -> "Final":
+    """Read what happens to a case of which the last stage is not sure.
+
+    Examples
+    --------
+    >>> read_final("hand-over=2.5"), read_final("answer").kind
+    (Final(kind='hand-over', price=2.5), 'answer')
+    """
+    from shortlist.errors import BadInputError
+    from shortlist.exact import as_decimal
+    from shortlist.panels.policy import Final
+
+    kind, sign, price = text.partition("=")
+    number = as_decimal(price)
+    if (kind == "hand-over") != (number is not None) or (sign and number is None):
+        raise BadInputError("--final", "must be answer, reject or hand-over=PRICE", repr(text))
+    return Final(kind, float(number or 0))
+
+
+def read_error_costs(path: str | None) -> dict[tuple[str, str], int]:
+    """Read what each mistake costs, in whole numbers; answering nothing is said as an empty cell."""
+    if path is None:
+        return {}
+    import pandas as pd
+
+    from shortlist.errors import BadInputError
+    from shortlist.panels.answer_log import label_of
+    from shortlist.tables.learning import read_table
+
+    table = read_table(path, [])
+    if not {"said", "truth", "cost"} <= set(table.columns):
+        raise BadInputError(path, "must have the columns said, truth and cost", ", ".join(table.columns))
+    costs = pd.to_numeric(table["cost"], errors="coerce")
+    if costs.isna().any() or (costs < 0).any() or (costs % 1 != 0).any() or costs.max() > 10**6:
+        raise BadInputError(path, "must have whole numbers from 0 to 1,000,000 as costs", "other ones")
+    return {
+        (label_of(said), label_of(true)): int(cost)
+        for said, true, cost in zip(table["said"], table["truth"], costs, strict=True)
+    }
+
+
+RULES = ("one-se", "best", "ideal", "knee")
+
+
+def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
+    """Return the number of the point that is asked for.
+
+    Without a rule it is the best point within ``--max-price``, and without a price the cheapest whose first
+    objective is within one standard error of the best.
+
+    Raises
+    ------
+    BadInputError, UnmetChoiceError
+        If no point is within the limits, or there is none of that number.
+    """
+    import numpy as np
+
+    from shortlist.cli.options.points import read_limits, read_pick
+    from shortlist.results.objective import read_limit
+    from shortlist.results.picking import mark_within, numbered_point, within_limits
+
+    front = choice.front
+    limits = list(read_limits(asked.limit or (), front.names))
+    if asked.max_price is not None:
+        limits.append(read_limit(f"price<={asked.max_price!r}"))
+    rule = read_pick(asked.pick, RULES) if asked.pick else "one-se" if asked.max_price is None else "best"
+    if isinstance(rule, int):
+        return numbered_point(front, rule, mark_within(front, limits))
+    if rule in {"ideal", "knee"}:
+        return front.pick(rule, limits=limits).index
+    allowed = np.flatnonzero(within_limits(front, limits))
+    if rule == "best":
+        return int(allowed[0])
+    return cheapest_within_one_error(choice, allowed)
+
+
+def cheapest_within_one_error(choice: "PanelChoice", allowed: object) -> int:
+    """Return the cheapest of some points whose loss is within one standard error of the least."""
+    import numpy as np
+
+    points = np.asarray(allowed)
+    price = choice.front.values[points, choice.front.names.index("price")]
+    losses = np.array([choice.found[point].loss for point in points])
+    n = len(choice.cases.truth)
+    share = losses.min() / n
+    error = np.sqrt(max(share * (1 - share), 1 / n) / n) if share < 1 else np.sqrt(share / n)
+    near = losses <= losses.min() + error * n
+    return int(points[near][np.argmin(price[near])])

@@ -1,0 +1,161 @@
+"""The recheck of a front as a command: what it reads, and what it tells."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist.cli.text.output import finite, print_json, print_notes
+
+if TYPE_CHECKING:
+    from shortlist.methods.recheck.front_check import FrontCheck
+    from shortlist.products.configuration.completeness_proof import CompletenessProof
+    from shortlist.products.configuration.front_search import Question
+    from shortlist.results.front import Front
+    from shortlist.runs.budget import Budget
+
+
+def verify_front(
+    path: Path,
+    against: Path,
+    *,
+    attributes: list[str] | None,
+    time_limit: float | None,
+    certificate: Path | None,
+    json: bool,
+) -> str:
+    """Recheck a front against a program or a feature model, tell of it, and return the status."""
+    from shortlist._validation import as_positive_seconds
+    from shortlist.cli.text.front_text import is_staged
+    from shortlist.cli.text.output import save
+    from shortlist.cli.work import last_resort, long_work
+    from shortlist.errors import BadInputError
+    from shortlist.products.configuration.completeness_proof import prove_completeness
+    from shortlist.results.front import COMMITTEES, PROGRAM, Front
+    from shortlist.runs.budget import Budget
+
+    front = Front.load(path)
+    if is_staged(front) or front.method == COMMITTEES:
+        raise BadInputError(
+            "verify needs a front of shortlist solve or shortlist configure, got one of "
+            f"{'committees' if front.method == COMMITTEES else 'stages'}."
+        )
+    notes: list[str] = []
+    proof: CompletenessProof | None = None
+    with long_work() as (cancellation, tell), last_resort(time_limit):
+        budget = Budget(
+            as_positive_seconds(time_limit, "--time-limit"), report=tell, cancellation=cancellation
+        )
+        if PROGRAM in front.extras:
+            if attributes or certificate:
+                option = "--attributes" if attributes else "--certificate"
+                raise BadInputError(f"{option} belongs to fronts of products. Leave it out.")
+            found = _of_program(front, against, budget, notes)
+        else:
+            found, question = _of_products(front, against, attributes, budget, notes)
+            if certificate is not None and not found.failures:
+                proof = prove_completeness(question, front, budget=budget)
+                certificate = save(certificate, proof.save)
+    print_notes(notes)
+    if json:
+        print_json(check_facts(found, notes) | _proof_facts(proof, certificate))
+    else:
+        _print(found, against)
+        if proof is not None:
+            print(_proof_sentence(proof, certificate))
+    return found.status
+
+
+def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str]) -> "FrontCheck":
+    from shortlist.programs.formats import read_program
+    from shortlist.programs.recheck import recheck_front
+
+    named = read_program(against)
+    notes += named.notes
+    return recheck_front(named, front, budget=budget)
+
+
+def _of_products(
+    front: "Front", against: Path, attributes: list[str] | None, budget: "Budget", notes: list[str]
+) -> "tuple[FrontCheck, Question]":
+    from shortlist.cli.options.product_questions import question_again, read_question
+    from shortlist.products.configuration.product_front import make_question, parse_question
+    from shortlist.products.configuration.recheck import recheck_products
+
+    asked = read_question(against, question_again(front, attributes))
+    notes += asked.notes
+    goals, bounds = parse_question(asked.line, asked.objectives, asked.limits, asked.attributes)
+    question, _ = make_question(asked.line, goals, bounds, asked.requirements, budget=budget)
+    return recheck_products(question, front, budget=budget), question
+
+
+def _proof_facts(proof: "CompletenessProof | None", path: Path | None) -> dict[str, Any]:
+    if proof is None:
+        return {"certificate": None}
+    return {
+        "certificate": {
+            "path": str(path),
+            "clauses": proof.formula.n_clauses,
+            "steps": len(proof.steps),
+            "checked": proof.checked,
+        }
+    }
+
+
+def _proof_sentence(proof: "CompletenessProof", path: Path | None) -> str:
+    checked = "dratify has followed every step" if proof.checked else "any checker of DRAT can follow it"
+    return (
+        f"A proof of {len(proof.steps):,} steps that {proof.formula.n_clauses:,} clauses contradict each other "
+        f"is in {path}, and the clauses beside it; {checked}."
+    )
+
+
+def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
+    """Return what the JSON of the command says of a recheck."""
+    search = found.search
+    return {
+        "command": "verify",
+        "status": found.status,
+        "method": "count" if search is None else search.solver,
+        "seconds": finite(found.seconds),
+        "failures": list(found.failures),
+        "notes": notes,
+        "n_points": found.n_points,
+        "claim": str(found.claim),
+        "found_by": found.found_by,
+        "boxes": None
+        if search is None
+        else {
+            "all": search.n_boxes,
+            "empty_by_sums": search.n_by_sums,
+            "empty_by_solver": search.n_by_solver,
+            "open": search.n_open,
+            "limit": search.limit,
+        },
+    }
+
+
+def _print(found: "FrontCheck", against: Path) -> None:
+    from shortlist._words import counted
+    from shortlist.results.proof import ProofKind
+
+    for sentence in found.failures:
+        print(f"NOT AS CLAIMED: {sentence}.")
+    if found.failures:
+        return
+    points = counted(found.n_points, "point")
+    print(
+        f"As claimed: {points}, each counted again from {against.name}, and none dominates another "
+        f"({found.seconds:.2f} s)."
+    )
+    for sentence in found.sentences():
+        print(sentence)
+    if found.search is None and found.claim is not ProofKind.COMPLETE:
+        print("The front claims nothing of other points.")
+    if found.status == "counted":
+        print("Not all that the front claims was asked again (exit code 3).")
+    elif found.search is not None:
+        told = {
+            ProofKind.COMPLETE: "The front is complete",
+            ProofKind.NONDOMINATED: "Every point is non-dominated",
+            ProofKind.APPROXIMATE: "Nothing is better than the front says",
+        }[found.claim]
+        print(f"Rechecked: {told[0].lower()}{told[1:]}.")

@@ -1,1 +1,0 @@
-"""The integer programs of pruning."""

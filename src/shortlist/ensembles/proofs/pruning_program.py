@@ -1,0 +1,366 @@
+"""The integer program of ensemble pruning (Eqs. 1 to 20 of Bastos, Brandão and Valle, 2022)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shortlist.arrays import Mask
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.proofs.cuts.cuts import Cut
+from shortlist.ensembles.proofs.row_forms import RightRows
+from shortlist.ensembles.votes.binary_votes import Votes
+from shortlist.milp import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
+
+
+@dataclass(frozen=True, eq=False)
+class PruningProgram:
+    """A program to minimise, and where to find its parts.
+
+    The columns are x_k (is classifier k a member), L (the threshold), one t per row whose decision matters
+    (is it right), and with diversity limits one y per pair (are both members). The cost of a solution plus
+    `offset` is minus the weighted sum of Eq. 1, in the integers of :class:`Weights`.
+    """
+
+    program: Program
+    offset: int
+    n_classifiers: int
+    decided_rows: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+
+    def members(self, values: NDArray[np.float64]) -> Mask:
+        """Read the selection from a solution."""
+        return np.asarray(values[: self.n_classifiers] > 0.5)
+
+    def encode(self, votes: Votes, mask: Mask, threshold: int) -> NDArray[np.float64]:
+        """Write a selection and threshold as a solution, for a start."""
+        positive = votes.votes[:, mask].sum(axis=1) > threshold
+        right = positive == (votes.labels == 1)
+        both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
+        return np.concatenate([mask, [threshold], right[self.decided_rows], both]).astype(np.float64)
+
+
+def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> PruningProgram:
+    """Build the program of Eqs. 1 to 12, with 14 to 18 and 20 where there are diversity limits.
+
+    What differs from the paper, without changing the answer: f is 1 − t; of Eqs. 2 and 3, and of 5 and 6,
+    only the one that the sign of the row's gain needs is kept, and rows without gain have no column; 0 ≤ L ≤
+    S is a row of its own, so that the constants K + 1 and K shrink row by row to the largest value that the
+    left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows that nobody votes
+    positive are decided beforehand.
+
+    Parameters
+    ----------
+    votes : Votes
+        Merged rows; identical rows share one column t with their total gain.
+    weights : Weights
+        Gains of right decisions, of any sign.
+    limits : SelectionLimits
+        Size, cost and diversity.
+    """
+    n_classifiers = votes.n_classifiers
+    most = limits.max_size
+    gains = np.where(votes.labels == 1, weights.gain_positive, weights.gain_negative) * votes.counts
+    voters = votes.votes.sum(axis=1, dtype=np.int64)
+    silent = voters == 0  # never positive, since L >= 0
+    decided = np.flatnonzero((gains != 0) & ~silent)
+    fixed_gain = int(gains[silent & (votes.labels == 0)].sum())
+    pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
+    n_columns = n_classifiers + 1 + len(decided) + len(pairs)
+
+    blocks = [
+        _decision_rows(votes, gains, voters, decided, most=most, n_columns=n_columns),
+        limit_rows(limits, n_classifiers, n_columns),
+    ]
+    if limits.diversity is not None:
+        blocks.append(diversity_rows(limits.diversity, pairs, most, n_columns))
+    rows, lower, upper = (list(part) for part in zip(*blocks, strict=True))
+
+    costs = np.zeros(n_columns)
+    costs[n_classifiers + 1 : n_classifiers + 1 + len(decided)] = -gains[decided]
+    column_upper = np.ones(n_columns)
+    column_upper[n_classifiers] = most
+    return PruningProgram(
+        program=make_program(
+            sparse.vstack(rows),
+            row_lower=np.concatenate(lower),
+            row_upper=np.concatenate(upper),
+            column_lower=0,
+            column_upper=column_upper,
+            # y too, which Eq. 17 leaves free: CP-SAT knows integers only, and HiGHS presolves them right
+            integer=True,
+            objectives=[LinearObjective(Objective("minus weighted sum"), costs)],
+        ),
+        offset=-weights.floor(votes) - fixed_gain,
+        n_classifiers=n_classifiers,
+        decided_rows=decided,
+        pairs=pairs,
+    )
+
+
+_Rows = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.float64]]
+
+
+def _decision_rows(
+    votes: Votes,
+    gains: NDArray[np.int64],
+    voters: NDArray[np.int64],
+    decided: NDArray[np.int64],
+    *,
+    most: int,
+    n_columns: int,
+) -> _Rows:
+    """Return Eqs. 2, 3, 5 and 6 as ``±(votes·x − L) + M·t <= limit``, one row per decided row."""
+    truth = votes.labels[decided] == 1
+    rewarded = gains[decided] > 0
+    # t = 1 must imply "positive" for a rewarded positive or, by t = 0, for a punished negative
+    wants_positive = truth == rewarded
+    v = np.minimum(voters[decided], most)
+    rest = np.minimum(votes.n_classifiers - voters[decided], most)
+    # L + 1 − votes·x <= rest + 1 since L <= S;  votes·x − L <= v
+    largest = np.where(wants_positive, rest + 1, v)
+    sign = np.where(wants_positive, -1.0, 1.0)
+    x = sparse.csr_array(votes.votes[decided].astype(np.float64) * sign[:, None])
+    threshold = sparse.csr_array(-sign[:, None])
+    right = sparse.diags_array(np.where(rewarded, largest, -largest).astype(np.float64), format="csr")
+    pairs = sparse.csr_array((len(decided), n_columns - votes.n_classifiers - 1 - len(decided)))
+    upper = np.where(rewarded, largest, 0) - wants_positive
+    return (
+        sparse.csr_array(sparse.hstack([x, threshold, right, pairs])),
+        np.full(len(decided), -np.inf),
+        upper.astype(np.float64),
+    )
+
+
+def limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
+    """Return min_size ≤ S ≤ max_size, L ≤ S and the budget."""
+    members = np.zeros((1, n_columns))
+    members[0, :n_classifiers] = 1
+    below = members.copy()
+    below[0, n_classifiers] = -1
+    rows, lower, upper = [members, below], [limits.min_size, 0.0], [limits.max_size, np.inf]
+    if limits.costs is not None:
+        price = np.zeros((1, n_columns))
+        price[0, :n_classifiers] = limits.costs
+        rows.append(price)
+        lower.append(-np.inf)
+        upper.append(limits.budget)
+    return (
+        sparse.csr_array(np.vstack(rows)),
+        np.array(lower, dtype=np.float64),
+        np.array(upper, dtype=np.float64),
+    )
+
+
+def diversity_rows(limits: DiversityLimits, pairs: NDArray[np.int64], most: int, n_columns: int) -> _Rows:
+    """Return Eqs. 14 to 16, 18 and 20; of 14 to 16 only what the sign of a pair's credit needs.
+
+    The last columns are the y of `pairs`; at most `most` classifiers are members.
+    """
+    n_classifiers = len(limits.credit)
+    k, m = pairs.T
+    y = n_columns - len(pairs) + np.arange(len(pairs))
+    credit = limits.credit[k, m]
+    # a pair above γ only helps, so nothing pushes its y below 1; a pair below γ helps through τ alone
+    helps = (credit > limits.mean) | ((limits.each > 0) & (credit > 0))
+    hurts = credit < limits.mean
+    blocks = [
+        _triples([(y[helps], 1.0), (k[helps], -1.0)], n_columns),
+        _triples([(y[helps], 1.0), (m[helps], -1.0)], n_columns),
+        _triples([(k[hurts], 1.0), (m[hurts], 1.0), (y[hurts], -1.0)], n_columns),
+    ]
+    upper = [np.zeros(2 * int(helps.sum())), np.ones(int(hurts.sum()))]
+    blocks.append(_mean_row(credit - limits.mean, y, n_columns))
+    upper.append(np.array([CREDIT_SLACK / CREDIT_UNITS]))
+    if limits.each > 0:
+        largest = min(n_classifiers - 1, most)  # members beside an outsider
+        blocks.append(_each_rows(limits, pairs, y, largest, n_columns))
+        upper.append(np.full(n_classifiers, (limits.each * largest + CREDIT_SLACK) / CREDIT_UNITS))
+    rows = sparse.csr_array(sparse.vstack(blocks))
+    return rows, np.full(rows.shape[0], -np.inf), np.concatenate(upper)
+
+
+def _mean_row(surplus: NDArray[np.int64], y: NDArray[np.int64], n_columns: int) -> sparse.csr_array:
+    """Return Eq. 20: −Σ (FC − γ)·y <= 0."""
+    return sparse.csr_array(
+        (-surplus / CREDIT_UNITS, (np.zeros(len(y), dtype=np.int64), y)), shape=(1, n_columns)
+    )
+
+
+def _each_rows(
+    limits: DiversityLimits, pairs: NDArray[np.int64], y: NDArray[np.int64], largest: int, n_columns: int
+) -> sparse.csr_array:
+    """Return Eq. 18 for every k: τ·S − Σ FC·y + τ·(largest − 1)·x_k <= τ·largest."""
+    n_classifiers = len(limits.credit)
+    k, m = pairs.T
+    gains = -limits.credit[k, m] / CREDIT_UNITS
+    chosen = sparse.csr_array(
+        (np.concatenate([gains, gains]), (np.concatenate([k, m]), np.concatenate([y, y]))),
+        shape=(n_classifiers, n_columns),
+    )
+    tau = limits.each / CREDIT_UNITS
+    size = np.zeros((n_classifiers, n_columns))
+    size[:, :n_classifiers] = tau
+    size[np.arange(n_classifiers), np.arange(n_classifiers)] += tau * (largest - 1)
+    return sparse.csr_array(chosen + sparse.csr_array(size))
+
+
+def _triples(terms: list[tuple[NDArray[np.int64], float]], n_columns: int) -> sparse.csr_array:
+    n_rows = len(terms[0][0])
+    columns = np.concatenate([column for column, _ in terms])
+    data = np.concatenate([np.full(n_rows, coefficient) for _, coefficient in terms])
+    return sparse.csr_array(
+        (data, (np.tile(np.arange(n_rows), len(terms)), columns)), shape=(n_rows, n_columns)
+    )
+
+
+def member_pairs(n_classifiers: int) -> NDArray[np.int64]:
+    """Return every pair k < l, ``(n_pairs, 2)``."""
+    return np.column_stack(np.triu_indices(n_classifiers, 1)).astype(np.int64)
+
+
+def without_selection(program: Program, mask: Mask) -> Program:
+    """Return the program with one selection cut off, its classifiers being the first columns."""
+    row = np.zeros((1, program.n_columns))
+    row[0, : len(mask)] = np.where(mask, 1.0, -1.0)
+    return program.with_rows(row, -np.inf, mask.sum() - 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PluralityProgram:
+    """A program to minimise, and where to find its parts.
+
+    The columns are x_k (is classifier k a member), one t per row (is it right), and with diversity limits one
+    y per pair (are both members). The cost of a solution is minus the gain of the rows.
+    """
+
+    program: Program
+    rows: RightRows
+    n_classifiers: int
+    pairs: NDArray[np.int64]
+
+    def members(self, values: NDArray[np.float64]) -> Mask:
+        """Read the selection from a solution."""
+        return np.asarray(values[: self.n_classifiers] > 0.5)
+
+    def encode(self, mask: Mask) -> NDArray[np.float64]:
+        """Write a selection as a solution, for a start."""
+        right = self.rows.right(mask)
+        both = mask[self.pairs[:, 0]] & mask[self.pairs[:, 1]]
+        return np.concatenate([mask, right, both]).astype(np.float64)
+
+
+def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityProgram:
+    """Build the program: maximise the gains of right rows within the size, cost and diversity limits.
+
+    Parameters
+    ----------
+    rows : RightRows
+        Of several classes, with the limits.
+    cuts : sequence of Cut
+        Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not from
+        its linear relaxation.
+    """
+    limits, n_classifiers = rows.limits, rows.n_classifiers
+    pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
+    n_columns = n_classifiers + rows.n_rows + len(pairs)
+    blocks = [_right_rows(rows, n_columns), _limit_rows(limits, n_classifiers, n_columns)]
+    if len(cuts):
+        blocks.append(_cut_rows(cuts, n_classifiers, n_columns))
+    if limits.diversity is not None:
+        blocks.append(diversity_rows(limits.diversity, pairs, limits.max_size, n_columns))
+    parts, lower, upper = (list(part) for part in zip(*blocks, strict=True))
+    costs = np.zeros(n_columns)
+    costs[n_classifiers : n_classifiers + rows.n_rows] = -rows.gains
+    return PluralityProgram(
+        program=make_program(
+            sparse.vstack(parts),
+            row_lower=np.concatenate(lower),
+            row_upper=np.concatenate(upper),
+            column_lower=0,
+            column_upper=1,
+            integer=True,
+            objectives=[LinearObjective(Objective("minus gain"), costs)],
+        ),
+        rows=rows,
+        n_classifiers=n_classifiers,
+        pairs=pairs,
+    )
+
+
+def _right_rows(rows: RightRows, n_columns: int) -> _Rows:
+    """Return ``signs·x − (least − lowest)·t >= lowest`` , which t = 1 asks for and t = 0 not."""
+    limits, n_classifiers = rows.limits, rows.n_classifiers
+    own, rival = ((rows.signs == sign).sum(axis=1, dtype=np.int64) for sign in (1, -1))
+    lowest = np.maximum(0, limits.min_size - n_classifiers + own) - np.minimum(rival, limits.max_size)
+    signs = sparse.csr_array(rows.signs.astype(np.float64))
+    right = sparse.csr_array(
+        ((lowest - rows.least).astype(np.float64), (np.arange(rows.n_forms), rows.row_of)),
+        shape=(rows.n_forms, n_columns - n_classifiers),
+    )
+    return (
+        sparse.csr_array(sparse.hstack([signs, right])),
+        lowest.astype(np.float64),
+        np.full(rows.n_forms, np.inf),
+    )
+
+
+def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> _Rows:
+    coefficients, lower, upper = [np.ones(n_classifiers)], [limits.min_size], [limits.max_size]
+    if limits.costs is not None:
+        coefficients.append(limits.costs.astype(np.float64))
+        lower.append(0)
+        upper.append(limits.budget)
+    rows = np.zeros((len(coefficients), n_columns))
+    rows[:, :n_classifiers] = coefficients
+    return sparse.csr_array(rows), np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
+
+
+def _cut_rows(cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
+    sizes = np.array([len(cut.rows) for cut in cuts])
+    columns = np.concatenate([np.array(cut.rows) for cut in cuts]) + first
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(cuts), n_columns))
+    return rows, np.full(len(cuts), -np.inf), sizes - 1.0
+
+
+UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0, denominator=1)
+"""Gains are counts already."""
+
+
+def as_votes(rows: RightRows) -> Votes:
+    """Return normalised rows as votes of which every right decision counts its gain."""
+    return Votes(rows.votes, rows.is_positive.astype(np.uint8), rows.gains)
+
+
+def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
+    """Return the program whose cost plus `offset` is minus the gain, with ``Σ t <= |R| − 1`` for each cut R.
+
+    Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
+    and a row that HiGHS may branch less for.
+
+    Parameters
+    ----------
+    rows : RightRows
+        At the root: nothing fixed but members that are too dear.
+    cuts : sequence of Cut
+        Rows that no selection is right on together.
+    """
+    built = pruning_program(as_votes(rows), UNIT, rows.limits)
+    assert len(built.decided_rows) == rows.n_rows, "normalised rows have votes and a gain"
+    if not cuts:
+        return built
+    first = built.n_classifiers + 1  # the column of the first row
+    sizes = np.array([len(cut.rows) for cut in cuts])
+    columns = np.concatenate([np.asarray(cut.rows, dtype=np.int64) for cut in cuts]) + first
+    matrix = sparse.csr_array(
+        (np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(sizes)])),
+        shape=(len(cuts), built.program.n_columns),
+    )
+    program: Program = built.program.with_rows(matrix, -np.inf, sizes - 1.0)
+    return PruningProgram(program, built.offset, built.n_classifiers, built.decided_rows, built.pairs)

@@ -1,0 +1,154 @@
+"""A protocol as a flow chart of its steps, in SVG that needs no script and no font of its own."""
+
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from shortlist.export.protocols import Protocol, Rule, Step
+
+SIZE, LEADING, PADDING = 13, 18, 10
+"""Of text in pixels: how high it is, from line to line, and from the edge of its box."""
+WIDTH, STEP_WIDTH, ANSWER_WIDTH, GAP = 760, 400, 280, 44
+"""Of the picture and its boxes in pixels, and from a step down to the next one."""
+MOST_LINES = 8
+"""Lines of what a step orders, at most."""
+
+NARROW, BROAD = frozenset("ijltfrI.,:;|!'()[] "), frozenset("mwMW@%—…≥")
+
+
+class _Box(NamedTuple):
+    left: float
+    top: float
+    width: float
+    lines: tuple[str, ...]
+
+    @property
+    def height(self) -> float:
+        return LEADING * len(self.lines) + 2 * PADDING
+
+
+def picture(protocol: Protocol) -> str:
+    """Return the flow chart: what each step orders, what it answers, and who decides at the end."""
+    shapes: list[str] = []
+    shortened = False
+    top, left = 2.0, 1.0
+    for step in protocol.steps:
+        lines, cut = _step_lines(step, protocol.wording.order)
+        left -= step.share or 0.0
+        answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
+        shortened |= cut
+        box = _Box(2, top, STEP_WIDTH, lines)
+        answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
+        middle = top + LEADING
+        shapes += [_drawn(box, bold=1), _drawn(answer)]
+        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
+        low = top + max(box.height, answer.height)
+        centre = 2 + STEP_WIDTH / 2
+        word = "otherwise"
+        if step.share is not None:
+            shapes.append(_text(2 + STEP_WIDTH + 12, middle + LEADING, _percent(step.share)))
+            word = f"otherwise: {_percent(left)} of all cases"
+        shapes.append(_arrow(centre, top + box.height, centre, low + GAP, word))
+        top = low + GAP
+    last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
+    shortened |= cut
+    end = _Box(2, top, STEP_WIDTH, tuple(last))
+    shapes.append(_drawn(end, bold=1))
+    top += end.height
+    if shortened:
+        shapes.append(
+            _text(2, top + LEADING, "Names with … are shortened or left out: .html and .md have all.")
+        )
+        top += LEADING + PADDING
+    title = escape(f"Protocol for {protocol.target}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top + 4:g}" width="{WIDTH}" '
+        f'height="{top + 4:g}" role="img" font-family="Helvetica, Arial, \'DejaVu Sans\', sans-serif" '
+        f'font-size="{SIZE}">\n<title>{title}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n'
+        + "\n".join(shapes)
+        + "\n</svg>\n"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * abs(round(share, 9)):.3g} %"
+
+
+def _step_lines(step: Step, order: str) -> tuple[tuple[str, ...], bool]:
+    """Return what stands in the box of a step, and whether something was left out."""
+    names, cut = _wrapped([f"{name}," for name in step.orders[:-1]] + list(step.orders[-1:]), STEP_WIDTH)
+    if len(names) > MOST_LINES:
+        names, cut = [*names[: MOST_LINES - 1], "… and more"], True
+    amounts, _ = _wrapped([f"{one.name} {one.here}," for one in step.amounts], STEP_WIDTH)
+    amounts[-1] = amounts[-1].removesuffix(",")
+    return (f"Step {step.number}: {order}", *names, *amounts), cut
+
+
+def _short(rule: Rule) -> str:
+    if not rule.condition:
+        return f"{rule.answer}: never"
+    if rule.condition.startswith("the score is "):
+        return f"{rule.answer}: {rule.condition.removeprefix('the ').replace(' is ', ' ')}"
+    if not rule.probability:
+        return f"{rule.answer}: {rule.condition}"
+    return f"{rule.answer}: probability at least {rule.probability}"
+
+
+def _wrapped(words: Sequence[str], width: float) -> tuple[list[str], bool]:
+    """Break words into lines that fit a box, and tell whether one that does not fit alone was shortened."""
+    room = (width - 2 * PADDING) / SIZE
+    lines: list[str] = []
+    cut = False
+    for word in (part for one in words for part in one.split(" ")):
+        fitting = word
+        while _ems(fitting) > room:
+            fitting = f"{fitting.rstrip(',…')[:-1]}…"
+            cut = True
+        if lines and _ems(f"{lines[-1]} {fitting}") <= room:
+            lines[-1] += f" {fitting}"
+        else:
+            lines.append(fitting)
+    return lines, cut
+
+
+def _ems(text: str) -> float:
+    """Return how wide a text is at most, in heights of a letter, in any of the fonts that are asked for."""
+    return sum(map(_em, text))
+
+
+def _em(letter: str) -> float:
+    if letter in NARROW:
+        return 0.42
+    if letter in BROAD:
+        return 1.0
+    if letter.isascii():
+        return 0.8 if letter.isupper() or letter in "#&+<=>~_" else 0.65
+    return 1.3 if unicodedata.east_asian_width(letter) in "WF" else 1.0
+
+
+def _drawn(box: _Box, *, bold: int = 0) -> str:
+    frame = (
+        f'<rect x="{box.left:g}" y="{box.top:g}" width="{box.width:g}" height="{box.height:g}" rx="4" '
+        'fill="#fff" stroke="#333"/>'
+    )
+    texts = [
+        _text(box.left + PADDING, box.top + PADDING + LEADING * (place + 0.75), line, is_bold=place < bold)
+        for place, line in enumerate(box.lines)
+    ]
+    return "\n".join([frame, *texts])
+
+
+def _text(left: float, base: float, text: str, *, is_bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if is_bold else ""
+    return f'<text x="{left:g}" y="{base:g}"{weight}>{escape(text)}</text>'
+
+
+def _arrow(x: float, y: float, to_x: float, to_y: float, word: str) -> str:
+    """Return an arrow to the right or down, with a word beside it."""
+    line = f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="#333" fill="none"/>'
+    if y == to_y:
+        head, place = f"M{to_x:g} {y:g}l-8 -4v8z", _text(x + 12, y - 5, word)
+    else:
+        head, place = f"M{to_x:g} {to_y:g}l-4 -8h8z", _text(x + 8, to_y - GAP / 2 + 5, word)
+    return f'{line}\n<path d="{head}" fill="#333"/>\n{place}'

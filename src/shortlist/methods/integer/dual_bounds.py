@@ -1,0 +1,144 @@
+"""Bounds that multipliers of the rows prove, in integers, and what they leave of the columns.
+
+For any multipliers y of the rows, ``c @ x = (c - y @ A) @ x + y @ (A @ x)``: the first part is least where
+each column is at one of its bounds, the second where each row is at one of its limits. So every choice of y
+gives a bound on c, and the duals of a linear program give a good one. A solver in floating point has rounded
+them. Here they are rounded once more, to multiples of ``1 / scale``, and everything after that is computed in
+integers: the bound holds whatever the solver did.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shortlist.arrays import Floats, Mask
+
+FINEST_SCALE = 2.0**20
+LARGEST = 2.0**60
+"""What no sum may reach; 2^63 ends 64-bit integers, and the sizes are estimated in floating point."""
+
+Integers = NDArray[np.int64]
+
+
+Interval: TypeAlias = tuple[Floats, Floats]
+"""Least and largest values, one of each for every row or column, infinite where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerRows:
+    """Rows of integers, ``(n_rows, n_columns)``."""
+
+    matrix: sparse.csr_array
+
+    @cached_property
+    def turned(self) -> sparse.csr_array:
+        """The columns as rows."""
+        return sparse.csr_array(self.matrix.T)
+
+    @cached_property
+    def sizes(self) -> sparse.csr_array:
+        """Absolute values of the columns, as rows."""
+        return abs(self.turned).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class DualBound:
+    """What multipliers prove.
+
+    Attributes
+    ----------
+    bound : int
+        ``scale * (costs @ x)`` is at least this.
+    reduced : ndarray of int, shape (n_columns,)
+        Each column adds at least its reduced cost per step away from its best bound: the lower one where this
+        is positive, the upper one where it is negative.
+    scale : int
+        What both are multiplied by.
+    """
+
+    bound: int
+    reduced: Integers
+    scale: int
+
+    def bounds_within(self, most: int, bounds: Interval, integer: Mask) -> Interval | None:
+        """Return bounds of the columns that hold wherever costs are at most `most`.
+
+        None where they never are.
+
+        `bounds` are those that the bound was computed with, integers in the `integer` columns. The other
+        columns keep theirs.
+        """
+        room = self.scale * most - self.bound
+        if room < 0:
+            return None
+        lower, upper = bounds[0].copy(), bounds[1].copy()
+        steps = room // np.maximum(np.abs(self.reduced), 1)
+        up, down = integer & (self.reduced > 0), integer & (self.reduced < 0)
+        upper[up] = np.minimum(upper[up], lower[up] + steps[up])
+        lower[down] = np.maximum(lower[down], bounds[1][down] - steps[down])
+        return lower, upper
+
+
+def dual_bound(
+    costs: Integers, rows: IntegerRows, limits: Interval, bounds: Interval, duals: Floats
+) -> DualBound | None:
+    """Return the bound that `duals` prove for ``costs @ x``; None where it is minus infinity.
+
+    Parameters
+    ----------
+    costs : ndarray of int, shape (n_columns,)
+        To minimise.
+    rows : IntegerRows
+        What x is bounded by.
+    limits : tuple of two ndarrays of float, shape (n_rows,)
+        Limits of the rows, integers or infinite.
+    bounds : tuple of two ndarrays of float, shape (n_columns,)
+        Bounds of the columns; where the cost is not 0, integers or infinite.
+    duals : ndarray of float, shape (n_rows,)
+        Multipliers of the rows. One that needs a limit which is not there becomes 0.
+
+    Examples
+    --------
+    >>> rows = IntegerRows(sparse.csr_array(np.array([[2, 3]])))
+    >>> limits, bounds = (np.array([4.0]), np.array([np.inf])), (np.zeros(2), np.ones(2))
+    >>> found = dual_bound(np.array([2, 4]), rows, limits, bounds, np.array([1.0]))
+    >>> found.bound / found.scale, (found.reduced / found.scale).tolist()
+    (4.0, [0.0, 1.0])
+    """
+    there = np.where(duals > 0, np.isfinite(limits[0]), np.isfinite(limits[1]))
+    multipliers = np.where(there & np.isfinite(duals), duals, 0.0)
+    scale = _scale(costs, rows, limits, bounds, multipliers)
+    if scale is None:
+        return None
+    whole = np.rint(multipliers * scale).astype(np.int64)
+    reduced: Integers = scale * costs - rows.turned @ whole
+    used, charged = np.flatnonzero(whole), np.flatnonzero(reduced)
+    row_ends = np.where(whole[used] > 0, limits[0][used], limits[1][used]).astype(np.int64)
+    column_ends = np.where(reduced[charged] > 0, bounds[0][charged], bounds[1][charged])
+    if not np.isfinite(column_ends).all():
+        return None
+    bound = int(whole[used] @ row_ends) + int(reduced[charged] @ column_ends.astype(np.int64))
+    return DualBound(bound, reduced, scale)
+
+
+def _scale(
+    costs: Integers, rows: IntegerRows, limits: Interval, bounds: Interval, multipliers: Floats
+) -> int | None:
+    """Return a power of two as fine as 64-bit integers allow, None if not even 1 is."""
+    sizes = np.abs(multipliers) + 1.0  # of rounded ones too
+    terms = np.abs(costs) + rows.sizes @ sizes
+    total = float(terms @ np.maximum(_finite_sizes(bounds), 1.0) + sizes @ _finite_sizes(limits)) + 1.0
+    room = min(LARGEST / total, FINEST_SCALE)
+    return int(2.0 ** math.floor(math.log2(room))) if room >= 1 else None
+
+
+def _finite_sizes(interval: Interval) -> Floats:
+    """Return the larger absolute value of two limits, of which infinite ones do not count."""
+    lower, upper = (np.where(np.isfinite(limit), np.abs(limit), 0.0) for limit in interval)
+    sizes: Floats = np.maximum(lower, upper)
+    return sizes

@@ -1,0 +1,212 @@
+"""What a linear program without integrality leaves of the columns of a zone, by reduced costs."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from shortlist.arrays import Floats, Mask
+from shortlist.errors import SolverError
+from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
+from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
+from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
+from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import implied_bounds, whole_rows
+from shortlist.runs.budget import Budget
+
+LARGEST_COST = 1e6
+"""Larger costs are divided for HiGHS, and its multipliers multiplied again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowed:
+    """What is left of a zone.
+
+    Attributes
+    ----------
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns.
+    duals : ndarray of float, or None
+        Multipliers of the rows, those of the objectives last, where the linear program has an optimum.
+    """
+
+    bounds: Interval
+    duals: Floats | None = None
+
+    @property
+    def n_free(self) -> int:
+        """Number of columns that still have a choice."""
+        return int((self.bounds[0] < self.bounds[1]).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """What multipliers prove of the weight of solutions in a zone.
+
+    Attributes
+    ----------
+    found : DualBound or None
+        The bound and the reduced costs, None where there is nothing to prove them with.
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns that it holds for.
+    integer : ndarray of bool
+        Which columns take integers only.
+    duals : ndarray of float, or None
+        Multipliers of the rows.
+    """
+
+    found: DualBound | None
+    bounds: Interval
+    integer: Mask
+    duals: Floats | None = None
+
+    @property
+    def least(self) -> int | None:
+        """What no solution in the zone weighs less than, None if nothing is proved."""
+        return None if self.found is None else -(-self.found.bound // self.found.scale)
+
+    def within(self, most: int) -> Narrowed | None:
+        """Return what is left for solutions of weight up to `most`, None if there are none."""
+        if self.found is None:
+            return Narrowed(self.bounds, self.duals)
+        left = self.found.bounds_within(most, self.bounds, self.integer)
+        return None if left is None else Narrowed(left, self.duals)
+
+
+class RelaxedZones:
+    """A program without integrality in HiGHS's memory, its objectives as rows.
+
+    Each zone changes costs and limits of the objectives, and starts from the last basis. HiGHS only proposes
+    multipliers: what they prove is computed in integers (:mod:`shortlist.methods.integer.dual_bounds`), on
+    the rows that add integers; the other rows are left out of the proof.
+
+    Attributes
+    ----------
+    bounds : tuple of two ndarrays of float
+        Bounds of the columns, integers where the columns are, from the rows where a column has none.
+    """
+
+    def __init__(self, program: Program, integers: IntegerObjectives, budget: Budget) -> None:
+        whole = whole_rows(program)
+        exact = whole.program
+        costs = sparse.csr_array(integers.costs)
+        kept = sparse.diags_array(whole.whole.astype(np.float64))
+        proving = sparse.csr_array(np.rint(kept @ exact.rows).astype(np.int64))
+        self._rows = IntegerRows(sparse.csr_array(sparse.vstack([proving, costs])))
+        self._limits = np.append(exact.row_lower, np.full(len(integers), -math.inf)), exact.row_upper
+        self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
+        self._integers, self._integer, self._budget = integers, program.integer, budget
+        self.bounds = _whole_bounds(exact)
+        largest = max(max_coefficient(exact), float(np.abs(integers.costs).max()))
+        self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
+        self._objective_rows = program.n_rows + np.arange(len(integers))
+
+    def narrow(
+        self, weights: Vector, upper: Vector, most: int, bounds: Interval | None = None
+    ) -> Narrowed | None:
+        """Return bounds of the columns for the solutions with ``f <= upper`` of weight up to `most`.
+
+        None if there is no such solution, which is then proved in integers. `bounds` are what is known of
+        them before. Least values of the objectives would be of no use here: where the linear program is at
+        all of them, its reduced costs are 0.
+        """
+        relaxed = self.relax(weights, upper, bounds)
+        return None if relaxed is None else relaxed.within(most)
+
+    def relax(self, weights: Vector, upper: Vector, bounds: Interval | None = None) -> Relaxed | None:
+        """Return what a linear program proves of the solutions with ``f <= upper``.
+
+        None if there is no such solution.
+
+        Raises
+        ------
+        LimitReachedError
+            If the budget ends, or is cancelled.
+        """
+        known = self.bounds if bounds is None else bounds
+        costs = weights @ self._integers.costs
+        solution = self._solve(costs, upper)
+        if solution is None:
+            return Relaxed(None, known, self._integer)
+        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
+        if solution.ray is not None and self._impossible(solution.ray, limits, known):
+            return None
+        if not solution.optimal:
+            return Relaxed(None, known, self._integer)
+        found = self._bound(costs, limits, known, solution.duals)
+        return Relaxed(found, known, self._integer, solution.duals)
+
+    def greatest(self) -> Vector:
+        """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
+        found = []
+        for unit in -np.eye(len(self._integers), dtype=np.int64):
+            relaxed = self.relax(unit, self._integers.upper)
+            found.append(UNLIMITED if relaxed is None or relaxed.least is None else -relaxed.least)
+        return np.minimum(self._integers.upper, np.array(found, dtype=np.int64))
+
+    def duals(self, weights: Vector, upper: Vector) -> Floats | None:
+        """Return the multipliers of the rows where ``weights @ f`` is least, None if it is least nowhere."""
+        solution = self._solve(weights @ self._integers.costs, upper)
+        return solution.duals if solution is not None and solution.optimal else None
+
+    def _solve(self, costs: Vector, upper: Vector) -> LinearSolution | None:
+        """Solve the linear program; None where HiGHS does not, which ends all attempts."""
+        if self._budget.stopped:
+            raise LimitReachedError(self._budget.limit_text)
+        if self._linear is None:
+            return None
+        limits = _as_limits(upper)
+        unit = max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
+        try:
+            self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
+            self._linear.set_costs(costs / unit)
+            solution = self._linear.solve(self._budget)
+        except SolverError:  # numbers too large for its arithmetic; without it nothing is proved, or lost
+            self._linear = None
+            return None
+        return dataclasses.replace(solution, duals=solution.duals * unit)
+
+    def _bound(self, costs: Vector, limits: Interval, bounds: Interval, duals: Floats) -> DualBound | None:
+        return dual_bound(costs, self._rows, limits, bounds, np.where(self._whole, duals, 0.0))
+
+    def _impossible(self, ray: Floats, limits: Interval, bounds: Interval) -> bool:
+        """Whether multipliers prove that nothing satisfies the rows: that 0 is more than 0."""
+        size = np.abs(ray).max(initial=0.0)
+        if not 0 < size < math.inf:
+            return False
+        nothing = np.zeros(len(bounds[0]), dtype=np.int64)
+        found = self._bound(nothing, limits, bounds, ray / size)
+        return found is not None and found.bound > 0
+
+
+def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
+    linear = LinearProgram(np.zeros(program.n_columns), program.column_lower, program.column_upper)
+    rows = sparse.csr_array(
+        sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))])
+    )
+    own = [
+        (rows.indices[start:stop], rows.data[start:stop])
+        for start, stop in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+    ]
+    free = np.full(len(integers), math.inf)
+    linear.add_rows(
+        own, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
+    )
+    return linear
+
+
+def _whole_bounds(program: Program) -> Interval:
+    """Return bounds of the columns, integers where the columns are."""
+    lower, upper = implied_bounds(program)
+    integer = program.integer
+    with np.errstate(invalid="ignore"):
+        lower[integer], upper[integer] = np.ceil(lower[integer] - 1e-6), np.floor(upper[integer] + 1e-6)
+    return lower, upper
+
+
+def _as_limits(upper: Vector) -> Floats:
+    """Return bounds on objectives as limits of rows."""
+    return np.where(upper >= UNLIMITED, math.inf, upper.astype(np.float64))

@@ -1,0 +1,220 @@
+"""Complete fronts of two objectives: first the points on its lower hull, then the triangles between them.
+
+Two neighbours a and b on the front leave one box in which further points can lie,
+``a_1 < y_1 < b_1`` and ``b_2 < y_2 < a_2``. With the weights of the line through a and b, what lies below the
+line is looked for first (Aneja and Nair 1979); where nothing is left below, the points above it lie in a
+triangle, and their weight is at most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In
+both phases the weight of what is looked for has an upper limit, so that reduced costs of one linear program
+fix columns (:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them, and what is left is a
+small program. A triangle is searched by weights that let one objective decide and the other break ties, in
+one program; every answer cuts off what its weight proves empty.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist.errors import SolverError
+from shortlist.exact import LARGEST_INTEGER
+from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
+from shortlist.methods.integer.dual_bounds import Interval
+from shortlist.methods.integer.integer_objectives import Vector
+from shortlist.methods.integer.program_parts import Part
+from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
+
+LARGEST_WEIGHED = LARGEST_INTEGER // 4
+"""What weighted objectives, and the sums of weighted costs, stay below."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Gap:
+    """What lies between two neighbours.
+
+    `below` says whether points below their line are still looked for; `bounds` of the columns are those that
+    hold there, if more is known than of all.
+    """
+
+    left: Vector
+    right: Vector
+    below: bool
+    bounds: Interval | None = None
+
+    @property
+    def box(self) -> Box:
+        """The vectors strictly between the neighbours."""
+        least = np.array([self.left[0], self.right[1]]) + 1
+        return least, np.array([self.right[0], self.left[1]]) - 1
+
+    @property
+    def empty(self) -> bool:
+        least, most = self.box
+        return bool((least > most).any())
+
+    @property
+    def area(self) -> int:
+        least, most = self.box
+        return math.prod((most - least + 1).tolist())
+
+
+class TwoPhases:
+    """The state of a search: points found, and gaps between neighbours that are still open.
+
+    Attributes
+    ----------
+    found : list of ndarray of int
+        Non-dominated vectors, in the order found.
+    least : ndarray of int, shape (2,)
+        Least values, proved for the first `n_known_ends` objectives.
+    """
+
+    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, presolve: bool) -> None:
+        integers = solves.integers
+        self._solves, self._relaxed, self._presolve = solves, relaxed, presolve
+        self._everything = integers.lower, integers.upper
+        self._sizes = np.abs(integers.costs).sum(axis=1)
+        self._gaps: list[_Gap] = []
+        self._begun = False
+        self.found: list[Vector] = []
+        self.least = integers.lower.copy()
+        self.n_known_ends = 0
+
+    @property
+    def n_open(self) -> int:
+        """Number of gaps that may hold further points; 1 before both ends are known."""
+        return len(self._gaps) if self._begun else 1
+
+    @property
+    def n_zones(self) -> int:
+        """Number of zones that the points found leave: the gaps between them, and what is beyond the ends."""
+        return len(self.found) + 1
+
+    def run(self) -> None:
+        """Search gap after gap until none is left."""
+        ends = self._ends()
+        self._begun = True
+        if ends is None:
+            return
+        self._open(_Gap(*ends, below=True))
+        while self._gaps:
+            gap = max(self._gaps, key=lambda gap: (gap.below, gap.area))  # ties: the oldest
+            fresh = self._below(gap) if gap.below else self._triangle(gap)
+            self._gaps.remove(gap)
+            for each in fresh:
+                self._open(each)
+
+    def _open(self, gap: _Gap) -> None:
+        if not gap.empty:
+            self._gaps.append(gap)
+
+    def _ends(self) -> tuple[Vector, Vector] | None:
+        """Return the non-dominated vectors with the least value of each objective, None if there are none."""
+        firsts = []
+        for index in range(2):
+            weights = np.eye(2, dtype=np.int64)[index]
+            duals = self._relaxed.duals(weights, self._everything[1])
+            part = self._solves.part_within(self._everything, self._relaxed.bounds, weights, duals)
+            first = self._solves.minimise_part(weights, self._everything, part, presolve=self._presolve)
+            if first is None and index:
+                raise SolverError(
+                    "the solver found no solution where it had found one before. Use another solver or seed."
+                )
+            if first is None:
+                return None
+            self.least[index] = first[index]
+            self.n_known_ends = index + 1
+            firsts.append(first)
+        left, right = (self._end(first, index) for index, first in enumerate(firsts))
+        self.found.append(left)
+        if (left != right).any():
+            self.found.append(right)
+        return left, right
+
+    def _end(self, first: Vector, index: int) -> Vector:
+        """Return the best vector with the value of `first` in one objective."""
+        other = 1 - index
+        least, most = self.least.copy(), first.copy()
+        most[other] -= 1
+        if least[other] > most[other]:
+            return first
+        own, weights = np.eye(2, dtype=np.int64)[[index, other]]
+        narrowed = self._relaxed.narrow(own, most, int(most[index]))
+        if narrowed is not None:
+            narrowed = self._relaxed.narrow(weights, most, int(most[other]), narrowed.bounds)
+        if narrowed is None:
+            return first
+        box = least, most
+        part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
+        better = self._solves.minimise_part(weights, box, part, presolve=self._presolve)
+        return first if better is None else better
+
+    def _below(self, gap: _Gap) -> list[_Gap]:
+        """Look for a point below the line through two neighbours; return what is left to search."""
+        weights = self._line(gap)
+        limit = min(_weight(weights, gap.left), _weight(weights, gap.right)) - 1
+        narrowed = self._relaxed.narrow(weights, gap.box[1], limit, gap.bounds)
+        if narrowed is not None:
+            coarser, part = self._told_part(weights, gap.box, narrowed)
+            point = self._solves.minimise_part(coarser, gap.box, part, presolve=self._presolve)
+            # any point of the part beyond the limit may be dominated by one that is not in the part
+            if point is not None and _weight(weights, point) <= limit:
+                self.found.append(point)
+                return [_Gap(gap.left, point, below=True), _Gap(point, gap.right, below=True)]
+        return [_Gap(gap.left, gap.right, below=False, bounds=gap.bounds)]
+
+    def _triangle(self, gap: _Gap) -> list[_Gap]:
+        """Look for a point in the triangle between two neighbours; return what is left to search."""
+        line = self._line(gap)
+        most = gap.box[1]
+        narrowed = self._relaxed.narrow(line, most, _weight(line, most), gap.bounds)
+        if narrowed is None:
+            return []
+        weights = self._deciding(gap)
+        part = self._solves.part_within(gap.box, narrowed.bounds, weights)
+        if not self._solves.tells_apart(part) and not self._solves.in_integers(part):
+            weights, part = self._told_part(weights, gap.box, narrowed)
+        point = self._solves.minimise_part(weights, gap.box, part)
+        if point is None:
+            return []
+        self.found.append(point)
+        proved = _weight(weights, point)
+        sides = (
+            _Gap(*pair, below=False, bounds=narrowed.bounds)
+            for pair in ((gap.left, point), (point, gap.right))
+        )
+        return [side for side in sides if _weight(weights, side.box[1]) >= proved]
+
+    def _line(self, gap: _Gap) -> Vector:
+        """Return weights that make two neighbours equal, or nearly so where numbers would be too large."""
+        exact = gap.left[1] - gap.right[1], gap.right[0] - gap.left[0]
+        sizes = np.maximum(self._sizes, np.abs([gap.left, gap.right]).max(axis=0)).tolist()
+        total = sum(int(weight) * size for weight, size in zip(exact, sizes, strict=True))
+        divisor = max(math.gcd(*map(int, exact)), -(-total // LARGEST_WEIGHED))
+        weights: Vector = np.maximum(1, np.array(exact, dtype=np.int64) // divisor)
+        return weights
+
+    def _deciding(self, gap: _Gap) -> Vector:
+        """Return weights that let the objective of the wider range decide, by one step of it."""
+        least, most = gap.box
+        ranges = most - least
+        first = int(np.argmax(ranges))
+        weights = np.ones(2, dtype=np.int64)
+        room = LARGEST_WEIGHED // max(1, int(self._sizes[first]))
+        weights[first] = max(1, min(int(ranges[1 - first]) + 1, room))
+        return weights
+
+    def _told_part(self, weights: Vector, box: Box, narrowed: Narrowed) -> tuple[Vector, Part]:
+        """Return the part with weights so small, in about their ratio, that the solver tells steps apart."""
+        solves = self._solves
+        part = solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
+        while not solves.tells_apart(part) and weights.max() > 1:
+            divisor = max(2, math.ceil(solves.excess(part)))
+            weights = np.maximum(1, np.rint(weights / divisor)).astype(np.int64)
+            duals = self._relaxed.duals(weights, box[1])
+            part = solves.part_within(box, narrowed.bounds, weights, duals)
+        return weights, part
+
+
+def _weight(weights: Vector, vector: Vector) -> int:
+    """Return the weight of a vector, without overflow."""
+    return sum(w * v for w, v in zip(weights.tolist(), vector.tolist(), strict=True))

@@ -1,0 +1,147 @@
+"""The methods that find fronts by integer programs, by name, and the options of each."""
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
+from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.logic.clauses import Clauses
+from shortlist.results.front import Front
+from shortlist.runs import NO_STUDY, Study
+from shortlist.runs.workers import Where, as_where
+
+EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
+"""Integer programs until nothing is left; ``exact`` is the search of zones."""
+
+SOLVER_NAMES = ("highs", "cpsat", "scip")
+"""The solvers, named here so that a question answered by the diagram loads none."""
+
+SOLREP_RULES = ("hit-and-run", "adaptive")
+"""Where reference points lie, named here so that a wrong name is told before anything is loaded."""
+
+_EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
+"""Methods and solvers that need a package of their own; the extra that brings it has the same name."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What every method has.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all randomness.
+    """
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        as_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class ProgramOptions(SearchOptions):
+    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
+
+    Parameters
+    ----------
+    solver : str
+        Backend of integer programs.
+    """
+
+    solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_choice(self.solver, "solver", SOLVER_NAMES)
+        check_installed(self.solver)
+
+
+@dataclass(frozen=True)
+class SolRepOptions(ProgramOptions):
+    """Options of ``solrep``.
+
+    Parameters
+    ----------
+    n_points : int
+        Reference points; 0 for the ends of the front only.
+    rule : {"hit-and-run", "adaptive"}
+        Where they lie.
+    objective : str or None
+        The objective that the programs minimise; None: that of the widest range.
+    solve_limit_s : float or None
+        Limit of each program; None: each is proved.
+    study : Study
+        Where finished programs are recorded.
+    workers : int or str
+        What solves programs; see :func:`shortlist.runs.workers.open_workers`.
+    """
+
+    n_points: Annotated[int, "Reference points, 0 for the ends of the front only."] = 1000
+    rule: Annotated[str, "Where the reference points lie: hit-and-run or adaptive."] = "hit-and-run"
+    objective: Annotated[str | None, "Objective that each program minimises; default the widest."] = None
+    solve_limit_s: Annotated[float | None, "Time limit of each program, in seconds; default none."] = None
+    study: Study = NO_STUDY
+    workers: Where = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_choice(self.rule, "rule", SOLREP_RULES)
+        as_count(self.n_points, "n_points", at_least=0)
+        as_positive_seconds(self.solve_limit_s, "solve_limit_s")
+        as_where(self.workers, "workers")
+        if self.rule == "adaptive" and self.workers != 1:
+            raise BadInputError(
+                "workers", "must be 1 with rule 'adaptive'", self.workers, "Its points depend on each other."
+            )
+
+
+def integer_method(
+    name: str, options: SearchOptions, clauses: Callable[[], Clauses | None] = lambda: None
+) -> Callable[..., Front]:
+    """Return the method called `name`, which takes a program; ``auto`` is the search of zones.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`EXACT_METHODS`, ``solrep`` or ``auto``.
+    options : SearchOptions
+        Of that method.
+    clauses : callable
+        Returns what every solution satisfies, or None; asked for by ``solrep`` only.
+    """
+    if isinstance(options, SolRepOptions):
+        from shortlist.methods.solrep.solrep import SolRepSettings, solrep
+
+        return partial(
+            solrep,
+            settings=SolRepSettings(
+                options.n_points, options.rule, options.objective, solve_limit_s=options.solve_limit_s
+            ),
+            clauses=clauses(),
+            study=options.study,
+            workers=options.workers,
+        )
+    if name == "cwmoip":
+        from shortlist.methods.integer.cwmoip import cwmoip
+
+        return cwmoip
+    if name == "epsilon-constraint":
+        from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
+
+        return epsilon_constraint
+    from shortlist.methods.integer.search_zones import search_zones
+
+    return search_zones
+
+
+def check_installed(name: str) -> None:
+    """Raise now what loading a method or a solver would raise later."""
+    title, package = _EXTRAS.get(name, ("", ""))
+    if package and importlib.util.find_spec(package) is None:
+        raise MissingDependencyError(
+            f"{title} needs the {package} package. Install it: pip install 'shortlist[{name}]'."
+        )

@@ -1,0 +1,1 @@
+"""Claims of fronts, asked again in another way than they were found."""

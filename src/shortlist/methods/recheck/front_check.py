@@ -1,0 +1,251 @@
+"""What a front claims of its points, asked again, with what it rests on afterwards."""
+
+import dataclasses
+import importlib.util
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shortlist._words import counted
+from shortlist.arrays import Points
+from shortlist.errors import BadInputError
+from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
+from shortlist.methods.integer.search_zones import split_zones
+from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
+from shortlist.milp.program import Program
+from shortlist.pareto import nondominated, nondominated_unique
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs.budget import Budget
+from shortlist.runs.progress import Progress
+
+SOLVER_TITLES = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
+
+
+@dataclass(frozen=True, eq=False)
+class FrontCheck:
+    """What a recheck of a front found.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        What is not as the front claims, a sentence each, without a full stop.
+    n_points : int
+        Points of the front.
+    claim : ProofKind
+        What the front claims.
+    search : BoxSearch or None
+        The answer to whether anything is missing, or dominates a point; None where nothing was asked.
+    found_by : str
+        The solver that found the front, or "" where none did.
+    seconds : float
+        Wall-clock time of the recheck.
+    """
+
+    failures: tuple[str, ...]
+    n_points: int
+    claim: ProofKind
+    search: BoxSearch | None = None
+    found_by: str = ""
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """``invalid``, ``rechecked``, or ``counted`` where not all that is claimed was asked again."""
+        if self.failures:
+            return "invalid"
+        return "counted" if self.search is not None and self.search.n_open else "rechecked"
+
+    def sentences(self) -> list[str]:
+        """Say what was checked, and what it rests on."""
+        if self.failures or self.search is None:
+            return []
+        search = self.search
+        total = counted(search.n_boxes, "box")
+        asked = {
+            ProofKind.COMPLETE: "Whatever no point of it dominates lies in one of",
+            ProofKind.NONDOMINATED: "Whatever dominates a point of it lies in one of",
+            ProofKind.APPROXIMATE: "Whatever is better than the front says lies in one of",
+        }[self.claim]
+        said = [f"{asked} {total.replace('boxs', 'boxes')} of objective space."]
+        if search.n_by_sums:
+            said.append(f"{search.n_by_sums:,} are empty by sums of integers, which rest on no solver.")
+        if search.n_by_solver:
+            title = SOLVER_TITLES.get(search.solver, search.solver)
+            found = SOLVER_TITLES.get(self.found_by, "")
+            alone = f", which also found the front: they rest on {title} alone" if found == title else ""
+            both = f"; {found} had said so before" if found and found != title else ""
+            said.append(f"{search.n_by_solver:,} are empty by the word of {title}{alone or both}.")
+        if search.n_open:
+            said.append(
+                f"{search.n_open:,} were not answered within {search.limit}: for them the front's claim "
+                "stands unchecked."
+            )
+        return said
+
+
+def other_solver(found_by: str, program: Program) -> str:
+    """Return a solver that did not find a front, as far as there is one for the program.
+
+    Examples
+    --------
+    >>> from shortlist.milp.program import make_program
+    >>> program = make_program(
+    ...     [[1.0]], row_lower=0, row_upper=1, column_lower=0, column_upper=1, integer=True
+    ... )
+    >>> other_solver("highs", program), other_solver("cpsat", program), other_solver("", program)
+    ('cpsat', 'highs', 'highs')
+    """
+    if found_by not in {"highs", "scip"}:
+        return "highs"
+    bounded = np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all()
+    if program.integer.all() and bounded:
+        return "cpsat"
+    if found_by == "scip" or importlib.util.find_spec("pyscipopt") is None:
+        return "highs"
+    return "scip"
+
+
+def finder_of(front: Front) -> str:
+    """Return the solver whose word a front rests on, "" where it rests on none."""
+    if front.extras.get("n_handed_over"):
+        return "cpsat"
+    return str(front.extras.get("solver", ""))
+
+
+def check_claims(
+    program: Program, front: Front, *, budget: Budget, solver: str | None = None, exact: bool = False
+) -> FrontCheck:
+    """Ask again what a front claims of its points, whose solutions have been checked.
+
+    Parameters
+    ----------
+    program : Program
+        With the objectives of the front, in its order.
+    front : Front
+        Sorted, without equal points.
+    budget : Budget
+        How long it may take.
+    solver : str, optional
+        Who is asked; by default one that did not find the front.
+    exact : bool, default=False
+        Whether the tolerances of the proof are in the program already.
+
+    Returns
+    -------
+    FrontCheck
+        Its failures say which point dominates another, and which solution the front lacks.
+    """
+    found_by = finder_of(front)
+    integers = integer_objectives(program)
+    facts = FrontCheck((), len(front), front.proof.kind, None, found_by)
+    vectors, off = _vectors(front, integers)
+    if off:
+        return dataclasses.replace(facts, failures=(off,), seconds=budget.elapsed)
+    if worse := _dominated(front, vectors):
+        return dataclasses.replace(facts, failures=worse, seconds=budget.elapsed)
+    corners = _corners(vectors, front.proof, integers, budget, exact=exact)
+    if corners is None:
+        return dataclasses.replace(facts, seconds=budget.elapsed)
+    chosen = solver or other_solver(found_by, program)
+    search = search_boxes(program, integers, corners, solver=chosen, budget=budget)
+    failures = () if search.found is None else (_lacking(front, integers, search),)
+    return dataclasses.replace(facts, failures=failures, search=search, seconds=budget.elapsed)
+
+
+def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
+    """Return the points in steps, or why they are none."""
+    factors = np.array([one.sign * (one.scale or 1) for one in integers.objectives])
+    points = np.rint(front.values * factors).astype(np.int64)
+    rest = (points - integers.offsets) % integers.steps
+    if (points / factors != front.values).any() or rest.any():
+        wrong = int(np.argmax((points / factors != front.values).any(axis=1) | rest.any(axis=1)))
+        return points, f"point {wrong} has values that no solution can have"
+    return (points - integers.offsets) // integers.steps, ""
+
+
+def _dominated(front: Front, vectors: Points) -> tuple[str, ...]:
+    """Say which points are dominated by others of the front, or are there twice."""
+    if not len(vectors):
+        return ()
+    marks = ~nondominated(vectors)
+    _, first, same = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+    repeated = np.flatnonzero(first[same.ravel()] != np.arange(len(vectors)))
+    said = [
+        f"point {number} is the same as point {int(first[same.ravel()[number]])}"
+        for number in repeated.tolist()
+    ]
+    for number in np.flatnonzero(marks).tolist():
+        better = (vectors <= vectors[number]).all(axis=1) & (vectors < vectors[number]).any(axis=1)
+        said.append(
+            f"point {number} ({_text(front, front.values[number].tolist())}) is dominated by point "
+            f"{int(np.argmax(better))}"
+        )
+    return tuple(said)
+
+
+def _corners(
+    vectors: Points, proof: Proof, integers: IntegerObjectives, budget: Budget, *, exact: bool
+) -> Points | None:
+    """Return the boxes that must be empty if the front is as it claims, None where it claims nothing."""
+    n = len(integers)
+    tolerances = None if exact else proof.tolerances
+    if proof.kind is ProofKind.COMPLETE:
+        allowed = _in_steps(tolerances, integers) if tolerances and any(tolerances) else np.zeros(n, np.int64)
+        return _zones(vectors - allowed, integers, budget) - 1
+    if proof.kind is ProofKind.APPROXIMATE:
+        if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
+            return None
+        return _zones(vectors - _in_steps(proof.missing, integers), integers, budget) - 1
+    if not len(vectors):
+        return None
+    better = vectors[:, None, :] - np.eye(n, dtype=np.int64)[None, :, :]
+    return better.reshape(-1, n)
+
+
+def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Points:
+    """Return tolerances in whole steps, rounded up by no more than a rounding error allows."""
+    scales = np.array([one.scale or 1 for one in integers.objectives])
+    steps = np.floor(np.asarray(tolerances) * scales / integers.steps + 1e-9)
+    return np.asarray(steps, dtype=np.int64)
+
+
+def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Points:
+    """Return the open corners of what no point dominates."""
+    zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
+    kept = points[nondominated_unique(points)] if len(points) else points
+    for number, point in enumerate(kept):
+        if budget.stopped:
+            raise BadInputError(
+                f"the time limit of {budget.time_text} must be enough to part objective space between "
+                f"{len(kept):,} points, and is not. Raise it."
+            )
+        hit, fresh = split_zones(zones, point)
+        zones = np.vstack([zones[~hit], fresh])
+        if not number % 100:
+            budget.report(Progress(STAGE, number, len(kept)))
+    return zones
+
+
+def _lacking(front: Front, integers: IntegerObjectives, search: BoxSearch) -> str:
+    assert search.found is not None
+    point = integers.points([search.found])[0].tolist()
+    values = [
+        value * objective.sign / (objective.scale or 1)
+        for value, objective in zip(point, integers.objectives, strict=True)
+    ]
+    better = [
+        number
+        for number, row in enumerate(front.values.tolist())
+        if all(
+            o.sign * new <= o.sign * old for o, new, old in zip(front.objectives, values, row, strict=True)
+        )
+    ]
+    what = f"which dominates point {better[0]}" if better else "which no point of the front dominates"
+    return f"there is a solution with {_text(front, values)}, {what}"
+
+
+def _text(front: Front, values: Sequence[float]) -> str:
+    return ", ".join(f"{name} {value:.10g}" for name, value in zip(front.names, values, strict=True))

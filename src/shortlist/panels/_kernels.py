@@ -1,0 +1,172 @@
+"""Kernels of panels: scores from answers, and the thresholds of chains as sums of step functions."""
+
+import math
+
+from shortlist._jit import kernel
+from shortlist.arrays import Floats, Longs
+
+
+@kernel("void(int64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1])")
+def add_scores(answers: Longs, confidence: Floats, weights: Floats, scores: Floats) -> None:
+    """Add up what each answer says for each class.
+
+    `answers` are places of words, the last one for silence, which has no slope. `weights` are those of
+    :class:`shortlist.panels.decisions.ScoreTable`, one after the other.
+    """
+    n_rows, n_judges = answers.shape
+    n_classes = scores.shape[1]
+    n_words = (weights.shape[0] // n_classes - 1 - n_judges) // (2 * n_judges)
+    for i in range(n_rows):
+        for k in range(n_classes):
+            scores[i, k] = weights[k]
+        for j in range(n_judges):
+            word = answers[i, j]
+            place = (1 + j * (n_words + 1) + word) * n_classes
+            for k in range(n_classes):
+                scores[i, k] += weights[place + k]
+            if word < n_words:
+                place = (1 + n_judges * (n_words + 1) + j * n_words + word) * n_classes
+                for k in range(n_classes):
+                    scores[i, k] += confidence[i, j] * weights[place + k]
+
+
+@kernel("void(float64[:, ::1])")
+def softmax_rows(scores: Floats) -> None:
+    """Turn scores into probabilities, with the exponential and the order of sums that any language has."""
+    n_rows, n_classes = scores.shape
+    for i in range(n_rows):
+        top = scores[i, 0]
+        for k in range(1, n_classes):
+            top = max(top, scores[i, k])
+        total = 0.0
+        for k in range(n_classes):
+            scores[i, k] = math.exp(scores[i, k] - top)
+            total += scores[i, k]
+        for k in range(n_classes):
+            scores[i, k] /= total
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[::1], float64, float64[:, ::1])")
+def scale_confidence(confidence: Floats, low: Floats, high: Floats, finest: float, scaled: Floats) -> None:
+    """Put confidences on the scale of :class:`shortlist.panels.decisions.ConfidenceScale`; NaN stays."""
+    n_rows, n_judges = confidence.shape
+    for i in range(n_rows):
+        for j in range(n_judges):
+            scaled[i, j] = math.nan
+            if not math.isnan(confidence[i, j]):
+                share = (confidence[i, j] - low[j]) / (high[j] - low[j])
+                share = max(0.0, min(1.0, share))
+                scaled[i, j] = math.log(1 - share + finest) / math.log(finest)
+
+
+@kernel(
+    "float64(int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], float64, float64[:, ::1], "
+    "float64[::1])"
+)
+def logistic_loss(
+    answers: Longs,
+    confidence: Floats,
+    truth: Longs,
+    weights: Floats,
+    penalty: float,
+    scores: Floats,
+    gradient: Floats,
+) -> float:
+    """Return the log loss of the softmax of scores with a squared penalty, and write its gradient."""
+    n_rows, n_judges = answers.shape
+    n_classes = scores.shape[1]
+    n_words = (weights.shape[0] // n_classes - 1 - n_judges) // (2 * n_judges)
+    loss = 0.0
+    for place in range(weights.shape[0]):
+        gradient[place] = penalty * weights[place]
+        loss += 0.5 * penalty * weights[place] ** 2
+    add_scores(answers, confidence, weights, scores)
+    for i in range(n_rows):
+        top = scores[i, 0]
+        for k in range(1, n_classes):
+            top = max(top, scores[i, k])
+        own = scores[i, truth[i]]
+        total = 0.0
+        for k in range(n_classes):
+            scores[i, k] = math.exp(scores[i, k] - top)
+            total += scores[i, k]
+        loss += math.log(total) + top - own
+        for k in range(n_classes):
+            scores[i, k] = scores[i, k] / total - (1.0 if truth[i] == k else 0.0)
+            gradient[k] += scores[i, k]
+        for j in range(n_judges):
+            word = answers[i, j]
+            place = (1 + j * (n_words + 1) + word) * n_classes
+            for k in range(n_classes):
+                gradient[place + k] += scores[i, k]
+            if word < n_words:
+                place = (1 + n_judges * (n_words + 1) + j * n_words + word) * n_classes
+                for k in range(n_classes):
+                    gradient[place + k] += confidence[i, j] * scores[i, k]
+    return loss
+
+
+@kernel("int64(int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1])")
+def group_steps(
+    order: Longs, breaks: Longs, stopped: Longs, going_on: Longs, cuts: Longs, points: Longs
+) -> int:
+    """Write what a group of cases costs from each threshold on, the cheapest first; return how many points.
+
+    The first cases of `order`, the surest, stop; the others go on. `stopped` and `going_on` hold loss and
+    price of each case. `breaks` marks after how many cases a threshold can lie. Only points that no other
+    of the group dominates are written, each with its cut, where going on costs at least nothing.
+    """
+    n_cases = order.shape[0]
+    loss, price = 0, 0
+    for i in range(n_cases):
+        loss += stopped[order[i], 0]
+        price += stopped[order[i], 1]
+    count = 0
+    least = loss + 1
+    cut = n_cases
+    while True:
+        if breaks[cut] == 1 and loss < least:
+            if count > 0 and points[count - 1, 1] == price:
+                count -= 1
+            cuts[count] = cut
+            points[count, 0] = loss
+            points[count, 1] = price
+            least = loss
+            count += 1
+        if cut == 0:
+            return count
+        cut -= 1
+        case = order[cut]
+        loss += going_on[case, 0] - stopped[case, 0]
+        price += going_on[case, 1] - stopped[case, 1]
+
+
+@kernel("int64(int64[:, ::1], int64[:, ::1], int64, int64[::1], int64[::1], int64[:, ::1], int64[:, ::1])")
+def merge_steps(
+    first: Longs, second: Longs, lowest: int, best: Longs, source: Longs, points: Longs, parts: Longs
+) -> int:
+    """Add every point of one group to every point of another, and write the sums that none dominates.
+
+    `best` and `source` have room for each loss from `lowest` on; `parts` gets the places of both summands.
+    The points are written with rising loss and falling price; the first summands win ties.
+    """
+    width = best.shape[0]
+    for place in range(width):
+        source[place] = -1
+    n_second = second.shape[0]
+    for a in range(first.shape[0]):
+        for b in range(n_second):
+            place = first[a, 0] + second[b, 0] - lowest
+            price = first[a, 1] + second[b, 1]
+            if source[place] < 0 or price < best[place]:
+                best[place] = price
+                source[place] = a * n_second + b
+    count = 0
+    for place in range(width):
+        if source[place] >= 0 and (count == 0 or best[place] < points[count - 1, 1]):
+            points[count, 0] = place + lowest
+            points[count, 1] = best[place]
+            parts[count, 0] = source[place] // n_second
+            parts[count, 1] = source[place] % n_second
+            count += 1
+    return count

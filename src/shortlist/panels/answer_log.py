@@ -1,0 +1,373 @@
+"""What judges answered on cases, what is true, and what each answer cost: the input of a panel."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shortlist._words import all_of
+from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import NOT_ASKED, label_text
+from shortlist.panels.log_notes import log_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SILENT, UNASKED = -1, -2
+"""Codes of an answer that is no class: asked in vain, and not asked at all."""
+
+SUM_TOLERANCE = 0.02
+"""Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
+
+FEWEST_OPEN = 10
+"""With fewer cases of known truth than this, answers are taken to be of the classes of the truth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """Numbers that came with the answers, each of shape (n_cases, n_judges) or None where nobody told them.
+
+    Attributes
+    ----------
+    confidence : array of float, optional
+        How sure the judge was, on any scale; NaN where not told.
+    probabilities : array of float of shape (n_cases, n_judges, n_classes), optional
+        Of each class, in the order of the sorted classes; NaN where not told.
+    prices : array of float, optional
+        What each call costs; of shape (n_judges,) where all of a judge's calls cost the same.
+    latency : array of float, optional
+        Seconds until the answer came; NaN where not told.
+    """
+
+    confidence: ArrayLike | None = None
+    probabilities: ArrayLike | None = None
+    prices: ArrayLike | None = None
+    latency: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerLog:
+    """Answers of judges on cases; build one with :func:`make_log`.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    cases : ndarray of str, shape (n_cases,)
+        The name of each case; one that is there several times is a case that was asked again.
+    answers : ndarray of int, shape (n_cases, n_judges)
+        Places in `classes`; -1 where the judge was asked and gave no class, -2 where it was not asked.
+    classes : tuple of str
+        The labels, sorted: as numbers where all of them are numbers, or else as text.
+    truth : ndarray of int, shape (n_cases,)
+        Places in `classes`; -1 where the truth is not known.
+    prices : ndarray of float, shape (n_cases, n_judges)
+        What each call costs, also one that was not made; no NaN.
+    confidence, latency : ndarray of float, shape (n_cases, n_judges), or None
+        As in :class:`Measures`; the latency is in seconds.
+    probabilities : ndarray of float, shape (n_cases, n_judges, n_classes), or None
+    features : DataFrame of n_cases rows
+        Columns of the case that cost nothing; there may be none.
+    groups : ndarray of int, shape (n_cases,), or None
+        Equal for cases that are the same one, which no split may separate; None if all cases differ.
+    notes : tuple of str
+        A sentence for everything that was missing or passed over, with its count.
+    unknown_words : mapping of str to int
+        Answers that are no class, and how many times each was given; they are silent in `answers`.
+    """
+
+    judges: tuple[str, ...]
+    cases: NDArray[Any]
+    answers: NDArray[np.int64]
+    classes: tuple[str, ...]
+    truth: NDArray[np.int64]
+    prices: NDArray[np.float64]
+    features: "pd.DataFrame"
+    confidence: NDArray[np.float64] | None = None
+    probabilities: NDArray[np.float64] | None = None
+    latency: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+    unknown_words: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def at(self, rows: Any) -> "AnswerLog":
+        """Return the log of some of its cases, by a mask or by their places; judges and classes stay."""
+        changed = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name in ("cases", "answers", "truth", "prices", *_OPTIONAL):
+            if changed[name] is not None:
+                changed[name] = changed[name][rows]
+        changed["features"] = self.features.iloc[np.arange(len(self.cases))[rows]].reset_index(drop=True)
+        return AnswerLog(**changed)
+
+
+_OPTIONAL = ("confidence", "probabilities", "latency", "groups")
+
+
+def make_log(
+    judges: Sequence[str],
+    cases: ArrayLike,
+    said: Any,
+    truth: Any = None,
+    *,
+    measures: Measures | None = None,
+    features: "pd.DataFrame | None" = None,
+    groups: ArrayLike | None = None,
+    classes: Sequence[Any] | None = None,
+    notes: Sequence[str] = (),
+) -> AnswerLog:
+    """Check what judges said on cases, and make a log of it.
+
+    A label is compared as text without the white space around it, whole numbers as integers (1.0 is 1) and
+    truth values as ``True`` and ``False``, however their letters are written. Other letters count as they
+    are.
+
+    Parameters
+    ----------
+    judges : sequence of str, of length n_judges
+        Their names, each once.
+    cases : array-like of shape (n_cases,)
+        What the cases are called. Several of one name are the same case, asked again.
+    said : array-like of shape (n_cases, n_judges)
+        Labels; None, NaN or an empty text where the judge was asked and said nothing, and
+        :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
+    truth : array-like of shape (n_cases,), optional
+        The right labels; None, NaN or an empty text where it is not known.
+    measures : Measures, optional
+        Prices, confidences, latencies and probabilities.
+    features : DataFrame of n_cases rows, optional
+    groups : array-like of shape (n_cases,), optional
+        Cases with equal entries are the same one; by default those with the same name.
+    classes : sequence, optional
+        What may be answered. By default the labels of the truth, and also those of the answers if no truth
+        is known or the answers are open: ten or more cases of known truth, with more labels than half of
+        them. Any other answer is an unknown word: counted, and silent.
+    notes : sequence of str, optional
+        Sentences about how the log was read; further ones are added to them.
+
+    Raises
+    ------
+    BadInputError
+        If shapes do not fit, there is no case or no judge, a judge comes twice, a label is no plain value, a
+        price is negative or not a number, or probabilities do not add up to 1.
+
+    Examples
+    --------
+    >>> log = make_log(["a", "b"], [7, 8], [["yes", "no"], ["yes", "Error 429"]], ["yes", "no"])
+    >>> log.classes, log.answers.tolist(), log.truth.tolist(), dict(log.unknown_words)
+    (('no', 'yes'), [[1, 0], [1, -1]], [1, 0], {'Error 429': 1})
+    """
+    names = _checked_judges(judges)
+    ids = _checked_cases(cases)
+    shape = (len(ids), len(names))
+    codes, labels = _labels_of(said, shape, "answers")
+    true_codes, true_labels = _labels_of([None] * len(ids) if truth is None else truth, shape[:1], "truth")
+    known = _classes(classes, true_codes, true_labels, labels)
+    answers, unknown = _coded(codes, labels, known)
+    told = list(notes)
+    right, _ = _coded(true_codes, true_labels, known)
+    told += log_notes(
+        names, known, answers=answers, truth=right, unknown=unknown, n_unasked=int((answers == UNASKED).sum())
+    )  # fmt: skip
+    given = measures or Measures()
+    if given.prices is None:
+        told.append("No prices were given, so every answer is taken to cost nothing.")
+    return AnswerLog(
+        judges=names, cases=ids, answers=answers, classes=known, truth=right,
+        prices=_checked_prices(given.prices, names, shape),
+        features=_checked_features(features, len(ids)),
+        confidence=_checked_numbers(given.confidence, shape, "confidence"),
+        probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
+        latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
+        groups=_checked_groups(groups, ids), notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
+    )  # fmt: skip
+
+
+def label_of(value: Any) -> str:
+    """Return a label as text, as labels are compared; "" stands for none.
+
+    Examples
+    --------
+    >>> label_of(1.0), label_of(" yes "), label_of("1.0"), label_of("TRUE"), label_of(float("nan"))
+    ('1', 'yes', '1', 'True', '')
+    """
+    if value is None or value is NOT_ASKED or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return ""
+    text = label_text(value).strip()
+    if text.casefold() in {"true", "false"}:
+        return text.capitalize()
+    whole, point, zeros = text.partition(".")
+    is_whole = point and zeros and not zeros.strip("0") and whole.removeprefix("-").isdecimal()
+    return whole if is_whole else text
+
+
+def sorted_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Sort labels as numbers where all are numbers, and as text otherwise.
+
+    Examples
+    --------
+    >>> sorted_labels(["10", "9"]), sorted_labels(["b", "10", "9"])
+    (('9', '10'), ('10', '9', 'b'))
+    """
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return tuple(sorted(labels))
+    if not all(map(math.isfinite, numbers)):
+        return tuple(sorted(labels))
+    return tuple(label for _, label in sorted(zip(numbers, labels, strict=True)))
+
+
+def _checked_judges(judges: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(judges)
+    if not names or not all(isinstance(name, str) and name.strip() for name in names):
+        raise BadInputError("judges", "must be at least one name", repr(names)[:80])
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise BadInputError("judges", "must come once each", f"{twice[0]!r} twice", "Rename one of them.")
+    return names
+
+
+def _checked_cases(cases: ArrayLike) -> NDArray[Any]:
+    ids = np.asarray(cases)
+    if ids.ndim != 1 or not len(ids):
+        raise BadInputError("cases", "must name at least one case", f"shape {ids.shape}")
+    return ids
+
+
+def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[np.int64], list[str]]:
+    """Return a number for each label, -1 for none and -2 for not asked, and the labels by these numbers."""
+    import pandas as pd
+
+    values = np.asarray(given, dtype=object)
+    if values.shape != shape:
+        raise BadInputError(
+            what, f"must have shape {shape}, one entry for each case and judge", f"{values.shape}"
+        )
+    flat = values.ravel().tolist()
+    if any(isinstance(value, bool | np.bool_) for value in flat):  # True and 1 would be one value
+        flat = [str(value) if isinstance(value, bool | np.bool_) else value for value in flat]
+    try:
+        codes, uniques = pd.factorize(pd.Series(flat, dtype=object))
+    except TypeError:
+        raise BadInputError(what, "must be labels, such as text or numbers", "lists or mappings") from None
+    places: dict[str, int] = {"": SILENT}
+    of_unique = np.empty(len(uniques) + 1, dtype=np.int64)
+    of_unique[-1] = SILENT
+    for number, value in enumerate(uniques.tolist()):
+        label = label_of(value)
+        of_unique[number] = UNASKED if value is NOT_ASKED else places.setdefault(label, len(places) - 1)
+    return of_unique[codes].reshape(shape), list(places)[1:]
+
+
+def _classes(
+    given: Sequence[Any] | None, codes: NDArray[np.int64], true_labels: list[str], labels: list[str]
+) -> tuple[str, ...]:
+    """Return what may be answered; see :func:`make_log`."""
+    if given is not None:
+        named = list(dict.fromkeys(map(label_of, given)))
+        others = [label for label in true_labels if label not in named]
+        if others or "" in named:
+            raise BadInputError(
+                "classes",
+                "must hold every label of the truth",
+                f"none of {all_of(map(repr, others), most=5)}",
+            )
+        return sorted_labels(named)
+    n_known = int((codes >= 0).sum())
+    is_open = n_known >= FEWEST_OPEN and 2 * len(true_labels) > n_known
+    found = dict.fromkeys([*true_labels, *labels]) if is_open or not true_labels else true_labels
+    if not found:
+        raise BadInputError("answers", "must hold at least one label", "none", "Name the column of answers.")
+    return sorted_labels(list(found))
+
+
+def _coded(
+    codes: NDArray[np.int64], labels: list[str], classes: tuple[str, ...]
+) -> tuple[NDArray[np.int64], Counter[str]]:
+    """Return places in `classes`, and how many times each label was given that is none of them."""
+    place = {label: number for number, label in enumerate(classes)}
+    of_label = np.array([*(place.get(label, SILENT) for label in labels), UNASKED, SILENT], dtype=np.int64)
+    times = np.bincount(codes[codes >= 0], minlength=len(labels)).tolist()
+    unknown = Counter(
+        {label: count for label, count in zip(labels, times, strict=True) if label not in place}
+    )
+    return of_label[codes], unknown
+
+
+def _checked_numbers(
+    given: ArrayLike | None, shape: tuple[int, ...], what: str, *, at_least: float = -math.inf
+) -> NDArray[np.float64] | None:
+    """Return an array of numbers, in which NaN stands for none; None where there is none at all."""
+    if given is None:
+        return None
+    numbers = np.array(given, dtype=np.float64)
+    if numbers.shape != shape:
+        raise BadInputError(what, f"must have shape {shape}", f"{numbers.shape}")
+    wrong = np.isinf(numbers) | (numbers < at_least)
+    if wrong.any():
+        least = "" if at_least == -math.inf else f" of at least {at_least:g}"
+        raise BadInputError(what, f"must be numbers{least}", f"{numbers[wrong][0]:g}", "Mend or empty it.")
+    return None if np.isnan(numbers).all() else numbers
+
+
+def _checked_prices(
+    given: ArrayLike | None, judges: tuple[str, ...], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    prices = np.zeros(shape) if given is None else np.array(given, dtype=np.float64)
+    if prices.shape not in {shape, shape[1:]}:
+        raise BadInputError("prices", f"must have shape {shape} or {shape[1:]}", f"{prices.shape}")
+    prices = np.broadcast_to(prices, shape).copy()
+    wrong = ~(np.isfinite(prices) & (prices >= 0))
+    if wrong.any():
+        row, judge = (int(place) for place in np.argwhere(wrong)[0])
+        got = f"{prices[row, judge]:g} for {judges[judge]!r}"
+        raise BadInputError("prices", "must be numbers of at least 0", got, "Mend that price.")
+    return prices
+
+
+def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
+
+    Raises
+    ------
+    BadInputError
+        If they do not add up to 1, or one is negative.
+    """
+    shares = _checked_numbers(given, shape, "probabilities", at_least=0.0)
+    if shares is None:
+        return None
+    sums = shares.sum(axis=2)
+    wrong = np.abs(sums - 1) > SUM_TOLERANCE
+    if wrong.any():
+        got = f"a sum of {sums[wrong][0]:g}"
+        raise BadInputError("probabilities", "must add up to 1 for each answer", got, "Mend that row.")
+    return shares
+
+
+def _checked_features(given: "pd.DataFrame | None", n_cases: int) -> "pd.DataFrame":
+    import pandas as pd
+
+    features = pd.DataFrame(index=range(n_cases)) if given is None else given.reset_index(drop=True)
+    if len(features) != n_cases:
+        raise BadInputError("features", f"must have a row for each of {n_cases} cases", len(features))
+    return features
+
+
+def _checked_groups(given: ArrayLike | None, cases: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return the number of each case's group, from 0 on; None where no case is there twice."""
+    import pandas as pd
+
+    groups, found = pd.factorize(cases if given is None else np.asarray(given), use_na_sentinel=False)
+    if len(groups) != len(cases):
+        raise BadInputError("groups", f"must have an entry for each of {len(cases)} cases", len(groups))
+    if given is not None:
+        apart = pd.Series(groups).groupby(pd.factorize(cases)[0]).nunique().max() > 1
+        if apart:
+            raise BadInputError(
+                "groups", "must be equal for cases of one name", "several", "Rename the cases."
+            )
+    return None if len(found) == len(cases) else groups.astype(np.int64)

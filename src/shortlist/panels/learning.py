@@ -1,0 +1,193 @@
+"""Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats
+from shortlist.panels._kernels import logistic_loss
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.decisions import Decided, Decision, Heard, ScoreTable, Votes
+
+PENALTY = 0.3
+"""Of the squared weights, against the sum of the log loss."""
+GRADIENT = 3e-4
+"""A fit ends where no entry of the gradient of the mean loss is larger."""
+MOST_STEPS = 200
+MOST_ROWS = 8000
+"""A fit takes no more cases than these, evenly spread; more change the weights by less than chance does."""
+PSEUDO_COUNT = 0.5
+"""Added to each count of an answer to cases of a class."""
+EM_ROUNDS = 30
+
+LOGISTIC, DAWID_SKENE, VOTES = "logistic", "dawid-skene", "votes"
+LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES)
+
+Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Decision | None], Decision]
+"""Makes the decision of some judges out of their answers and the truth; perhaps from an earlier one."""
+
+
+def fit_logistic(
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], start: Decision | None = None
+) -> ScoreTable:
+    """Fit logistic regression over labels and confidences, the weights penalised.
+
+    Parameters
+    ----------
+    judges : tuple of int
+        Whose answers these are.
+    answers : Heard
+        With a column for each of them.
+    truth : ndarray of int64, shape (n_cases,)
+        Places of classes; cases of unknown truth, -1, are left out.
+    start : ScoreTable, optional
+        Weights to begin with, such as those of a fit to nearly the same cases.
+    """
+    from scipy.optimize import minimize
+
+    known = np.flatnonzero(truth >= 0)
+    if len(known) > MOST_ROWS:
+        known = known[np.linspace(0, len(known) - 1, MOST_ROWS).astype(np.intp)]
+    words, confidence, right = answers.words[known], answers.confidence[known], truth[known]
+    n_classes, n_judges = answers.n_classes, len(judges)
+    size = n_classes * (1 + n_judges * (2 * n_classes + 1))
+    scores, gradient = np.empty((len(known), n_classes)), np.empty(size)
+
+    def mean_loss(weights: Floats) -> tuple[float, Floats]:
+        loss = logistic_loss(words, confidence, right, weights, PENALTY, scores, gradient)
+        return loss / len(known), gradient / len(known)
+
+    begin = start.weights if isinstance(start, ScoreTable) else np.zeros(size)
+    found = minimize(
+        mean_loss, begin, jac=True, method="L-BFGS-B",
+        options={"maxiter": MOST_STEPS, "gtol": GRADIENT, "ftol": 1e-9},
+    )  # fmt: skip
+    return ScoreTable(judges, np.ascontiguousarray(found.x), n_classes)
+
+
+def fit_dawid_skene(
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _start: Decision | None = None
+) -> ScoreTable:
+    """Fit the model of Dawid and Skene (1979): each judge gives each answer to cases of a class so often.
+
+    Cases of unknown truth count for every class as probable as it is (expectation maximisation, from shares
+    of votes). Silence says nothing.
+    """
+    n_classes, n_judges = answers.n_classes, len(judges)
+    known = truth >= 0
+    shares = np.zeros((len(truth), n_classes))
+    shares[known, truth[known]] = 1.0
+    if not known.all():
+        shares[~known] = _vote_shares(answers.at(~known))
+    said = [answers.words[:, j, None] == np.arange(n_classes) for j in range(n_judges)]
+    table = _table_of(judges, said, shares, n_classes)
+    for _ in range(0 if known.all() else EM_ROUNDS):
+        shares[~known] = table.probabilities(answers.at(~known))
+        table = _table_of(judges, said, shares, n_classes)
+    return table
+
+
+def fit_votes(
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _start: Decision | None = None
+) -> Votes:
+    """Return one vote for each judge; nothing is learned."""
+    return Votes(judges, (1,) * len(judges))
+
+
+FITS: dict[str, Learner] = {LOGISTIC: fit_logistic, DAWID_SKENE: fit_dawid_skene, VOTES: fit_votes}
+
+
+def _vote_shares(answers: Heard) -> Floats:
+    tally = Votes((), (1,) * answers.words.shape[1]).tally(answers) + 1e-6
+    return np.asarray(tally / tally.sum(axis=1, keepdims=True))
+
+
+def _table_of(
+    judges: tuple[int, ...], said: list[NDArray[np.bool_]], shares: Floats, n_classes: int
+) -> ScoreTable:
+    prior = shares.sum(axis=0) + PSEUDO_COUNT
+    labels = np.zeros((len(judges), n_classes + 1, n_classes))
+    for place, one in enumerate(said):
+        counts = one.T.astype(np.float64) @ shares + PSEUDO_COUNT * _diagonal(n_classes)
+        labels[place, :-1] = np.log(counts / counts.sum(axis=0))
+    slopes = np.zeros(len(judges) * n_classes * n_classes)
+    weights = np.concatenate([np.log(prior / prior.sum()), labels.ravel(), slopes])
+    return ScoreTable(judges, weights, n_classes, DAWID_SKENE)
+
+
+def _diagonal(n_classes: int) -> Floats:
+    """Return what is added to counts: twice as much where the answer is the class."""
+    return np.ones((n_classes, n_classes)) + np.eye(n_classes)
+
+
+def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold of each case: classes spread evenly, and cases of one group together."""
+    groups = np.arange(len(log.truth)) if log.groups is None else log.groups
+    _, first, of_group = np.unique(groups, return_index=True, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    shuffled = rng.permutation(len(first))
+    by_class = shuffled[np.argsort(log.truth[first][shuffled], kind="stable")]
+    folds = np.empty(len(first), dtype=np.int64)
+    folds[by_class] = np.arange(len(first)) % n_folds
+    return folds[of_group]
+
+
+class Judged(NamedTuple):
+    """The decision of some judges, fitted on all cases, and what fits without its fold decide about each.
+
+    Attributes
+    ----------
+    decision : Decision
+    decided : Decided
+        Out of fold.
+    ordering : Decided
+        What thresholds tell cases apart by. Where judges tell how sure they are it is the same. Where they
+        give labels alone, equal answers are equally sure only within a fold, and a threshold between folds
+        would mean nothing; so there it is what the decision that was fitted on all cases says.
+    """
+
+    decision: Decision
+    decided: Decided
+    ordering: Decided
+
+
+class OutOfFold:
+    """Decisions of sets of judges on cases of known truth, each fitted once and kept.
+
+    Parameters
+    ----------
+    answers : Heard
+        With a column for each judge.
+    truth : ndarray of int64, shape (n_cases,)
+    folds : ndarray of int64, shape (n_cases,)
+    learner : {"logistic", "dawid-skene", "votes"}
+    """
+
+    def __init__(
+        self, answers: Heard, truth: NDArray[np.int64], folds: NDArray[np.int64], learner: str
+    ) -> None:
+        self.answers, self.truth, self.learner = answers, truth, learner
+        self._folds = [folds == fold for fold in np.unique(folds)]
+        self._known: dict[tuple[int, ...], Judged] = {}
+
+    def of(self, judges: Iterable[int]) -> Judged:
+        """Return the decision of a set of judges."""
+        chosen = tuple(sorted(judges))
+        if chosen not in self._known:
+            self._known[chosen] = self._judged(chosen)
+        return self._known[chosen]
+
+    def _judged(self, chosen: tuple[int, ...]) -> Judged:
+        fit, answers = FITS[self.learner], self.answers.of(chosen)
+        whole = fit(chosen, answers, self.truth, None)
+        if self.learner == VOTES:
+            plain = whole.decide(answers)
+            return Judged(whole, plain, plain)
+        codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))
+        for out in self._folds:
+            part = fit(chosen, answers.at(~out), self.truth[~out], whole)
+            codes[out], sure[out] = part.decide(answers.at(out))
+        decided = Decided(codes, sure)
+        return Judged(whole, decided, decided if answers.confidence.any() else whole.decide(answers))

@@ -1,0 +1,210 @@
+"""From records of calls to a log of answers: one row for each case and repeat, one column for each judge."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of, counted
+from shortlist.errors import BadInputError
+from shortlist.guarantees.cells import NOT_ASKED
+from shortlist.panels.answer_log import (
+    AnswerLog,
+    Measures,
+    checked_probabilities,
+    label_of,
+    make_log,
+    sorted_labels,
+)
+from shortlist.panels.logs.records import Records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def assembled(
+    records: Records,
+    notes: Sequence[str],
+    *,
+    classes: Sequence[Any] | None = None,
+    fold_case: bool = False,
+) -> AnswerLog:
+    """Make a log of records whose prices are known, or NaN where they are not.
+
+    A call without a price gets the mean price of its judge's other calls, and so does a call that was not
+    made. Records of the same case and judge, from several files, are repeats: rows of their own, and one
+    group with the case.
+
+    Raises
+    ------
+    BadInputError
+        If records of a case have different truths or contents, or :func:`make_log` refuses what they say.
+    """
+    told = list(notes)
+    frame = _numbered(records.frame, told)
+    if fold_case:
+        shares = [_folded_keys(told) for told in frame["probabilities"].tolist()]
+        frame = frame.assign(
+            answer=_folded(frame["answer"]), truth=_folded(frame["truth"]), probabilities=shares
+        )
+        classes = None if classes is None else [label_of(label).casefold() for label in classes]
+    firsts = frame.drop_duplicates("row").sort_values("row")
+    judges = frame.drop_duplicates("column").sort_values("column")["judge"].tolist()
+    shape = (len(firsts), len(judges))
+    said = np.full(shape, NOT_ASKED, dtype=object)
+    said[frame["row"], frame["column"]] = frame["answer"].where(frame["answer"].notna(), None)
+    truth = _one_of_each_case(frame, "truth", "truth")
+    _one_of_each_case(frame, "content", "input")
+    features = firsts[list(records.features)].infer_objects()
+    features.columns = [name.removeprefix("feature:") for name in records.features]
+    log = make_log(
+        judges, firsts["case"].to_numpy(dtype=str), said, truth,
+        measures=Measures(
+            confidence=_cells(frame, "confidence", shape), latency=_cells(frame, "latency", shape),
+            prices=_filled_prices(_cells(frame, "price", shape), judges, said, told),
+        ),
+        features=features, groups=_groups(firsts), classes=classes, notes=told,
+    )  # fmt: skip
+    return _with_probabilities(log, frame)
+
+
+def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
+    """Add the number of each record's row and column, in the order in which cases and judges first appear."""
+    import pandas as pd
+
+    keys = frame[["case", "epoch", "judge"]].fillna({"epoch": ""})
+    keys["again"] = keys.groupby(["case", "epoch", "judge"], sort=False).cumcount()
+    row = keys.groupby(["case", "epoch", "again"], sort=False).ngroup()
+    column, _ = pd.factorize(frame["judge"])
+    repeated = int(row.max()) + 1 - frame["case"].nunique()
+    if repeated:
+        notes.append(
+            f"{counted(repeated, 'row')} of the log repeat a case, as another epoch or run; no split parts "
+            "them."
+        )
+    twice = frame["judge"][keys["again"] > 0].unique().tolist()
+    if twice:
+        notes.append(
+            f"Several logs hold answers of {all_of(map(repr, twice), most=8)} on the same cases, which count "
+            "as repeats."
+        )
+    return frame.assign(row=row, column=column)
+
+
+def _folded(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    import pandas as pd
+
+    codes, uniques = pd.factorize(column)
+    folded = [label_of(value).casefold() or None for value in uniques.tolist()]
+    return pd.Series(np.array([*folded, None], dtype=object)[codes], index=column.index, dtype=object)
+
+
+def _folded_keys(told: Any) -> Any:
+    return {label_of(label).casefold(): share for label, share in told.items()} if told is not None else None
+
+
+def _cells(frame: "pd.DataFrame", name: str, shape: tuple[int, int]) -> NDArray[np.float64] | None:
+    """Return a number of each case and judge; None where no record has it."""
+    if frame[name].isna().all():
+        return None
+    cells = np.full(shape, np.nan)
+    cells[frame["row"], frame["column"]] = frame[name].to_numpy(dtype=np.float64)
+    return cells
+
+
+def _one_of_each_case(frame: "pd.DataFrame", name: str, what: str) -> list[Any]:
+    """Return what the records say of each row's case, None where none does; they must agree.
+
+    Raises
+    ------
+    BadInputError
+        If they do not.
+    """
+    known = frame[frame[name].notna()]
+    texts = _compared(known[name])
+    firsts = texts.groupby(known["case"]).first()
+    differs = texts.to_numpy() != known["case"].map(firsts).to_numpy()
+    if differs.any():
+        other = known[differs].iloc[0]
+        raise BadInputError(
+            f"case {other['case']!r}",
+            f"must have one {what} in all records",
+            f"{str(firsts[other['case']])[:40]!r} and {str(other[name])[:40]!r}",
+            "Read logs of one set of cases together, or name the cases apart.",
+        )
+    of_case = firsts.to_dict()
+    cases = frame.drop_duplicates("row").sort_values("row")["case"]
+    return [of_case.get(case) for case in cases.tolist()]
+
+
+def _compared(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return labels as text, once for each different one; no label is left out."""
+    import pandas as pd
+
+    codes, uniques = pd.factorize(column)
+    texts = np.array([label_of(value) for value in uniques.tolist()], dtype=object)
+    return pd.Series(texts[codes] if len(texts) else [], index=column.index, dtype=object)
+
+
+def _groups(firsts: "pd.DataFrame") -> NDArray[np.int64]:
+    """Return the group of each row: those of one case, and of cases with the same content, are together."""
+    import pandas as pd
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    cases, _ = pd.factorize(firsts["case"])
+    contents, different = pd.factorize(firsts["content"])
+    n_cases, known = int(cases.max()) + 1, contents >= 0
+    size = n_cases + len(different)
+    links = coo_array((np.ones(known.sum()), (cases[known], n_cases + contents[known])), shape=(size, size))
+    _, found = connected_components(links, directed=False)
+    return np.asarray(found[cases], dtype=np.int64)
+
+
+def _filled_prices(
+    prices: NDArray[np.float64] | None, judges: Sequence[str], said: NDArray[Any], notes: list[str]
+) -> NDArray[np.float64] | None:
+    """Fill gaps with the judge's mean; a judge without any price is an error, and calls filled are noted."""
+    if prices is None:
+        return None
+    unknown = np.isnan(prices)
+    without = [judge for judge, column in zip(judges, unknown.T, strict=True) if column.all()]
+    if without:
+        raise BadInputError(
+            "prices",
+            "must be known for every judge, or for none",
+            f"none for {without[0]!r}" + (f" and {len(without) - 1} more" if len(without) > 1 else ""),
+            "Give a table of prices with the columns name and cost, or leave the judge out.",
+        )
+    means = np.nanmean(prices, axis=0)
+    n_filled = int((unknown & (said != NOT_ASKED)).sum())
+    if n_filled:
+        notes.append(f"{counted(n_filled, 'call')} without a price got the mean price of their judge.")
+    return np.where(unknown, means, prices)
+
+
+def _with_probabilities(log: AnswerLog, frame: "pd.DataFrame") -> AnswerLog:
+    """Return the log with the probabilities that its records have, if those are of its classes."""
+    from dataclasses import replace
+
+    known = frame[frame["probabilities"].notna()]
+    if known.empty:
+        return log
+    shares = np.full((*log.answers.shape, len(log.classes)), np.nan)
+    place = {label: number for number, label in enumerate(log.classes)}
+    n_left_out = 0
+    for row, column, told in zip(known["row"], known["column"], known["probabilities"], strict=True):
+        if set(told) <= set(place):
+            shares[row, column] = 0.0
+            shares[row, column, [place[label] for label in told]] = list(told.values())
+        else:
+            n_left_out += 1
+    notes = log.notes
+    if n_left_out:
+        words = sorted_labels(
+            sorted({label for told in known["probabilities"] for label in told} - set(place))
+        )
+        calls, word = counted(n_left_out, "call"), words[0][:40]
+        notes += (f"Probabilities of {calls} are left out, as some are of no class, such as {word!r}.",)
+    return replace(log, probabilities=checked_probabilities(shares, shares.shape), notes=notes)

@@ -1,0 +1,189 @@
+"""Logs of inspect-ai: an archive ``.eval`` with a member for each sample, or one JSON file.
+
+The log's `eval` names the task and the model, which is the judge. A sample has `id`, `epoch`, `input`,
+`target`, `scores` by scorer with `value` and `answer`, `model_usage` by model with `input_tokens`,
+`output_tokens` and `total_cost`, and `total_time` (inspect-ai 0.3, log version 2).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from shortlist._words import all_of, any_of, counted
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.archives import member_names, members
+from shortlist.panels.logs.json_content import (
+    field,
+    fingerprint,
+    number,
+    objects,
+    parsed_json,
+    plain,
+)
+from shortlist.panels.logs.log_columns import LogColumns
+from shortlist.panels.logs.records import COLUMNS, Records, features_of, records_of
+
+HEADER, START = "header.json", "_journal/start.json"
+"""Members that say what was evaluated; the former is there once the evaluation has ended."""
+
+
+def is_inspect(document: Any) -> bool:
+    """Whether JSON is a log of inspect-ai."""
+    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "status" in document
+
+
+def is_inspect_archive(content: bytes) -> bool:
+    """Whether a file is an archive of inspect-ai."""
+    return content.startswith(b"PK") and bool({HEADER, START} & set(member_names(content)))
+
+
+def archive_records(source: str, content: bytes, columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of an archive.
+
+    Raises
+    ------
+    BadFileError
+        If it is damaged, has no sample, or a field that is needed is missing or of another kind.
+    """
+    names = member_names(content)
+    about = HEADER if HEADER in names else START
+    header = parsed_json(f"{source}, {about}", next(members(source, content, [about])))
+    if about == START:
+        notes.append(f"{source}: the evaluation had not ended; the samples that were finished are read.")
+    # a name that is there twice was written again, and its last member counts
+    wanted = [name for name in dict.fromkeys(names) if name.startswith("samples/") and name.endswith(".json")]
+    samples = (
+        parsed_json(f"{source}, {name}", text)
+        for name, text in zip(wanted, members(source, content, wanted), strict=True)
+    )
+    return _records(source, header, samples, columns, notes)
+
+
+def inspect_records(source: str, document: Any, columns: LogColumns, notes: list[str]) -> Records:
+    """Return the records of a log in JSON; see :func:`archive_records`."""
+    samples = field(source, document, "samples", list) or []
+    return _records(source, document, samples, columns, notes)
+
+
+def _records(
+    source: str, header: Any, samples: Iterable[Any], columns: LogColumns, notes: list[str]
+) -> Records:
+    if not isinstance(header, dict):
+        raise BadFileError(source, "must begin with an object", type(header).__name__, "Write it again.")
+    about = field(source, header, "eval", dict, needed=True)
+    model = field(source, about, "model", str, needed=True)
+    judge = model if columns.judge is None else f"{model} {_setting(source, about, columns.judge)}"
+    task = field(source, about, "task", str)
+    scorers: dict[str, int] = {}
+    rows = [
+        _sample(place, sample, columns, scorers, model) | {"judge": judge, "task": task}
+        for place, sample in objects(source, samples)
+    ]
+    if not rows:
+        raise BadFileError(source, "must hold samples", "none", "Run the evaluation to its end.")
+    _note(source, rows, scorers, columns, notes)
+    features = features_of(
+        source, [row.pop("features") for row in rows], columns.features, "the metadata of samples"
+    )
+    return records_of(source, {name: [row.get(name) for row in rows] for name in COLUMNS}, features)
+
+
+def _setting(source: str, about: dict[str, Any], name: str) -> str:
+    """Return a setting of the evaluation, which tells judges of one model apart."""
+    parts = [about, *(field(source, about, part, dict) or {} for part in ("task_args", "metadata"))]
+    found = next((part[name] for part in parts if part.get(name) is not None), None)
+    if found is None:
+        raise BadInputError(source, f"must have the setting {name!r}", "none in the evaluation's arguments")
+    return label_of(plain(found))
+
+
+def _sample(
+    place: str, sample: dict[str, Any], columns: LogColumns, scorers: dict[str, int], model: str
+) -> dict[str, Any]:
+    """Return the record of a sample; `scorers` counts those whose answers were taken."""
+    for key in ("id", "epoch"):
+        if not isinstance(sample.get(key), int | str) or isinstance(sample.get(key), bool):
+            raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])
+    metadata = field(place, sample, "metadata", dict) or {}
+    usage = _usage(place, sample, model)
+    answer = _answer(place, sample, columns.answer, scorers)
+    truth = _truth(place, sample, metadata, columns)
+    if isinstance(truth, list) and truth:  # several answers are right: they count as the first of them
+        answer = truth[0] if label_of(answer) in map(label_of, truth) else answer
+        truth = truth[0]
+    return {
+        "case": sample["id"], "epoch": sample["epoch"], "content": fingerprint(sample.get("input")),
+        "answer": answer, "truth": truth,
+        "latency": number(sample.get("total_time")), "failed": sample.get("error") is not None,
+        "model": model, "features": metadata,
+        **usage,
+    }  # fmt: skip
+
+
+def _answer(place: str, sample: dict[str, Any], scorer: str | None, scorers: dict[str, int]) -> Any:
+    """Return what a scorer took for the answer, or else the whole completion; None after an error."""
+    if sample.get("error") is not None:
+        return None
+    scores = field(place, sample, "scores", dict) or {}
+    if scorer is not None and scorer not in scores:
+        advice = f"It has scores of {any_of(map(repr, scores))}."
+        raise BadInputError(place, f"must have a score of {scorer!r}", "none", advice)
+    for name in [scorer] if scorer is not None else scores:
+        score = field(place, scores, name, dict) or {}
+        if score.get("answer") is not None:
+            scorers[name] = scorers.get(name, 0) + 1
+            return plain(score["answer"])
+    output = field(place, sample, "output", dict) or {}
+    scorers[""] = scorers.get("", 0) + 1
+    return plain(output.get("completion"))
+
+
+def _truth(place: str, sample: dict[str, Any], metadata: dict[str, Any], columns: LogColumns) -> Any:
+    name = columns.target or "target"
+    if name not in sample and name not in metadata:
+        if columns.target is None:
+            return None
+        raise BadInputError(place, f"must have the field {name!r}", "none in the sample or its metadata")
+    told = sample.get(name, metadata.get(name))
+    return [plain(one) for one in told] if isinstance(told, list) else plain(told)
+
+
+def _usage(place: str, sample: dict[str, Any], model: str) -> dict[str, Any]:
+    """Return tokens and cost of the judge's model, not those of models that only graded it.
+
+    Where the judge's model is not there, the judge is made of others: their costs are added.
+    """
+    used = field(place, sample, "model_usage", dict) or {}
+    parts = {name: field(place, used, name, dict, needed=True) for name in used}
+    own = parts.get(model)
+    if own is None:
+        costs = [number(part.get("total_cost")) for part in parts.values()]
+        wrong = next((cost for cost in costs if not isinstance(cost, float | None)), None)
+        return {"price": wrong if wrong is not None or not costs or None in costs else sum(costs)}
+    return {
+        "price": number(own.get("total_cost")),
+        "input_tokens": number(own.get("input_tokens")),
+        "output_tokens": number(own.get("output_tokens")),
+        "cached_tokens": number(own.get("input_tokens_cache_read")),
+        "written_tokens": number(own.get("input_tokens_cache_write")),
+        "graders": tuple(name for name in parts if name != model),
+    }
+
+
+def _note(
+    source: str, rows: list[dict[str, Any]], scorers: dict[str, int], columns: LogColumns, notes: list[str]
+) -> None:
+    graders = dict.fromkeys(name for row in rows for name in row.get("graders", ()))
+    if graders:
+        notes.append(f"{source}: what {all_of(map(repr, graders))} cost besides the judge is not counted.")
+    failed = sum(row["failed"] for row in rows)
+    if failed:
+        notes.append(f"{source}: {counted(failed, 'sample')} ended in an error and count as no answer.")
+    if scorers.get(""):
+        notes.append(
+            f"{source}: no scorer tells the answer of {counted(scorers[''], 'sample')}, so the whole output "
+            "is taken for it."
+        )
+    named = [name for name in scorers if name]
+    if columns.answer is None and len(named) > 1:
+        notes.append(f"{source}: the answers are those of the scorers {all_of(map(repr, named))}. Name one.")

@@ -1,0 +1,235 @@
+"""Reading logs of answers: which form a file has, and what all files together say."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist._validation import as_choice
+from shortlist._words import all_of, counted, did_you_mean
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.logs.assembly import assembled
+from shortlist.panels.logs.json_content import plain
+from shortlist.panels.logs.log_columns import KNOWN_COLUMNS, LogColumns
+from shortlist.panels.logs.prices import priced
+from shortlist.panels.logs.records import Records, as_text, joined
+from shortlist.panels.logs.tables import IDENTIFIER, table_records
+from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
+from shortlist.tables.files import read_content, table_of_bytes
+from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMS = ("wide", "long", *TOOL_FORMS)
+"""Forms of logs."""
+
+LOOKED_FOR = (
+    "a table (CSV, TSV, Parquet, workbook, JSON lines) or a log of inspect-ai, lm-evaluation-harness, "
+    "promptfoo or alpaca_eval"
+)
+
+
+def read_log(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    form: str | None = None,
+    columns: LogColumns | None = None,
+    costs: str | Path | Mapping[str, float] | None = None,
+    token_prices: str | Path | None = None,
+    truth: str | Path | None = None,
+    classes: Sequence[Any] | None = None,
+) -> AnswerLog:
+    """Read what judges answered from files as they are.
+
+    The form of a file is told by its content. Tables are wide, with columns for each judge, or long, with a
+    row for each answer; they are CSV, TSV, Parquet, a workbook, or JSON (a list of objects, or one in each
+    line). Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
+    (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        The files; ``-`` is standard input. Records of several files that name the same case belong together.
+    form : {"wide", "long", "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval"}, optional
+        What all files must be.
+    columns : LogColumns, optional
+        What columns or fields are called.
+    costs : path or mapping, optional
+        What each judge's call costs, by name: a table with the columns name and cost. They replace prices in
+        the log.
+    token_prices : path, optional
+        Prices per token by model: LiteLLM's JSON, or a table with the columns model, input_cost_per_token and
+        output_cost_per_token.
+    truth : path, optional
+        The truth of each case: a table with a column of cases, or a log whose judges' strict plurality is
+        taken for the truth.
+    classes : sequence, optional
+        What may be answered; see :func:`shortlist.panels.answer_log.make_log`.
+
+    Raises
+    ------
+    BadFileError
+        If a file cannot be read, is damaged, or is of no known form.
+    BadInputError
+        If a column is missing, or files contradict each other.
+    """
+    notes: list[str] = []
+    named = columns or LogColumns()
+    if form is not None:
+        as_choice(form, "form", FORMS)
+    files = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not files:
+        raise BadInputError("paths", "must name at least one log", "none")
+    records = _records_of_files(files, form, named, notes, truth_elsewhere=truth is not None)
+    if truth is not None:
+        records = _with_truth(records, truth, named, notes)
+    records = _without(records, named.drop)
+    records = priced(records, notes, costs=costs, token_prices=token_prices)
+    return assembled(records, notes, classes=classes, fold_case=named.fold_case)
+
+
+def _records_of_files(
+    files: Sequence[str | Path],
+    form: str | None,
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    truth_elsewhere: bool,
+) -> Records:
+    found: dict[tuple[str, ...], str] = {}
+    parts = []
+    for path in files:
+        name, content = ("", b"") if _is_example(path) else read_content(path)
+        name = name or str(path)
+        part = _file_records(name, content, form, columns, notes, truth_elsewhere=truth_elsewhere)
+        digest = hashlib.sha256(content or name.encode()).hexdigest()
+        same = found.setdefault((digest, *part.frame["judge"].unique()), name)
+        if same is not name:
+            raise BadInputError(name, "must differ from the other logs", f"a copy of {same}", "Name it once.")
+        if len(files) > 1 and part.numbered:
+            raise BadInputError(
+                name,
+                "must have a column that names the case, to be read together with other logs",
+                "none",
+                "Name it, or read the log alone.",
+            )
+        parts.append(part)
+    return joined(parts) if len(parts) > 1 else parts[0]
+
+
+def _without(records: Records, names: Sequence[str]) -> Records:
+    """Return the records without those of some judges; a name may also be that of a column."""
+    judges = set(records.frame["judge"])
+    wrong = [name for name in names if name not in judges and name not in records.columns]
+    if wrong:
+        advice = did_you_mean(wrong[0], [*judges, *records.columns])
+        raise BadInputError("drop", "must name columns or judges of the log", repr(wrong[0]), advice)
+    kept = records.frame[~records.frame["judge"].isin(list(names))]
+    if kept.empty:
+        raise BadInputError("drop", "must leave a judge", "all of them", "Drop fewer.")
+    return replace(records, frame=kept.reset_index(drop=True))
+
+
+def _is_example(path: str | Path) -> bool:
+    return str(path).startswith(EXAMPLE_PREFIX)
+
+
+def _file_records(
+    name: str,
+    content: bytes,
+    form: str | None,
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    truth_elsewhere: bool,
+) -> Records:
+    """Return the records of one file."""
+    if _is_example(name):
+        table = read_table(name, notes)
+    else:
+        found = content_of(name, content)
+        records = tool_records(name, found, columns, notes)
+        kind = found.form.removesuffix(" archive")
+        if form is not None and form != kind and (records is not None or form in TOOL_FORMS):
+            got = kind if records is not None else "another form"
+            raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
+        if records is not None:
+            return records
+        table = _table_of(name, found, notes)
+    return table_records(name, table, columns, notes, form=form, truth_elsewhere=truth_elsewhere)
+
+
+def _table_of(name: str, found: Content, notes: list[str]) -> "pd.DataFrame":
+    """Return the table of a file that is no log of a tool."""
+    import pandas as pd
+
+    if found.form != "rows":
+        return table_of_bytes(name, found.value, notes)
+    rows = found.value
+    if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+        kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
+        fields = (
+            f" with the fields {all_of(map(repr, rows), most=6)}" if isinstance(rows, dict) and rows else ""
+        )
+        raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
+    table = pd.DataFrame([{str(key): plain(value) for key, value in row.items()} for row in rows])
+    return table.infer_objects()
+
+
+def _with_truth(records: Records, truth: str | Path, columns: LogColumns, notes: list[str]) -> Records:
+    """Return records with the truth of another file; cases that it does not name have none."""
+    name, content = read_content(truth)
+    found = content_of(name, content)
+    told = tool_records(name, found, columns, notes)
+    if told is not None:
+        of_case = _plurality(told)
+    else:
+        of_case = _truth_of_table(name, _table_of(name, found, notes), columns)
+    cases = records.frame["case"]
+    others = len(set(of_case) - set(cases))
+    if others:
+        notes.append(f"{name}: {counted(others, 'case')} of the truth are not in the log.")
+    if len(of_case) == others:
+        raise BadInputError(name, "must name cases of the log", f"{next(iter(of_case))!r} and others")
+    return replace(records, frame=records.frame.assign(truth=cases.map(of_case)))
+
+
+def _truth_of_table(name: str, table: "pd.DataFrame", columns: LogColumns) -> dict[str, Any]:
+    """Return the truth by case from a table with a column of each."""
+    names = list(map(str, table.columns))
+    small = {one.strip().casefold(): one for one in names}
+    case = columns.case if columns.case in names else None
+    case = case or next((small[one] for one in KNOWN_COLUMNS["case"] if one in small), None)
+    case = case or next((one for one in names if IDENTIFIER.fullmatch(one)), None)
+    target = columns.target if columns.target in names else None
+    known = (*KNOWN_COLUMNS["target"], *KNOWN_COLUMNS["answer"])
+    target = target or next((small[one] for one in known if one in small), None)
+    if case is None or target is None or case == target:
+        raise BadFileError(
+            name,
+            "must have a column of cases and one of truths, such as task and truth",
+            all_of(names, most=8),
+            "Name the columns.",
+        )
+    cases = as_text(table[case])
+    if cases.duplicated().any():
+        twice = cases[cases.duplicated()].iloc[0]
+        raise BadFileError(name, "must name each case once", f"{twice!r} twice", "Drop one row.")
+    return dict(zip(cases, table[target].astype(object).where(table[target].notna(), None), strict=True))
+
+
+def _plurality(records: Records) -> dict[str, Any]:
+    """Return the most frequent answer of each case; None where two are equally frequent."""
+    from collections import Counter
+
+    votes: dict[str, Counter[Any]] = {}
+    for case, answer in zip(records.frame["case"], records.frame["answer"], strict=True):
+        if answer is not None:
+            votes.setdefault(case, Counter())[answer] += 1
+    best = {case: count.most_common(2) for case, count in votes.items()}
+    return {
+        case: None if len(top) > 1 and top[0][1] == top[1][1] else top[0][0] for case, top in best.items()
+    }

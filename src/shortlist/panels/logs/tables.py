@@ -1,0 +1,304 @@
+"""Tables of answers: wide, with columns for each judge, and long, with a row for each answer."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist._words import all_of, did_you_mean
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.logs.log_columns import KNOWN_COLUMNS, LogColumns
+from shortlist.panels.logs.records import Records, numbers_of, records_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
+"""Names of columns of a wide table that identify the case and are no judges."""
+
+MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
+"""Names of columns of milliseconds."""
+
+LONG_ROLES = (
+    "case", "judge", "answer", "target", "confidence", "price", "latency", "epoch", "input_tokens",
+    "output_tokens",
+)  # fmt: skip
+
+
+def table_records(
+    source: str,
+    table: "pd.DataFrame",
+    columns: LogColumns,
+    notes: list[str],
+    *,
+    form: str | None = None,
+    truth_elsewhere: bool = False,
+) -> Records:
+    """Return the records of a table.
+
+    It is long if it has columns of cases, judges and answers, which are named or called as one often calls
+    them, and wide otherwise.
+
+    Parameters
+    ----------
+    source : str
+        What messages call the file.
+    table : DataFrame
+    columns : LogColumns
+    notes : list of str
+        Gets a sentence on which columns were taken for what.
+    form : {"wide", "long"}, optional
+        Of the table, if it shall not be found.
+    truth_elsewhere : bool, default=False
+        Whether the truth comes from another file, so that no column has to hold it.
+    """
+    names = tuple(map(str, table.columns))
+    named = list(columns.features)
+    told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
+    named += [one for one in told if one is not None]
+    _check_named(source, table, named)
+    table = table.drop(columns=[name for name in columns.drop if name in names])
+    roles = long_roles(table, columns)
+    if form == "long" or (form is None and {"case", "judge", "answer"} <= set(roles)):
+        records = _long_records(source, table, columns, notes, roles)
+    else:
+        records = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
+    return replace(records, columns=names)
+
+
+def long_roles(table: "pd.DataFrame", columns: LogColumns) -> dict[str, str]:
+    """Return which column holds what, of those named and of those called as one often calls them."""
+    small = {str(name).strip().casefold(): str(name) for name in table.columns}
+    named = {role: getattr(columns, role) for role in LONG_ROLES}
+    taken = {*named.values(), *columns.features, columns.content}
+    roles: dict[str, str] = {}
+    for role in LONG_ROLES:
+        found = [small[one] for one in KNOWN_COLUMNS[role] if one in small and small[one] not in taken]
+        if named[role] is not None:
+            roles[role] = named[role]
+        elif found:
+            roles[role] = found[0]
+    return roles
+
+
+def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> None:
+    names_of_table = list(map(str, table.columns))
+    for name in names:
+        if name not in names_of_table:
+            advice = did_you_mean(name, names_of_table) or f" It has {all_of(names_of_table, most=8)}."
+            raise BadInputError(source, f"must have the column {name!r}", "none of that name", advice)
+
+
+def _long_records(
+    source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], roles: Mapping[str, str]
+) -> Records:
+    _check_named(source, table, list(roles.values()))
+    missing = [role for role in ("case", "judge", "answer") if role not in roles]
+    if missing:
+        names = any_name(KNOWN_COLUMNS[missing[0]])
+        raise BadFileError(
+            source,
+            f"must have a column of the {missing[0]} of each answer, such as {names}",
+            f"{all_of(table.columns, most=8)}",
+            "Name the column.",
+        )
+    pairs = all_of(f"{name!r} as {role}" for role, name in roles.items() if name.casefold() != role)
+    if pairs != "nothing":
+        notes.append(f"{source}: read {pairs}.")
+    used = {*roles.values(), *columns.features, columns.content}
+    _note_unused(source, [str(name) for name in table.columns if name not in used], notes)
+    given: dict[str, Any] = {role: table[name] for role, name in roles.items() if role != "target"}
+    given["truth"] = table[roles["target"]] if "target" in roles else None
+    given["content"] = table[columns.content] if columns.content else None
+    if "latency" in roles:
+        given["latency"] = seconds_of(source, roles["latency"], given["latency"])
+    return records_of(source, given, table[list(columns.features)], len(table))
+
+
+def any_name(names: Sequence[str]) -> str:
+    """Return the first few of the names that a column may have."""
+    return ", ".join(names[:4])
+
+
+def _note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
+    if names:
+        listed = all_of(map(repr, names), most=8)
+        notes.append(f"{source}: {listed} not used. Name columns that are known of a case as its features.")
+
+
+def seconds_of(source: str, name: str, values: Any) -> Any:
+    """Return a column of latencies in seconds; its name tells whether it is in milliseconds."""
+    numbers = numbers_of(source, "latency", values)
+    return numbers / 1000 if MILLISECONDS.fullmatch(name) else numbers
+
+
+def _wide_records(
+    source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], *, truth_elsewhere: bool
+) -> Records:
+    names = [str(name) for name in table.columns]
+    target = None if truth_elsewhere and columns.target is None else _target_of(source, names, columns, notes)
+    ids = [columns.case] if columns.case else [name for name in names if IDENTIFIER.fullmatch(name)]
+    truths = [name for name in names if name.strip().casefold() in KNOWN_COLUMNS["target"] and name != target]
+    if truths:  # a copy of the truth would be the best judge of all
+        notes.append(f"{source}: {all_of(map(repr, truths))} not taken for answers of a judge.")
+    others = {target, columns.content, *columns.features, *ids, *truths}
+    rest = [name for name in names if name not in others]
+    if ids and columns.case is None:
+        verb = "name" if len(ids) > 1 else "names"
+        notes.append(f"{source}: {all_of(map(repr, ids))} {verb} the case.")
+    labels = {
+        name.removesuffix(columns.label_suffix): name for name in rest if _ends(name, columns.label_suffix)
+    }
+    shares: dict[str, dict[str, str]] = {}
+    if labels:
+        parts = {f"{judge}{suffix}" for judge in labels for suffix in _suffixes(columns).values()}
+        _note_unused(source, [name for name in rest if name not in parts], notes)
+    else:
+        labels, shares = _judges_of(table, rest, target)
+    if not labels and not shares:
+        raise BadFileError(
+            source,
+            "must have a column of answers for each judge, or columns of the case, the judge and the answer",
+            all_of(names, most=8),
+            "Name the columns.",
+        )
+    return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
+
+
+def _ends(name: str, suffix: str) -> bool:
+    return bool(suffix) and name.endswith(suffix) and name != suffix
+
+
+def _suffixes(columns: LogColumns) -> dict[str, str]:
+    return {
+        "answer": columns.label_suffix, "confidence": columns.confidence_suffix,
+        "price": columns.price_suffix, "latency": columns.latency_suffix,
+    }  # fmt: skip
+
+
+def _target_of(source: str, names: Sequence[str], columns: LogColumns, notes: list[str]) -> str:
+    """Return the column of the truth: named, called as one often calls it, or the last one."""
+    if columns.target is not None:
+        return columns.target
+    small = {name.strip().casefold(): name for name in names}
+    found = [small[one] for one in KNOWN_COLUMNS["target"] if one in small]
+    if found:
+        return found[0]
+    last = names[-1]
+    if _ends(last, columns.label_suffix) or _ends(last, columns.confidence_suffix):
+        raise BadFileError(
+            source,
+            "must have a column of the truth, such as target or truth",
+            all_of(names, most=8),
+            "Name it, or give the truth in a file of its own.",
+        )
+    notes.append(
+        f"{source}: the last column, {last!r}, is taken for the truth. Name another one if it is not."
+    )
+    return last
+
+
+def _judges_of(
+    table: "pd.DataFrame", names: Sequence[str], target: str | None
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return judges with a column of labels, and those with one of probabilities for each class.
+
+    The latter's columns are called ``judge:class``, and there are at least two of them.
+    """
+    from shortlist.panels.answer_log import label_of
+
+    classes = {label_of(label) for label in table[target].unique().tolist()} - {""} if target else set()
+    shares: dict[str, dict[str, str]] = {}
+    for name in names:
+        judge, _, label = name.rpartition(":")
+        if judge and label_of(label) in classes and table[name].dtype.kind in "iuf":
+            shares.setdefault(judge, {})[label_of(label)] = name
+    shares = {judge: found for judge, found in shares.items() if set(found) == classes and len(found) > 1}
+    taken = {name for found in shares.values() for name in found.values()}
+    return {name: name for name in names if name not in taken}, shares
+
+
+def _melted(
+    source: str,
+    table: "pd.DataFrame",
+    columns: LogColumns,
+    *,
+    labels: Mapping[str, str],
+    shares: Mapping[str, Mapping[str, str]],
+    target: str | None,
+    ids: Sequence[str],
+) -> Records:
+    """Return a record for each row and judge."""
+    import pandas as pd
+
+    n_rows, judges = len(table), [*labels, *shares]
+    cases = _cases_of(table, ids)
+    given: dict[str, Any] = {"judge": np.repeat(np.array(judges, dtype=object), n_rows)}
+    given["case"] = np.tile(cases, len(judges))
+    again = pd.Series(cases).groupby(cases).cumcount().to_numpy()
+    given["epoch"] = np.tile(again, len(judges)) if again.any() else None
+    given["truth"] = np.tile(table[target].to_numpy(dtype=object), len(judges)) if target else None
+    if columns.content:
+        given["content"] = np.tile(table[columns.content].to_numpy(dtype=object), len(judges))
+    told = {judge: _shares_of(source, table, found) for judge, found in shares.items()}
+    answers = [table[name].to_numpy(dtype=object) for name in labels.values()]
+    given["answer"] = np.concatenate([*answers, *(said for said, _ in told.values())])
+    if told:
+        of_labels = [np.full(n_rows * len(labels), None, dtype=object)]
+        given["probabilities"] = np.concatenate([*of_labels, *(found for _, found in told.values())])
+    for part, suffix in _suffixes(columns).items():
+        found = {judge: f"{judge}{suffix}" for judge in judges if suffix and f"{judge}{suffix}" in table}
+        if part != "answer" and labels and found and _ends(next(iter(labels.values())), columns.label_suffix):
+            cells = [_part(source, table, found.get(judge), part) for judge in judges]
+            given[part] = np.concatenate(cells)
+    features = pd.concat([table[list(columns.features)]] * len(judges), ignore_index=True)
+    return replace(records_of(source, given, features, n_rows * len(judges)), numbered=not ids)
+
+
+def _part(source: str, table: "pd.DataFrame", name: str | None, part: str) -> Any:
+    if name is None:
+        return np.full(len(table), np.nan)
+    return (
+        seconds_of(source, name, table[name]) if part == "latency" else numbers_of(source, part, table[name])
+    )
+
+
+def _cases_of(table: "pd.DataFrame", ids: Sequence[str]) -> Any:
+    """Return the names of the cases, by the columns that name them or by the numbers of their rows."""
+    from shortlist.panels.logs.records import as_text
+
+    if not ids:
+        return np.arange(1, len(table) + 1).astype(str).astype(object)
+    texts = [as_text(table[name]).fillna("").to_numpy(dtype=object) for name in ids]
+    joined = texts[0]
+    for more in texts[1:]:
+        joined = joined + "/" + more
+    return joined
+
+
+def _shares_of(source: str, table: "pd.DataFrame", found: Mapping[str, str]) -> tuple[Any, Any]:
+    """Return the most probable class of each row, None for a tie, and the probabilities by class."""
+    names = list(found)
+    shares = np.column_stack([numbers_of(source, "probability", table[name]) for name in found.values()])
+    said = np.full(len(shares), None, dtype=object)
+    told = np.full(len(shares), None, dtype=object)
+    for row, numbers in enumerate(shares.tolist()):
+        if not np.isnan(numbers).any():
+            told[row] = dict(zip(names, numbers, strict=True))
+            said[row] = most_probable(told[row])
+    return said, told
+
+
+def most_probable(shares: Mapping[str, float]) -> str | None:
+    """Return the most probable label, or None if two are equally so.
+
+    Examples
+    --------
+    >>> most_probable({"a": 0.2, "b": 0.8}), most_probable({"a": 0.5, "b": 0.5})
+    ('b', None)
+    """
+    most = max(shares.values())
+    best = [label for label, share in shares.items() if share == most]
+    return best[0] if len(best) == 1 else None

@@ -1,0 +1,159 @@
+"""Panels as parts of a page: whom to ask, what that is worth, and what one gets for how much."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shortlist._words import all_of
+from shortlist.export.protocol_picture import picture
+from shortlist.panels.facts import PanelReport, measured, panel_facts
+from shortlist.panels.protocol import panel_protocol
+from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
+
+NEVER = "never"
+INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for the mean price."
+
+
+def panel_parts(report: PanelReport) -> Parts:
+    """Return the parts of a page that show a panel."""
+    return list(_parts(report, panel_facts(report)))
+
+
+def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
+    n_cases = told["held_out"]["n_cases"]
+    yield Heading("What to do")
+    for sentence in told["in_words"]:
+        yield Text(sentence)
+    drawn = picture(panel_protocol(report.panel, shares=report.answered))
+    shares = f"Shares are of {n_cases:,} cases that were held out."
+    yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
+    yield _stage_table(told)
+    yield Heading("What it is worth")
+    for sentence in told["verdict"]:
+        yield Text(sentence)
+    yield _held_out(told, n_cases)
+    if report.guarantee is not None:
+        yield from guarantee_parts(report.guarantee)
+    yield Heading("What one gets for how much")
+    yield _chart(told)
+    if told["budgets"]:
+        yield _budgets(told)
+    yield Heading("All panels that no other beats")
+    yield _front(told)
+    for note in told["notes"]:
+        yield Text(note, note=True)
+
+
+def _stage_table(told: Mapping[str, Any]) -> Table:
+    columns = ("stage", "price", "seconds", "reached by", "answers", "sure enough from")
+    rows = [
+        (
+            f"{stage['number']}. {all_of(stage['asks'])}",
+            f"{stage['price']:.4g}",
+            _number(stage["seconds"]),
+            f"{100 * stage['reached']:.3g} %",
+            f"{100 * stage['answered']:.3g} %",
+            _least(stage),
+        )
+        for stage in told["stages"]
+    ]
+    return Table("Stage after stage", columns, tuple(rows), ("Shares are of the cases that were held out.",))
+
+
+def _least(stage: Mapping[str, Any]) -> str:
+    """Say how sure a stage has to be, once where that is the same for all classes."""
+    if stage["settled"]:
+        return "nobody left can change it"
+    if stage["answer_from"] is None:
+        return "always"
+    texts = {label: NEVER if one is None else f"{one:.4g}" for label, one in stage["answer_from"].items()}
+    if len({*texts.values()}) == 1:
+        return next(iter(texts.values()))
+    return ", ".join(f"{label} {text}" for label, text in texts.items())
+
+
+def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
+    single, own = told["single"], told["held_out"]
+    rows = [
+        ("this panel", *measured(own), _number(own["latency"])),
+        (f"{single['name']} alone", *measured(single), _number(single["latency"])),
+    ]
+    title = f"Held out: {n_cases:,} cases, which chose nothing"
+    return Table(title, ("who answers", "right", "mean price", "seconds"), tuple(rows), (INTERVALS,))
+
+
+def _chart(told: Mapping[str, Any]) -> Chart:
+    """Return price against accuracy of all panels and all judges, on the cases that choose."""
+    name = told["objective"]
+    panels = [
+        [
+            row["price"],
+            row[name],
+            f"panel {row['number']}: {row['stages']}, {row[name]:.4g} for {row['price']:.4g}",
+        ]
+        for row in sorted(told["front"], key=lambda row: row["price"])
+    ]
+    judges = [
+        [row["price"], row[name], f"{row['name']}: {row[name]:.4g} for {row['price']:.4g}"]
+        for row in told["judges"]
+    ]
+    own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
+    series = [
+        {"name": "panels", "points": panels, "step": True},
+        {"name": "judges alone", "points": judges, "line": False},
+        {"name": "this panel", "points": own, "line": False},
+    ]
+    who = [*(f"panel {row['number']}" for row in told["front"]), *(row["name"] for row in told["judges"])]
+    rows = [*told["front"], *told["judges"]]
+    numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
+    return Chart(
+        f"Price against {name}",
+        f"{len(panels):,} panels that no other beats, and all {len(judges):,} judges alone, on the cases "
+        "that choose; what is learned decides out of fold.",
+        {
+            "kind": "line",
+            "x": {"label": "mean price of a case"},
+            "y": {"label": name},
+            "series": series,
+        },
+        Table(f"Price against {name}", ("who", "price", name), tuple(numbers)),
+    )
+
+
+def _budgets(told: Mapping[str, Any]) -> Table:
+    name = told["objective"]
+    rows = [
+        (
+            f"{row['budget']:.6g}",
+            f"{row[name]:.4g}",
+            f"{row['price']:.4g}",
+            str(row["number"]),
+            row["stages"],
+            "none" if row["single"] is None else f"{row['single']['name']} {row['single'][name]:.4g}",
+        )
+        for row in told["budgets"]
+    ]
+    columns = ("up to, a case", name, "mean price", "panel", "who is asked", "best judge alone")
+    notes = ("Figures are of the cases that choose, out of fold where something is learned.",)
+    return Table("What one gets for how much", columns, tuple(rows), notes)
+
+
+def _front(told: Mapping[str, Any]) -> Table:
+    name, rows = told["objective"], told["front"]
+    has_promise = any(row["promised"] is not None for row in rows)
+    columns = ["panel", name, "mean price", "seconds", *(["promise"] if has_promise else []), "who is asked"]
+    cells = [
+        (
+            str(row["number"]),
+            f"{row[name]:.4g}",
+            f"{row['price']:.4g}",
+            _number(row["latency"]),
+            *(["holds" if row["promised"] else "does not hold"] if has_promise else []),
+            row["stages"],
+        )
+        for row in rows
+    ]
+    return Table("On the cases that choose", tuple(columns), tuple(cells))
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4g}"

@@ -1,0 +1,316 @@
+"""A panel: judges asked stage by stage, until the answers so far decide a case surely enough."""
+
+import functools
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Mask
+from shortlist.errors import BadInputError
+from shortlist.export import reader
+from shortlist.files import write_text
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.decisions import (
+    UNDECIDED,
+    ConfidenceScale,
+    Decided,
+    Decision,
+    Heard,
+    heard,
+)
+
+ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
+FINALS = (ANSWER, HAND_OVER, REJECT)
+"""What the last stage does where it is not sure: answer all the same, ask a person, or give no answer."""
+
+NEVER = math.inf
+"""A threshold that nothing reaches."""
+
+
+@dataclass(frozen=True)
+class Final:
+    """What happens to a case of which the last stage is not sure.
+
+    Attributes
+    ----------
+    kind : {"answer", "hand-over", "reject"}
+    price : float
+        What a person costs, who is always right; 0 where none is asked.
+    """
+
+    kind: str = ANSWER
+    price: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in FINALS:
+            raise BadInputError("final", "must be answer, hand-over=PRICE or reject", repr(self.kind))
+        if not math.isfinite(self.price) or self.price < 0:
+            raise BadInputError("final", "must hand over at a price of at least 0", repr(self.price))
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Judges who are asked side by side, and what is done with all answers so far.
+
+    Attributes
+    ----------
+    asks : tuple of int
+        Places of the judges who are asked now.
+    decision : Decision
+        Of all judges asked so far.
+    answer_from : tuple of float
+        How sure a decision for each class has to be to end the case; infinite: never.
+    settled : bool, default=False
+        With votes: the case ends where no answer that is missing could change who wins.
+    """
+
+    asks: tuple[int, ...]
+    decision: Decision
+    answer_from: tuple[float, ...]
+    settled: bool = False
+
+
+class Outcome(NamedTuple):
+    """What became of cases.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_cases,)
+        Classes; -1 where the panel gives no answer, also where a person is asked.
+    sure : ndarray of float, shape (n_cases,)
+    stage : ndarray of int64, shape (n_cases,)
+        The stage that ended the case, from 0.
+    price, latency : ndarray of float, shape (n_cases,)
+        What was paid for the judges asked, and a person; seconds until the answer: stages one after the
+        other, judges of a stage side by side. NaN where no latency is known.
+    handed_over : ndarray of bool, shape (n_cases,)
+    """
+
+    codes: NDArray[np.int64]
+    sure: Floats
+    stage: NDArray[np.int64]
+    price: Floats
+    latency: Floats
+    handed_over: Mask
+
+    def right(self, truth: NDArray[np.int64]) -> Mask:
+        """Mark the cases whose outcome is right; a person always is."""
+        return np.asarray((self.codes == truth) | self.handed_over)
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A policy over judges: given the answers so far, it names whom to ask next, or decides.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        Names of those whom any stage asks, in the order of the log that they were chosen from.
+    classes : tuple of str
+    stages : tuple of Stage
+    prices : tuple of float
+        The mean price of a call of each judge.
+    scale : ConfidenceScale
+        Of the confidences of these judges.
+    latencies : tuple of float
+        The mean seconds of each judge; NaN where not known.
+    final : Final
+    least : float, default=0
+        How sure an answer has to be under a promise; a case of a less sure one ends as one of which the last
+        stage is not sure. Infinite where nothing is promised, and then no case is answered.
+    """
+
+    judges: tuple[str, ...]
+    classes: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    prices: tuple[float, ...]
+    scale: ConfidenceScale
+    latencies: tuple[float, ...]
+    final: Final = Final()
+    least: float = 0.0
+
+    def run(self, log: AnswerLog) -> Outcome:
+        """Answer the cases of a log, asking stage after stage, and count what that costs.
+
+        Raises
+        ------
+        BadInputError
+            If the log lacks a judge of the panel, or has other classes.
+        """
+        places = self._places(log)
+        answers = heard(_of_judges(log, places), self.scale)
+        prices = log.prices[:, places]
+        latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
+        return self._kept(run_stages(self.stages, answers, prices, latency, self.final))
+
+    def _kept(self, outcome: Outcome) -> Outcome:
+        """Take back the answers that are less sure than a promise needs."""
+        unsure = (outcome.codes >= 0) & (outcome.sure < self.least)
+        handed = outcome.handed_over | (unsure & (self.final.kind == HAND_OVER))
+        return outcome._replace(
+            codes=np.where(unsure, UNDECIDED, outcome.codes),
+            price=outcome.price + self.final.price * (handed & ~outcome.handed_over),
+            handed_over=handed,
+        )
+
+    def next(self, answers: Mapping[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
+        """Say whom to ask next about a case, or what is decided, as the exported reader does.
+
+        Parameters
+        ----------
+        answers : mapping of str to label or dict
+            By judge: a label, or ``{"label": ..., "confidence": ...}``. None or an empty text is silence, and
+            a judge who is not there was not asked yet.
+        failed : collection of str, or mapping of str to str
+            Judges who failed or timed out, perhaps with the reason; they are silent, and the decision lists
+            them.
+
+        Returns
+        -------
+        dict
+            ``ask``, the names of judges who are asked side by side, and ``decision``: None while there are
+            any, otherwise see :func:`shortlist.export.reader.answer`.
+
+        Raises
+        ------
+        shortlist.export.reader.ReaderError
+            If an answer is no label, or a confidence no number.
+        """
+        return reader.next_step(self._policy, dict(answers), failed)
+
+    @functools.cached_property
+    def _policy(self) -> dict[str, Any]:
+        return self.plain()
+
+    def save(self, path: str | Path) -> None:
+        """Write the panel as a policy in JSON with its digest, whole or not at all."""
+        write_text(path, json.dumps(self._policy, allow_nan=False) + "\n")
+
+    def _places(self, log: AnswerLog) -> list[int]:
+        missing = [name for name in self.judges if name not in log.judges]
+        if missing:
+            raise BadInputError(
+                f"the log must have the answers of every judge of the panel; missing: {', '.join(missing)}."
+            )
+        if log.classes != self.classes:
+            raise BadInputError("classes", f"must be those of the panel, {self.classes}", str(log.classes))
+        return [log.judges.index(name) for name in self.judges]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the panel as plain data: what an exported policy is, with its digest."""
+        judges = [
+            {
+                "name": name,
+                "price": price,
+                "latency": None if math.isnan(latency) else latency,
+                "confidence": _plain_scale(self.scale, place),
+            }
+            for place, (name, price, latency) in enumerate(
+                zip(self.judges, self.prices, self.latencies, strict=True)
+            )
+        ]
+        policy = {
+            "format": "shortlist-policy",
+            "version": 1,
+            "kind": "panel",
+            "classes": list(self.classes),
+            "reject_label": None,
+            "judges": judges,
+            "stages": [_plain_stage(stage) for stage in self.stages],
+            "final": {"kind": self.final.kind, "price": self.final.price},
+            "least": None if self.least == NEVER else self.least,
+        }
+        return policy | {"digest": reader.digest(policy)}
+
+
+def run_stages(
+    stages: tuple[Stage, ...], answers: Heard, prices: Floats, latency: Floats, final: Final
+) -> Outcome:
+    """Ask stage after stage about cases, and count what that costs."""
+    n_cases = len(answers.words)
+    codes, sure = np.full(n_cases, UNDECIDED), np.zeros(n_cases)
+    ended = np.full(n_cases, len(stages) - 1)
+    price, seconds = np.zeros(n_cases), np.zeros(n_cases)
+    left = np.arange(n_cases)
+    for number, stage in enumerate(stages):
+        asks = np.array(stage.asks, dtype=np.int64)
+        price[left] += prices[np.ix_(left, asks)].sum(axis=1)
+        seconds[left] += latency[np.ix_(left, asks)].max(axis=1)
+        now = answers.at(left).of(stage.decision.judges)
+        decided = stage.decision.decide(now)
+        codes[left], sure[left] = decided
+        done = is_done(stage, decided, now, number == len(stages) - 1, final)
+        ended[left[done]] = number
+        left = left[~done]
+    handed = np.zeros(n_cases, dtype=bool)
+    handed[left] = final.kind == HAND_OVER
+    price[left] += final.price
+    codes[left] = UNDECIDED
+    return Outcome(codes, sure, ended, price, seconds, handed)
+
+
+def is_done(stage: Stage, decided: Decided, answers: Heard, last: bool, final: Final) -> Mask:
+    """Mark the cases that a stage ends with the class that it decides.
+
+    The last stage ends all cases that it decides where the panel always answers.
+    """
+    if last and final.kind == ANSWER:
+        return np.asarray(decided.codes >= 0)
+    if stage.settled:
+        return settled(stage.decision, answers)
+    least = np.array([*stage.answer_from, NEVER])  # the last one for what is not decided
+    return np.asarray(decided.sure >= least[decided.codes])
+
+
+def settled(votes: Any, answers: Heard) -> Mask:
+    """Mark the cases whose class by votes is the same whatever the votes that are missing will be.
+
+    A judge who was asked and is silent will not vote; `votes` are of all judges of the committee, and
+    `answers` of those asked so far, who are the first of them.
+    """
+    tally = np.sort(votes.tally(answers), axis=1)
+    left = sum(votes.votes[len(votes.judges) :])
+    first, second = tally[:, -1], tally[:, -2]
+    sure = first > second + left
+    if votes.rule == "majority":
+        every = sum(votes.votes) if votes.missing == "counted" else tally.sum(axis=1) + left
+        sure &= 2 * first > every
+    return np.asarray(sure)
+
+
+def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:
+    from dataclasses import replace
+
+    return replace(
+        log,
+        judges=tuple(log.judges[place] for place in places),
+        answers=log.answers[:, places],
+        prices=log.prices[:, places],
+        confidence=None if log.confidence is None else log.confidence[:, places],
+        latency=None if log.latency is None else log.latency[:, places],
+        probabilities=None,
+    )
+
+
+def _plain_scale(scale: ConfidenceScale, place: int) -> dict[str, float] | None:
+    if not scale.told[place]:
+        return None
+    return {
+        "low": float(scale.low[place]), "high": float(scale.high[place]), "usual": float(scale.usual[place])
+    }  # fmt: skip
+
+
+def _plain_stage(stage: Stage) -> dict[str, Any]:
+    return {
+        "asks": list(stage.asks),
+        "knows": list(stage.decision.judges),
+        "decision": stage.decision.plain(),
+        "answer_from": [None if least == NEVER else least for least in stage.answer_from],
+        "settled": stage.settled,
+    }

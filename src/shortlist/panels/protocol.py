@@ -1,0 +1,195 @@
+"""A panel as a protocol that people follow with pen and paper: whom to ask, how to count, what to answer."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from shortlist._words import all_of
+from shortlist.export.protocols import START, Amount, Line, Protocol, Rule, Step, Wording, plain, score_limit
+from shortlist.panels.decisions import COUNTED, MAJORITY, Decision, ScoreTable, Votes
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
+
+DIGITS = 6
+"""Significant digits of a printed number."""
+MOST_COLUMNS = 12
+"""Scores of more classes are not printed; the policy file answers."""
+NO_ANSWER = "(no answer)"
+BEGINNING = (
+    "Begin with step 1. Ask all whom a step lists at once; when the answers are there, answer or go on as it "
+    "says. The answers of earlier steps count in the later ones."
+)
+GAPS = (
+    "Who says nothing, fails or says a word that is no class has no vote. Nobody answers where none of those "
+    "asked has answered, and where two classes are equal."
+)
+
+
+def panel_protocol(
+    panel: Panel,
+    *,
+    target: str = "a panel",
+    shares: Sequence[float] | None = None,
+    promise: str = "Nothing is promised about new cases.",
+) -> Protocol:
+    """Return a panel as a protocol.
+
+    Parameters
+    ----------
+    panel : Panel
+    target : str
+        What is answered, for the title.
+    shares : sequence of float, optional
+        Of each stage, the share of the cases on record that it answers.
+    promise : str
+        What is promised, in a sentence.
+    """
+    steps = tuple(
+        _step(panel, number, None if shares is None else shares[number])
+        for number in range(len(panel.stages))
+    )
+    checked = "Votes are counted, and nothing is rounded."
+    if any(step.sums for step in steps):
+        checked = f"Scores have {DIGITS} significant digits."
+    elif any(step.classifier for step in steps):
+        checked = "No score can be added up by hand; the policy file answers."
+    return Protocol(plain(target), steps, promise, checked, DIGITS, 0, 0, _wording(panel))
+
+
+def _step(panel: Panel, number: int, share: float | None) -> Step:
+    stage, score = panel.stages[number], _score(panel, panel.stages[number].decision)
+    is_last = number == len(panel.stages) - 1
+    rules = tuple(
+        _rule(panel, stage, code, score, always=is_last and panel.final.kind == ANSWER)
+        for code in range(len(panel.classes))
+    )
+    if not score.sums and len({rule[1:] for rule in rules}) == 1:
+        rules = (rules[0]._replace(answer="a class"),)
+    return Step(
+        number + 1,
+        tuple(plain(panel.judges[judge]) for judge in stage.asks),
+        tuple(_amounts(panel, number)),
+        score.sums,
+        score.lines,
+        score.classifier,
+        rules,
+        share,
+    )
+
+
+def _amounts(panel: Panel, number: int) -> Iterator[Amount]:
+    """Yield what a step costs in money and, where all judges' is known, in time."""
+    asks = [stage.asks for stage in panel.stages[: number + 1]]
+    prices = [sum(panel.prices[judge] for judge in judges) for judges in asks]
+    seconds = [max(panel.latencies[judge] for judge in judges) for judges in asks]
+    yield Amount("price", f"{prices[-1]:.6g}", f"{sum(prices):.6g}")
+    if not any(map(math.isnan, panel.latencies)):
+        yield Amount("seconds", f"{seconds[-1]:.6g}", f"{sum(seconds):.6g}")
+
+
+def final_words(final: Final) -> str:
+    """Say what happens to a case that no stage answers."""
+    if final.kind == HAND_OVER:
+        return f"A person decides, for {final.price:.6g}"
+    return "No answer is given"
+
+
+def _wording(panel: Panel) -> Wording:
+    last = final_words(panel.final)
+    end = (
+        f"{last}, about a case that no step answers."
+        if panel.final.kind == HAND_OVER
+        else f"{last} about a case that no step answers."
+    )
+    gaps = GAPS
+    if panel.least == NEVER:
+        gaps += " Nothing can be promised, so no answer counts."
+    elif panel.least > 0:
+        gaps += (
+            f" An answer with a probability or a share below {panel.least:.6g} does not count: see the end."
+        )
+    return Wording("ask", BEGINNING, last, end, gaps, "policy file")
+
+
+class _Score(NamedTuple):
+    """What is added up at a step, if anything can be by hand."""
+
+    sums: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
+    classifier: str = ""
+
+
+def _score(panel: Panel, decision: Decision) -> _Score:
+    if not isinstance(decision, ScoreTable):
+        return _Score()
+    classes = tuple(map(plain, panel.classes))
+    if any(panel.scale.told[judge] for judge in decision.judges) or len(classes) > MOST_COLUMNS:
+        return _Score(classifier=f"{decision.rule} model")
+    table = decision.plain()
+    lines = [Line(START, "", _adds(table["bias"]))]
+    for judge, rows in zip(decision.judges, table["labels"], strict=True):
+        name = plain(panel.judges[judge])
+        for word, row in zip([*classes, NO_ANSWER], rows, strict=True):
+            lines.append(Line(name, word, _adds(row)))
+    return _Score(("score",) if len(classes) == 2 else classes, tuple(lines))
+
+
+def _adds(scores: Sequence[float]) -> tuple[str, ...]:
+    """Return what is added, in digits: with two classes how far the second is ahead."""
+    numbers = [scores[1] - scores[0]] if len(scores) == 2 else scores
+    return tuple(f"{number:.{DIGITS}g}" for number in numbers)
+
+
+def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
+    """Return when a stage answers a class."""
+    answer, least = plain(panel.classes[code]), 0.0 if always else stage.answer_from[code]
+    if isinstance(stage.decision, Votes):
+        return Rule(answer, _votes_condition(panel, stage, least, always=always), "")
+    probability = "" if least > 1 else f"{least:.{DIGITS}g}"
+    limit = score_limit(least, len(panel.classes)) if least > 0 else 0.0
+    if not probability or limit == math.inf:
+        return Rule(answer, "", "")
+    if score.classifier:
+        from_ = f", with {probability} at least" if least > 0 else ""
+        return Rule(answer, f"the model finds it most probable{from_}", probability if least > 0 else "")
+    if len(panel.classes) == 2:
+        number = f"{limit:.{DIGITS}g}"
+        beyond = ("below 0" if code == 0 else "above 0") if not limit else ""
+        ends = f"at least {number}" if code == 1 else f"at most -{number}"
+        return Rule(answer, f"the score is {beyond or ends}", probability if limit else "")
+    total = f" and the total is at most {limit:.{DIGITS}g}" if limit else ""
+    return Rule(answer, f"its sum is the largest{total}", probability if limit else "")
+
+
+def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) -> str:
+    """Say in words what votes a class needs."""
+    votes = stage.decision
+    assert isinstance(votes, Votes)
+    if least == NEVER and not stage.settled:
+        return ""
+    if len(votes.judges) == 1 and not stage.settled:
+        return f"{plain(panel.judges[votes.judges[0]])} says so"
+    all_votes = f"all {sum(votes.votes)} votes" if votes.missing == COUNTED else "the votes cast"
+    needs = ["more votes than any other"]
+    if votes.rule == MAJORITY:
+        needs.append(f"more than half of {all_votes}")
+    if stage.settled and not always:
+        needs = [f"{needs[-1]}, whatever is still to come"]
+    elif least > (0.5 if votes.rule == MAJORITY else 0):
+        needs.append(f"at least {_least_votes(votes, least)} of {all_votes}")
+    told = "" if {*votes.votes} == {1} else f" ({_weights(panel, votes)})"
+    return f"it has {' and '.join(needs)}{told}"
+
+
+def _least_votes(votes: Votes, least: float) -> str:
+    """Return how many votes a share is: a number where all votes count, or a percentage, not rounded up."""
+    total = sum(votes.votes)
+    if votes.missing == COUNTED:
+        enough = (n for n in range(total + 1) if n / max(1, total) >= least)
+        return f"{next(enough, total + 1)}"
+    return f"{math.floor(1e4 * least) / 1e2:.4g} %"
+
+
+def _weights(panel: Panel, votes: Votes) -> str:
+    """Say who has how many votes."""
+    pairs = zip(votes.judges, votes.votes, strict=False)
+    return all_of(f"{plain(panel.judges[judge])} has {n}" for judge, n in pairs)

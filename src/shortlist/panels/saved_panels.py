@@ -1,0 +1,67 @@
+"""Panels from policy files: plain JSON, which the reader answers by, becomes a panel again."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shortlist.errors import BadFileError
+from shortlist.export import reader
+from shortlist.panels.decisions import VOTE_RULES, ConfidenceScale, Decision, ScoreTable, Votes
+from shortlist.panels.policy import NEVER, Final, Panel, Stage
+
+
+def load_panel(path: str | Path) -> Panel:
+    """Read a panel from a policy file.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read, is damaged, or holds a policy of another kind.
+    """
+    try:
+        policy = reader.load(str(path))
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+    except reader.ReaderError as error:
+        raise BadFileError(str(error)) from None
+    if policy["kind"] != "panel":
+        raise BadFileError(
+            path, "must be the policy of a panel", f"one of kind {policy['kind']!r}", "Check the path."
+        )
+    return panel_of(policy)
+
+
+def panel_of(policy: dict[str, Any]) -> Panel:
+    """Return the panel of a policy that :func:`shortlist.export.reader.check` accepts."""
+    judges = policy["judges"]
+    scales = [judge["confidence"] for judge in judges]
+    low, high, usual = (
+        np.array([default if scale is None else scale[name] for scale in scales], dtype=np.float64)
+        for name, default in (("low", 0.0), ("high", 1.0), ("usual", 0.0))
+    )
+    final = policy["final"]
+    return Panel(
+        judges=tuple(judge["name"] for judge in judges),
+        classes=tuple(policy["classes"]),
+        stages=tuple(_stage(stage, len(policy["classes"])) for stage in policy["stages"]),
+        prices=tuple(judge["price"] for judge in judges),
+        scale=ConfidenceScale(low, high, usual, np.array([scale is not None for scale in scales])),
+        latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
+        final=Final(final["kind"], final["price"]),
+        least=NEVER if policy["least"] is None else policy["least"],
+    )
+
+
+def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
+    least = tuple(NEVER if one is None else one for one in stage["answer_from"])
+    return Stage(tuple(stage["asks"]), _decision(stage, n_classes), least, settled=stage["settled"])
+
+
+def _decision(stage: dict[str, Any], n_classes: int) -> Decision:
+    plain, judges = stage["decision"], tuple(stage["knows"])
+    if plain["rule"] in VOTE_RULES:
+        return Votes(judges, tuple(plain["votes"]), plain["rule"], plain["missing"])
+    parts = (np.array(plain[name], dtype=np.float64).ravel() for name in ("bias", "labels", "slopes"))
+    return ScoreTable(judges, np.concatenate(list(parts)), n_classes, plain["rule"])

@@ -1,1 +1,0 @@
-"""Dominance between integer vectors, and indicators of the quality of a front."""

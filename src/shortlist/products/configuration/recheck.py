@@ -1,0 +1,85 @@
+"""Fronts of products, checked again against the model as read."""
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shortlist.errors import BadInputError
+from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
+from shortlist.products.configuration.front_search import Question, program_of, two_linears
+from shortlist.products.feature_models.evaluation import are_valid
+from shortlist.products.feature_models.model import with_constraints
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective
+from shortlist.runs.budget import Budget
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def recheck_products(
+    question: Question, front: Front, *, budget: Budget | None = None, solver: str | None = None
+) -> FrontCheck:
+    """Check every product of a front, and ask again what it claims of the others.
+
+    Products are checked by the rules of the model as read, with the limits and requirements, and their
+    objectives are added up again in integers. Whether there is a product that no point dominates is asked of
+    integer programs made from the rules: of sums of integers first, then of a solver that did not find the
+    front.
+
+    Raises
+    ------
+    BadInputError
+        If the front is of another model, or of other objectives.
+    """
+    budget = budget or Budget()
+    goals = [goal.objective for goal in question.objectives]
+    if question.model.labels != front.candidates:
+        raise BadInputError(
+            "the front must be of this model, and its features differ. Name the model it was made from."
+        )
+    if [(one.name, one.sense) for one in goals] != [(one.name, one.sense) for one in front.objectives]:
+        raise BadInputError("the question must have the objectives of the front, in its order.")
+    failures = _wrong_products(question, front)
+    if failures:
+        return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
+    program = program_of(question, two_linears(question))
+    return check_claims(program, _of_two(front, len(program.objectives)), budget=budget, solver=solver)
+
+
+def _of_two(front: Front, n: int) -> Front:
+    """Return a front of one objective with a second that is always 0, as methods need two."""
+    if len(front.objectives) == n:
+        return front
+    proof = front.proof
+    if proof.missing is not None:
+        proof = dataclasses.replace(proof, missing=(*proof.missing, 0.0))
+    return dataclasses.replace(
+        front,
+        objectives=(*front.objectives, Objective("nothing")),
+        values=np.column_stack([front.values, np.zeros(len(front))]),
+        proof=proof,
+    )
+
+
+def _wrong_products(question: Question, front: Front) -> tuple[str, ...]:
+    """Say which products break a rule, and which points are not the sums of their products."""
+    selections: NDArray[np.uint8] = front.decisions.astype(np.uint8)
+    if not len(front):
+        return ()
+    model = with_constraints(question.model, question.limits)
+    strange = ~np.isin(front.decisions, (0, 1)).all(axis=1)
+    broken = strange | ~are_valid(model, selections) | ~question.meets_requirements(selections)
+    said = [
+        f"the product of point {number} breaks a rule of the model, a limit or a requirement"
+        for number in np.flatnonzero(broken).tolist()
+    ]
+    factors = np.array([one.objective.sign * (one.objective.scale or 1) for one in question.objectives])
+    values = question.points(selections) / factors
+    for number in np.flatnonzero((values != front.values).any(axis=1) & ~broken).tolist():
+        told = ", ".join(
+            f"{name} {value:.10g}" for name, value in zip(front.names, values[number].tolist(), strict=True)
+        )
+        said.append(f"point {number} has other values than its product: {told}")
+    return tuple(said)

@@ -1,0 +1,171 @@
+"""Programs as :func:`scipy.optimize.milp` takes them, with a row of costs for each objective."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from shortlist.errors import BadInputError
+from shortlist.milp.program import LinearObjective, make_program
+from shortlist.programs.modelling import model_kind, model_program
+from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.solve import named_objectives, solve_program
+from shortlist.results.front import Front
+from shortlist.results.objective import Objective, Sense
+
+
+def solve_front(
+    C: ArrayLike | sparse.sparray,
+    A: Any = None,
+    limits: tuple[ArrayLike, ArrayLike] | None = None,
+    *,
+    bounds: Any = None,
+    integrality: ArrayLike | None = None,
+    objectives: str | Sequence[str] | Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    method: str = "auto",
+    **options: Any,
+) -> Front:
+    """Find the non-dominated points of an integer program with two to six linear objectives.
+
+    Parameters
+    ----------
+    C : array-like or sparse, shape (n_objectives, n_columns), or a model
+        What a unit of each column adds to each objective: decimals of at most nine places. Instead, a model of
+        Pyomo, whose active objectives all count; or of linopy, see
+        :func:`shortlist.programs.modelling.from_linopy`.
+    A : array-like or sparse, shape (n_rows, n_columns), or LinearConstraint, or several of them, optional
+        Rows; without any, only the bounds limit the columns.
+    limits : (lower, upper), optional
+        Limits of the rows of `A`, numbers or one for each row, infinite where there is none. Left out where
+        `A` is a :class:`scipy.optimize.LinearConstraint`, which has its own.
+    bounds : scipy.optimize.Bounds or (lower, upper), optional
+        Bounds of the columns; 0 to infinity by default.
+    integrality : array-like of 0 and 1, shape (n_columns,) or one for all
+        1 for an integer column, 0 for a continuous one, which is the default.
+    objectives : str or sequence of str, optional
+        Sense and name of each row of `C`, such as ``"min cost, max value"``. By default all are minimised. Of
+        a linopy model a mapping of these to expressions.
+    names : sequence of str, optional
+        Names of the columns; ``x0``, ``x1``, ... by default.
+    method : str, default="auto"
+        ``exact`` (search zones), ``cwmoip``, ``epsilon-constraint`` or ``solrep``; ``auto`` is ``exact``.
+    **options
+        ``time_limit_s``, ``tolerance``, ``report``, ``cancellation``, ``solver``, ``seed`` and the others of
+        :func:`shortlist.programs.solve.solve_program`.
+
+    Returns
+    -------
+    front : Front
+        Its proof says what is known: complete, each point proved, or what a limit left. An infeasible program
+        has a complete front without points.
+
+    Raises
+    ------
+    BadInputError
+        If shapes disagree, no column is an integer, an objective can improve for ever, or it costs a
+        continuous column and has no tolerance.
+
+    Examples
+    --------
+    >>> front = solve_front(
+    ...     [[3, 5, 4], [1, 4, 2]], [[1, 1, 1]], (0, 1), bounds=(0, 1), integrality=1,
+    ...     objectives="min price, max quality", names=["tin", "oak", "ash"],
+    ... )
+    >>> front.values.tolist(), str(front.proof.kind)
+    ([[0.0, 0.0], [3.0, 1.0], [4.0, 2.0], [5.0, 4.0]], 'complete')
+    """
+    if (kind := model_kind(C)) is not None:
+        own = {"A": A, "limits": limits, "bounds": bounds, "integrality": integrality, "names": names}
+        return solve_program(model_program(C, kind, objectives, own), method=method, **options)
+    costs = _dense(C)
+    n_columns = costs.shape[1]
+    whole = _integrality(integrality, n_columns)
+    matrix, lower, upper = _rows(A, limits, n_columns)
+    low, high = _bounds(bounds)
+    if isinstance(objectives, Mapping):
+        raise BadInputError("objectives", "must be a text, as C is a matrix", "a mapping")
+    kinds = named_objectives(objectives, len(costs))
+    program = make_program(
+        matrix,
+        row_lower=lower,
+        row_upper=upper,
+        column_lower=low,
+        column_upper=high,
+        integer=whole,
+        objectives=[
+            LinearObjective(Objective(name, Sense(sense), scale=None), row)
+            for (sense, name), row in zip(kinds, costs, strict=True)
+        ],
+    )
+    columns = tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_columns))
+    if len(columns) != n_columns or len(set(columns)) < n_columns:
+        raise BadInputError("names", f"must be {n_columns} different names", f"{len(set(columns))}")
+    rows = tuple(f"row {i}" for i in range(program.n_rows))
+    return solve_program(NamedProgram(program, columns, rows), method=method, **options)
+
+
+def _dense(C: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the costs, one row for each objective."""
+    costs = np.asarray(C.toarray() if sparse.issparse(C) else C, dtype=np.float64)
+    if costs.ndim != 2:
+        raise BadInputError(
+            "C", "must have shape (n_objectives, n_columns)", costs.shape, "Stack a row for each objective."
+        )
+    return costs
+
+
+def _integrality(integrality: ArrayLike | None, n_columns: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    given = np.asarray(0 if integrality is None else integrality)
+    if given.shape not in {(), (n_columns,)} or not np.isin(given, (0, 1)).all():
+        shown = np.unique(given)[:5].tolist() if given.size else "nothing"
+        raise BadInputError(
+            "integrality",
+            f"must be 0 or 1, for all columns or for each of {n_columns}",
+            shown,
+            "Semi-continuous columns are not supported.",
+        )
+    return np.array(np.broadcast_to(given.astype(bool), n_columns))
+
+
+def _rows(A: Any, limits: Any, n_columns: int) -> tuple[Any, ArrayLike, ArrayLike]:
+    """Return the rows with their limits."""
+    if A is None:
+        if limits is not None:
+            raise BadInputError("`limits` belongs to `A`, which was not given. Pass both.")
+        return sparse.csr_array((0, n_columns)), np.empty(0), np.empty(0)
+    parts = list(A) if isinstance(A, list | tuple) and A and _is_constraint(A[0]) else [A]
+    if _is_constraint(parts[0]):
+        if limits is not None:
+            raise BadInputError("`limits` belongs to `A` as a matrix, and `A` has its own. Leave it out.")
+        taken = [_rows(one.A, (one.lb, one.ub), n_columns) for one in parts]
+        blocks, lowers, uppers = zip(*taken, strict=True)
+        return sparse.vstack(blocks), np.concatenate(lowers), np.concatenate(uppers)
+    if limits is None or len(limits) != 2:
+        raise BadInputError(
+            "limits", "must be (lower, upper)", limits, "Pass infinity where a row has no limit."
+        )
+    matrix = sparse.csr_array(A if sparse.issparse(A) else np.atleast_2d(np.asarray(A, dtype=np.float64)))
+    if matrix.shape[1] != n_columns:
+        raise BadInputError("A", f"must have {n_columns} columns, as C has", matrix.shape)
+    lower, upper = (np.broadcast_to(np.asarray(one, np.float64), matrix.shape[0]) for one in limits)
+    return matrix, lower, upper
+
+
+def _is_constraint(given: Any) -> bool:
+    return all(hasattr(given, name) for name in ("A", "lb", "ub"))
+
+
+def _bounds(bounds: Any) -> tuple[ArrayLike, ArrayLike]:
+    if bounds is None:
+        return 0.0, np.inf
+    if hasattr(bounds, "lb"):  # SciPy keeps one number as an array of one
+        lower, upper = (np.asarray(one, np.float64) for one in (bounds.lb, bounds.ub))
+        return lower[0] if lower.shape == (1,) else lower, upper[0] if upper.shape == (1,) else upper
+    if len(bounds) != 2:
+        raise BadInputError(
+            "bounds", "must be (lower, upper) or scipy.optimize.Bounds", f"{len(bounds)} parts"
+        )
+    return bounds[0], bounds[1]

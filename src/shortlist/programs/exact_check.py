@@ -1,0 +1,73 @@
+"""Solutions of a program, checked in integers against its rows as they were read."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.exact import LARGEST_INTEGER, seen
+from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import whole_rows
+from shortlist.programs.named_program import NamedProgram
+
+
+def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str]:
+    """Say of each solution what it breaks first, nothing where it keeps every row and bound.
+
+    Rows of decimals are added up in integers, others in fractions. Rows with continuous columns are passed
+    over: their values belong to no front.
+
+    Parameters
+    ----------
+    named : NamedProgram
+        The program as it was read.
+    solutions : ndarray of int, shape (n_solutions, n_integer_columns)
+        Values of the integer columns.
+
+    Examples
+    --------
+    >>> from shortlist.milp.program import make_program
+    >>> program = make_program(
+    ...     [[2, 3]], row_lower=-np.inf, row_upper=4, column_lower=0, column_upper=1, integer=True
+    ... )
+    >>> broken_limits(NamedProgram(program, ("x", "y"), ("weight",)), np.array([[0, 1], [1, 1], [2, 0]]))
+    ['', "row 'weight'", "the bounds of 'x'"]
+    """
+    program = named.program
+    columns = np.flatnonzero(program.integer)
+    values = np.asarray(solutions, dtype=np.int64).reshape(-1, len(columns))
+    outside = (values < program.column_lower[columns]) | (values > program.column_upper[columns])
+    said = [
+        f"the bounds of {named.columns[columns[np.argmax(marks)]]!r}" if marks.any() else ""
+        for marks in outside
+    ]
+    full = np.zeros((len(values), program.n_columns), dtype=np.int64)
+    full[:, columns] = values
+    missed = _missed_rows(program, full)
+    return [
+        text or (f"row {named.rows[np.argmax(rows)]!r}" if rows.any() else "")
+        for text, rows in zip(said, missed, strict=True)
+    ]
+
+
+def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the rows that solutions miss, ``(n_solutions, n_rows)``; none with a continuous column."""
+    made = whole_rows(program)
+    matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper
+    sizes = abs(matrix) @ np.abs(full).T.astype(np.float64)
+    activity = (matrix.astype(np.float64) @ full.T.astype(np.float64)).T
+    missed: NDArray[np.bool_] = ((activity < lower) | (activity > upper)) & made.whole
+    continuous = np.asarray((abs(program.rows) @ (~program.integer).astype(np.float64)) > 0)
+    by_fractions = ~continuous & (~made.whole | (sizes.max(axis=1, initial=0.0) >= LARGEST_INTEGER))
+    for row in np.flatnonzero(by_fractions).tolist():
+        missed[:, row] = [_misses(program, row, solution) for solution in full.tolist()]
+    return missed
+
+
+def _misses(program: Program, row: int, solution: list[int]) -> bool:
+    """Whether a solution misses a row, added up in fractions."""
+    part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
+    terms = zip(program.rows.indices[part].tolist(), program.rows.data[part].tolist(), strict=True)
+    total = sum((seen(factor) * solution[column] for column, factor in terms), Fraction(0))
+    lower, upper = float(program.row_lower[row]), float(program.row_upper[row])
+    return bool((np.isfinite(lower) and total < seen(lower)) or (np.isfinite(upper) and total > seen(upper)))

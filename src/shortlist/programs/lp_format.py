@@ -1,0 +1,343 @@
+"""CPLEX's LP format, with several objectives."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shortlist.programs.named_program import Collected, Goal, NamedProgram, Row, Terms
+from shortlist.results.objective import Sense
+from shortlist.source import Source
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+)"
+    r"|(?P<name>[A-Za-z!\"#$%&(),;?@_'`{}~][^\s+\-*/<>=:^\\\]]*+\]?+)"
+    r"|(?P<compare><=|=<|>=|=>|<|>|=)"
+    r"|(?P<arrow>->) | (?P<sign>[+-]) | (?P<colon>:) | (?P<other>\S)",
+    re.VERBOSE,
+)
+_OBJECTIVE = re.compile(r"(minimi[sz]e|minimum|min|maximi[sz]e|maximum|max)\b(?!\s*+[:<>=])", re.IGNORECASE)
+_HEADINGS = {
+    "rows": r"subject\s++to|such\s++that|s\.t\.|st\.?",
+    "bounds": r"bounds?",
+    "integer": r"generals?|gen|integers?|int",
+    "binary": r"binar(?:y|ies)|bin",
+    "end": r"end",
+    "refused": r"semi-continuous|semis?|sos[12]?|pwlobj|user\s++cuts|lazy\s++constraints|general\s++constraints|gencons",
+}
+_HEADING = re.compile(
+    "|".join(f"(?P<{kind}>{words})" for kind, words in reversed(_HEADINGS.items())) + r"(?![^\s])",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = {"priority", "weight", "abstol", "reltol"}
+_INFINITE = {"inf", "infinity"}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+
+
+def read_lp(source: Source) -> NamedProgram:
+    """Read a program in the LP format.
+
+    Several objectives stand in a section ``minimize multi-objectives`` or are rows without limits. Priorities
+    and tolerances of objectives order or blend them for other solvers, so they are left out, with a note; an
+    objective of negative weight is wanted the other way.
+
+    Raises
+    ------
+    BadFileError
+        If a line cannot be read, or a section holds what no linear program has; names the line.
+    """
+    reading = _Reading(source)
+    for kind, tokens, line in _sections(source):
+        reading.read(kind, tokens, line)
+    return reading.parts.finished()
+
+
+def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
+    """Yield the kind of each section, its tokens, and the line of its heading."""
+    kind, tokens, first = "", list[_Token](), 1
+    for line, text in enumerate(source.text.split("\n"), start=1):
+        rest = text.partition("\\")[0].strip()
+        found, rest = _heading(rest, kind)
+        if found == "refused":
+            raise source.error(
+                f"a program must be linear, with integer and continuous columns, got a section {rest!r}. "
+                "Write it as rows.",
+                line=line,
+            )
+        if found:
+            if kind:
+                yield kind, tokens, first
+            kind, tokens, first = found, [], line
+            if kind == "end":
+                return
+        elif rest and not kind:
+            raise source.error(
+                f"a program must begin with 'minimize' or 'maximize', got {rest[:40]!r}.", line=line
+            )
+        tokens += _tokens(source, rest, line)
+    raise source.error("the program must end with 'end', and does not: the file was cut off. Get it again.")
+
+
+def _heading(text: str, kind: str) -> tuple[str, str]:
+    """Return the kind of the section that a line begins, or nothing, and what is left of the line."""
+    if not kind:
+        found = _OBJECTIVE.match(text)
+        if not found:
+            return "", text
+        rest = text[found.end() :].strip()
+        several = re.match(r"multi-objectives?\b", rest, re.IGNORECASE)
+        name = found[1].lower()[:3] + (" several" if several else "")
+        return name, rest[several.end() :] if several else rest
+    found = _HEADING.match(text)
+    if not found:
+        return "", text
+    rest = text[found.end() :].strip()
+    if rest[:1] in {":", "<", ">", "="} or not found.lastgroup:
+        return "", text
+    return found.lastgroup, text if found.lastgroup == "refused" else rest
+
+
+def _tokens(source: Source, text: str, line: int) -> Iterator[_Token]:
+    place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        found = _TOKEN.match(text, place)
+        assert found is not None, "every character that is no space is a token"
+        if found.lastgroup in {"other", "arrow"}:
+            what = {"->": "an indicator", "[": "a quadratic term", "^": "a power", "*": "a product"}.get(
+                found[0].strip(), ""
+            )
+            raise source.error(
+                f"a row must be linear, got {what or repr(found[0].strip())}. Write it without.", line=line
+            )
+        yield _Token(str(found.lastgroup), found[0].strip(), line)
+        place = found.end()
+
+
+class _Reading:
+    """The tokens of one section after the other."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.parts = Collected(source)
+        self._tokens: list[_Token] = []
+        self._place = 0
+        self._line = 1
+
+    def read(self, kind: str, tokens: list[_Token], line: int) -> None:
+        """Read a section."""
+        self._tokens, self._place, self._line = tokens, 0, line
+        if kind.startswith(("min", "max")):
+            sense = Sense(kind[:3])
+            self._read_goals(sense) if kind.endswith("several") else self._read_goal(sense)
+        elif kind in {"integer", "binary"}:
+            self._read_names(binary=kind == "binary")
+        else:
+            while self._peek() is not None:
+                self._read_row() if kind == "rows" else self._read_bound()
+
+    def _peek(self, ahead: int = 0) -> _Token | None:
+        place = self._place + ahead
+        return self._tokens[place] if place < len(self._tokens) else None
+
+    def _is(self, kind: str, ahead: int = 0) -> bool:
+        token = self._peek(ahead)
+        return token is not None and token.kind == kind
+
+    def _next(self, wanted: str, *kinds: str) -> _Token:
+        """Take the next token, which must be of one of these kinds."""
+        token = self._peek()
+        if token is None or token.kind not in kinds:
+            got = "the end of the section" if token is None else repr(token.text[:40])
+            line = self._last_line() if token is None else token.line
+            raise self._source.error(f"{wanted}, got {got}.", line=line)
+        self._place += 1
+        return token
+
+    def _last_line(self) -> int:
+        return self._tokens[-1].line if self._tokens else self._line
+
+    def _label(self) -> str:
+        """Take a name and a colon, if they come next."""
+        if not (self._is("name") and self._is("colon", 1)):
+            return ""
+        self._place += 2
+        return self._tokens[self._place - 2].text
+
+    def _read_goal(self, sense: Sense) -> None:
+        goal = Goal(self._label() or "obj", sense)
+        goal.terms, goal.offset = self._expression()
+        if self._peek() is not None:
+            self._next("an objective must be a sum of terms such as '3 x - 2 y'", "nothing")
+        if goal.terms or goal.offset:
+            self.parts.add_goal(goal, self._line)
+
+    def _read_goals(self, sense: Sense) -> None:
+        while self._peek() is not None:
+            line = self._peek_line()
+            goal = Goal(self._label(), sense)
+            if not goal.name:
+                self._next("an objective must begin with its name and a colon", "nothing")
+            goal.sense = self._attributes(sense)
+            goal.terms, goal.offset = self._expression()
+            self.parts.add_goal(goal, line)
+
+    def _peek_line(self) -> int:
+        token = self._peek()
+        return self._line if token is None else token.line
+
+    def _attributes(self, sense: Sense) -> Sense:
+        """Pass over the attributes of an objective; return its sense."""
+        while self._is("name") and self._is("compare", 1):
+            name = self._next("", "name")
+            if name.text.lower() not in _ATTRIBUTES:
+                raise self._source.error(
+                    f"an objective has Priority, Weight, AbsTol and RelTol, got {name.text[:40]!r}.",
+                    line=name.line,
+                )
+            self._next("", "compare")
+            value = self._signed("the attribute of an objective must be a number")
+            if name.text.lower() == "weight" and value < 0:
+                sense = Sense.MAX if sense is Sense.MIN else Sense.MIN
+            self.parts.notes.append(
+                "Priorities, weights and tolerances of objectives are left out: a front needs none."
+            )
+        return sense
+
+    def _expression(self) -> tuple[Terms, Decimal]:
+        """Read a sum of terms and constants, as far as signs go on."""
+        terms: Terms = {}
+        constant = Decimal(0)
+        first = True
+        while first or self._is("sign"):
+            sign = self._signs()
+            if first and not (self._is("number") or self._is("name")):
+                break
+            first = False
+            factor, line = Decimal(1), self._peek_line()
+            numbered = self._is("number")
+            if numbered:
+                factor = self.parts.number(self._next("", "number").text, line)
+            if self._is("name") and not self._is("colon", 1) and not self._ends_here(numbered):
+                column = self.parts.column(self._next("", "name").text)
+                terms[column] = terms.get(column, Decimal(0)) + sign * factor
+            elif numbered:
+                constant += sign * factor
+            else:
+                self._next("a term must be a number, a name, or both", "nothing")
+        return {column: value for column, value in terms.items() if value}, constant
+
+    def _ends_here(self, numbered: bool) -> bool:
+        """Whether a name after a number belongs to what follows: the next attribute or infinity."""
+        token = self._peek()
+        return numbered and token is not None and self._is("compare", 1) and token.text.lower() in _ATTRIBUTES
+
+    def _signs(self) -> int:
+        sign = 1
+        while self._is("sign"):
+            sign *= -1 if self._next("", "sign").text == "-" else 1
+        return sign
+
+    def _signed(self, wanted: str) -> float:
+        """Read a number with its sign, which may be infinite."""
+        sign = self._signs()
+        token = self._next(wanted, "number", "name")
+        if token.kind == "name" and token.text.lower() not in _INFINITE:
+            raise self._source.error(f"{wanted}, got {token.text[:40]!r}.", line=token.line)
+        return sign * self.parts.limit(token.text, token.line)
+
+    def _starts_with_number(self) -> bool:
+        """Whether a number, perhaps infinite, and a comparison come next."""
+        ahead = 0
+        while self._is("sign", ahead):
+            ahead += 1
+        token = self._peek(ahead)
+        number = token is not None and (token.kind == "number" or token.text.lower() in _INFINITE)
+        return number and self._is("compare", ahead + 1)
+
+    def _sides(self, wanted: str) -> tuple[Terms, float, float]:
+        """Read ``[number <=] terms [<= number]`` and return the terms with their limits."""
+        lower, upper = -math.inf, math.inf
+        known = self._starts_with_number()
+        if known:
+            number = self._signed(wanted)
+            lower, upper = _limited(lower, upper, self._next("", "compare").text, number, left=True)
+        line = self._peek_line()
+        terms, constant = self._expression()
+        if not known or self._is("compare"):
+            compare = self._next(wanted, "compare").text
+            number = self._signed("the right-hand side must be one number")
+            lower, upper = _limited(lower, upper, compare, number, left=False)
+        if not terms:
+            raise self._source.error(f"{wanted}, got no column.", line=line)
+        return terms, _less(lower, constant), _less(upper, constant)
+
+    def _read_row(self) -> None:
+        line = self._peek_line()
+        name = self._label() or f"R{len(self.parts.rows) + 1}"
+        row = Row(name)
+        row.terms, row.lower, row.upper = self._sides(
+            f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side"
+        )
+        self.parts.add_row(row, line)
+
+    def _read_bound(self) -> None:
+        wanted = "a bound must read like '0 <= x <= 4' or 'x free'"
+        number, compare = 0.0, ""
+        if self._starts_with_number():
+            number, compare = self._signed(wanted), self._next("", "compare").text
+        name = self._next(wanted, "name")
+        column = self.parts.known_column(name.text, name.line)
+        if compare:
+            self._bound(column, compare, number, left=True)
+            if not self._is("compare"):
+                return
+        elif self._is("name") and self._peek_text() == "free":
+            self._place += 1
+            self.parts.lower[column], self.parts.upper[column] = -math.inf, math.inf
+            return
+        compare = self._next(wanted, "compare").text
+        self._bound(column, compare, self._signed(wanted), left=False)
+
+    def _bound(self, column: int, compare: str, number: float, *, left: bool) -> None:
+        """Set the bounds of a column that is compared with a number on the left or on the right."""
+        if compare == "=":
+            self.parts.lower[column] = self.parts.upper[column] = number
+        elif ("<" in compare) == left:
+            self.parts.lower[column] = number
+        else:
+            self.parts.upper[column] = number
+
+    def _peek_text(self) -> str:
+        token = self._peek()
+        return "" if token is None else token.text.lower()
+
+    def _read_names(self, *, binary: bool) -> None:
+        while self._peek() is not None:
+            token = self._next("a list of columns must hold names", "name")
+            column = self.parts.known_column(token.text, token.line)
+            self.parts.integer[column] = True
+            if binary:
+                self.parts.lower[column], self.parts.upper[column] = 0.0, 1.0
+
+
+def _less(limit: float, constant: Decimal) -> float:
+    """Subtract a constant from a limit, as decimals."""
+    return float(Decimal(repr(limit)) - constant) if math.isfinite(limit) else limit
+
+
+def _limited(lower: float, upper: float, compare: str, number: float, *, left: bool) -> tuple[float, float]:
+    """Return the limits after one more comparison with a number, on the left of the terms or on the right."""
+    least = ("<" in compare) == left
+    if compare == "=":
+        return number, number
+    return (max(lower, number), upper) if least else (lower, min(upper, number))

@@ -1,0 +1,224 @@
+"""An integer program with the names of its columns and rows, and the parts that readers collect of one."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+from scipy import sparse
+
+from shortlist.errors import BadInputError
+from shortlist.exact import as_decimal
+from shortlist.milp.program import LinearObjective, Program, make_program
+from shortlist.results.objective import Objective, Sense
+from shortlist.source import Source
+
+INFINITE = Decimal(10) ** 20
+"""From here on, a bound or a limit of a row in a file is infinite."""
+
+Terms = dict[int, Decimal]
+"""Coefficients by the number of the column."""
+
+
+@dataclass(frozen=True, eq=False)
+class NamedProgram:
+    """A program as it was read.
+
+    Attributes
+    ----------
+    program : Program
+        The program; its objectives are those of the file, or the chosen ones.
+    columns, rows : tuple of str
+        Names of the columns and of the rows.
+    notes : tuple of str
+        What a user should know of the reading, a sentence each.
+    """
+
+    program: Program
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Names of the integer columns, which are what a front chooses from."""
+        return tuple(
+            name for name, whole in zip(self.columns, self.program.integer.tolist(), strict=True) if whole
+        )
+
+
+@dataclass(eq=False)
+class Row:
+    """A row as it is collected; one without limits is an objective."""
+
+    name: str
+    terms: Terms = field(default_factory=dict)
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    @property
+    def free(self) -> bool:
+        """Whether the row limits nothing."""
+        return self.lower == -math.inf and self.upper == math.inf
+
+
+@dataclass(eq=False)
+class Goal:
+    """An objective as it is collected."""
+
+    name: str
+    sense: Sense = Sense.MIN
+    terms: Terms = field(default_factory=dict)
+    offset: Decimal = Decimal(0)
+
+
+@dataclass(eq=False)
+class Collected:
+    """Columns, rows and objectives while a file is read; every error names the line."""
+
+    source: Source
+    columns: dict[str, int] = field(default_factory=dict)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    integer: list[bool] = field(default_factory=list)
+    rows: dict[str, Row] = field(default_factory=dict)
+    goals: dict[str, Goal] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def column(self, name: str) -> int:
+        """Return the number of a column, a new one in 0 to infinity where there is none of the name."""
+        if name not in self.columns:
+            self.columns[name] = len(self.columns)
+            self.lower.append(0.0)
+            self.upper.append(math.inf)
+            self.integer.append(False)
+        return self.columns[name]
+
+    def known_column(self, name: str, line: int) -> int:
+        """Return the number of a column that rows or objectives have."""
+        if name not in self.columns:
+            raise self.source.error(
+                f"{name!r} must be a column of a row or an objective. Correct the name.", line=line
+            )
+        return self.columns[name]
+
+    def add_row(self, row: Row, line: int) -> Row:
+        """Add a row of a new name."""
+        self._refuse_repeated(row.name, line)
+        self.rows[row.name] = row
+        return row
+
+    def add_goal(self, goal: Goal, line: int) -> Goal:
+        """Add an objective of a new name."""
+        self._refuse_repeated(goal.name, line)
+        self.goals[goal.name] = goal
+        return goal
+
+    def _refuse_repeated(self, name: str, line: int) -> None:
+        if name in self.rows or name in self.goals:
+            raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
+
+    def number(self, word: str, line: int) -> Decimal:
+        """Return a number that a double holds exactly as it is written."""
+        found = as_decimal(word)
+        if found is None:
+            raise self.source.error(
+                f"a number must be a decimal below 10^19, got {word[:40]!r}. Scale the program.", line=line
+            )
+        if Decimal(repr(float(found))) != found:
+            raise self.source.error(
+                f"a number must have at most 15 digits to be exact, got {word[:40]!r}. Round it.", line=line
+            )
+        return found
+
+    def limit(self, word: str, line: int) -> float:
+        """Return a bound or the limit of a row, infinite from 10^20 on."""
+        text = word.lower().lstrip("+-")
+        sign = -1 if word.startswith("-") else 1
+        if text in {"inf", "infinity"} or _is_huge(text):
+            return sign * math.inf
+        return float(self.number(word, line))
+
+    def finished(self) -> NamedProgram:
+        """Return the program; rows without limits become objectives."""
+        free = [row for row in self.rows.values() if row.free]
+        goals = [*self.goals.values(), *(Goal(row.name, terms=row.terms) for row in free)]
+        kept = [row for row in self.rows.values() if not row.free]
+        if not self.columns:
+            raise self.source.error("the program must have at least one column, got none.")
+        try:
+            program = make_program(
+                _matrix([row.terms for row in kept], len(self.columns)),
+                row_lower=np.array([row.lower for row in kept]),
+                row_upper=np.array([row.upper for row in kept]),
+                column_lower=np.array(self.lower),
+                column_upper=np.array(self.upper),
+                integer=np.array(self.integer),
+                objectives=[_linear(goal, len(self.columns)) for goal in goals],
+            )
+        except BadInputError as error:
+            raise self.source.located(error) from None
+        return NamedProgram(
+            program, tuple(self.columns), tuple(row.name for row in kept), tuple(dict.fromkeys(self.notes))
+        )
+
+
+def _is_huge(text: str) -> bool:
+    """Whether a text is a number that stands for infinity."""
+    try:
+        found = Decimal(text)
+    except ArithmeticError:
+        return False
+    return found.is_infinite() or (not found.is_nan() and abs(found) >= INFINITE)
+
+
+def _matrix(rows: Sequence[Mapping[int, Decimal]], n_columns: int) -> "sparse.csr_array":
+    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    columns = np.array([column for row in rows for column in row], dtype=np.int64)
+    values = np.array([float(value) for row in rows for value in row.values()], dtype=np.float64)
+    return sparse.csr_array((values, (numbers, columns)), shape=(len(rows), n_columns))
+
+
+def _linear(goal: Goal, n_columns: int) -> LinearObjective:
+    costs = np.zeros(n_columns)
+    for column, value in goal.terms.items():
+        costs[column] = float(value)
+    return LinearObjective(Objective(goal.name, goal.sense, scale=None), costs, float(goal.offset))
+
+
+def chosen_objectives(named: NamedProgram, objectives: str | None) -> NamedProgram:
+    """Return the program with some of its objectives, in another order or with other senses.
+
+    Parameters
+    ----------
+    named : NamedProgram
+        With every objective there is.
+    objectives : str or None
+        Such as ``"min cost, max value"``; None for all as they are.
+
+    Raises
+    ------
+    BadInputError
+        If a name is none of the program's objectives.
+    """
+    if objectives is None:
+        return named
+    from shortlist._words import all_of, did_you_mean
+    from shortlist.results.objective import objective_names
+
+    known = {linear.objective.name: linear for linear in named.program.objectives}
+    chosen = []
+    for sense, name in objective_names(objectives):
+        if name not in known:
+            has = all_of(known) if known else "none"
+            raise BadInputError(
+                f"`objectives` must name objectives of the program, {has}, got "
+                f"{name!r}.{did_you_mean(name, list(known))}"
+            )
+        linear = known[name]
+        chosen.append(
+            dataclasses.replace(linear, objective=dataclasses.replace(linear.objective, sense=sense))
+        )
+    return dataclasses.replace(named, program=dataclasses.replace(named.program, objectives=tuple(chosen)))

@@ -1,0 +1,120 @@
+"""Fronts of programs, checked again against the program as read."""
+
+import dataclasses
+
+import numpy as np
+
+from shortlist.errors import BadInputError
+from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
+from shortlist.milp.program import Program
+from shortlist.programs.exact_check import broken_limits
+from shortlist.programs.named_program import NamedProgram, chosen_objectives
+from shortlist.programs.steps import with_steps
+from shortlist.results.front import Front
+from shortlist.runs.budget import Budget
+
+
+def recheck_front(
+    named: NamedProgram, front: Front, *, budget: Budget | None = None, solver: str | None = None
+) -> FrontCheck:
+    """Check every point of a front, and ask again what it claims of the others.
+
+    Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
+    and no point may dominate another. What is said to be complete is asked of a solver that did not find it,
+    as far as sums of integers do not prove it (:func:`shortlist.methods.recheck.boxes.search_boxes`).
+
+    Parameters
+    ----------
+    named : NamedProgram
+        The program as read, with every objective it has.
+    front : Front
+        What was found for it.
+    budget : Budget, optional
+        How long it may take, and who is told.
+    solver : str, optional
+        Who is asked, instead of one that did not find the front.
+
+    Raises
+    ------
+    BadInputError
+        If the front is of another program: its objectives or columns are others.
+
+    Examples
+    --------
+    >>> from shortlist.programs.solve import solve_program
+    >>> from shortlist.results.objective import Objective
+    >>> costs = [LinearObjective(Objective(n), np.array(c)) for n, c in (("a", [1.0, 2]), ("b", [2.0, 1]))]
+    >>> program = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True, objectives=costs
+    ... )
+    >>> named = NamedProgram(program, ("x", "y"), ("row",))
+    >>> recheck_front(named, solve_program(named)).status
+    'rechecked'
+    """
+    budget = budget or Budget()
+    wanted = ", ".join(f"{objective.sense} {objective.name}" for objective in front.objectives)
+    named = chosen_objectives(named, wanted)
+    if named.candidates != front.candidates:
+        raise BadInputError(
+            f"the front must be of this program, whose {len(named.candidates):,} integer columns differ from "
+            f"the {len(front.candidates):,} of the front. Name the program it was made from."
+        )
+    failures = _wrong_points(named, front)
+    if failures:
+        return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
+    steps = dict(front.extras.get("program", {}).get("tolerance", {}))
+    program = with_steps(named, steps).program
+    return check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+
+
+def _wrong_points(named: NamedProgram, front: Front) -> tuple[str, ...]:
+    """Say which solutions break a row or a bound, or have other objectives than their points."""
+    said = []
+    solutions = front.decisions.astype(np.int64)
+    for number, broken in enumerate(broken_limits(named, solutions)):
+        if broken:
+            said.append(f"the solution of point {number} breaks {broken}")
+    if said:
+        return tuple(said)
+    if named.program.integer.all():
+        return _other_values(named.program, front, solutions)
+    return tuple(
+        f"the solution of point {number} has no continuous part with these values"
+        for number in range(len(front))
+        if not _attained(named.program, front, number)
+    )
+
+
+def _other_values(program: Program, front: Front, solutions: np.ndarray) -> tuple[str, ...]:
+    """Say which points are not the sums of their solutions."""
+    from shortlist.methods.integer.integer_objectives import integer_objectives
+
+    integers = integer_objectives(program)
+    factors = np.array([one.sign * (one.scale or 1) for one in integers.objectives])
+    counted = (solutions @ integers.costs.T) * integers.steps + integers.offsets
+    wrong = np.flatnonzero((counted / factors != front.values).any(axis=1))
+    return tuple(
+        f"point {number} has other values than its solution: "
+        + ", ".join(
+            f"{name} {value:.10g}"
+            for name, value in zip(front.names, (counted[number] / factors).tolist(), strict=True)
+        )
+        for number in wrong.tolist()
+    )
+
+
+def _attained(program: Program, front: Front, number: int) -> bool:
+    """Whether continuous columns can complete a solution with values as good as its point's."""
+    from shortlist.milp.session import open_solver
+    from shortlist.results.proof import Status
+
+    whole = np.flatnonzero(program.integer)
+    lower, upper = program.column_lower.copy(), program.column_upper.copy()
+    lower[whole] = upper[whole] = front.decisions[number]
+    limits = [
+        linear.objective.sign * (value - linear.offset)
+        for linear, value in zip(program.objectives, front.values[number].tolist(), strict=True)
+    ]
+    fixed = dataclasses.replace(program, column_lower=lower, column_upper=upper)
+    fixed = fixed.with_rows(program.minimised_costs(), -np.inf, np.array(limits))
+    return open_solver("highs").open(fixed).solve().status is Status.OPTIMAL

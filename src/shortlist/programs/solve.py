@@ -1,0 +1,188 @@
+"""The front of an integer program with several objectives, from arrays or from a file."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shortlist._validation import as_positive_seconds
+from shortlist.errors import BadInputError, SolverError
+from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
+from shortlist.methods.program_methods import ProgramOptions, integer_method
+from shortlist.milp.program import Program
+from shortlist.programs.exact_check import broken_limits
+from shortlist.programs.method_options import method_options
+from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.steps import with_steps
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind
+from shortlist.runs import Cancellation, Report, silent
+from shortlist.runs.budget import Budget
+
+MOST_OBJECTIVES = 6
+"""Fronts of more objectives hold nearly every solution."""
+
+
+def solve_program(
+    named: NamedProgram,
+    *,
+    method: str = "auto",
+    tolerance: Mapping[str, float] | None = None,
+    time_limit_s: float | None = None,
+    report: Report = silent,
+    cancellation: Cancellation | None = None,
+    **options: Any,
+) -> Front:
+    """Find the non-dominated points of a program, each with one solution.
+
+    Parameters
+    ----------
+    named : NamedProgram
+        With two to six objectives.
+    method : str, default="auto"
+        ``exact`` (search zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a
+        representation of proved points; ``auto`` is ``exact``.
+    tolerance : mapping of str to float, optional
+        By objective with continuous columns: the step that its values are rounded up to.
+    time_limit_s : float, optional
+        Wall-clock limit.
+    report, cancellation
+        Receive progress, and stop the run with what there is.
+    **options
+        The fields of the method's class in :mod:`~shortlist.methods.program_methods`: `solver`, `seed`, and
+        for ``solrep`` more.
+
+    Returns
+    -------
+    front : Front
+        Candidates are the integer columns by name. An infeasible program has a complete front without points.
+
+    Raises
+    ------
+    BadInputError
+        If there is nothing to decide, an objective can improve for ever, its front may have no end, or an
+        option is not for the method.
+    SolverError
+        If a solution does not stand the check in integers.
+    """
+    chosen = method_options(method, **options)
+    _check_program(named)
+    steps = dict(tolerance or {})
+    stepped = with_steps(named, steps)
+    _check_solver(named, chosen)
+    budget = Budget(
+        as_positive_seconds(time_limit_s, "time_limit_s"),
+        seed=chosen.seed,
+        report=report,
+        cancellation=cancellation or Cancellation(),
+    )
+    find = _with_true_bounds(integer_method(method, chosen), method, stepped.program)
+    found = find(stepped.program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
+    front = _without_steps(found, len(named.candidates), steps)
+    _check_solutions(named, front)
+    facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
+    if not named.program.integer.all():
+        facts["continuous"] = int((~named.program.integer).sum())
+    if steps:
+        facts["tolerance"] = steps
+    return dataclasses.replace(
+        front,
+        method="exact" if method == "auto" else method,
+        seconds=budget.elapsed,
+        extras={**front.extras, "program": facts},
+    )
+
+
+def _check_program(named: NamedProgram) -> None:
+    """Refuse programs that have no front worth looking for, in one sentence each."""
+    program, n = named.program, len(named.program.objectives)
+    if not program.n_columns:
+        raise BadInputError("the program must have at least one column, got none.")
+    if not 2 <= n <= MOST_OBJECTIVES:
+        raise BadInputError(
+            f"the program must have 2 to {MOST_OBJECTIVES} objectives, got {n}. "
+            + ("Add a row without limits for each further one." if n < 2 else "Choose some of them.")
+        )
+    if not program.integer.any():
+        raise BadInputError(
+            "the program must have integer columns, got continuous ones only: its front has no end."
+        )
+
+
+def _check_solver(named: NamedProgram, options: ProgramOptions) -> None:
+    if options.solver == "cpsat" and not named.program.integer.all():
+        column = named.columns[int(np.argmin(named.program.integer))]
+        raise BadInputError(
+            f"`solver='cpsat'` needs integer columns, and {column!r} is continuous. Use `solver='highs'`."
+        )
+
+
+def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
+    """Let the ε-constraint method find the ends of objectives that the columns do not bound."""
+    if method != "epsilon-constraint":
+        return find
+    integers = integer_objectives(program)
+    endless = max(-integers.lower.min(), integers.upper.max()) >= UNLIMITED
+    return partial(find, true_bounds=True) if endless else find
+
+
+def _without_steps(front: Front, n_candidates: int, steps: Mapping[str, float]) -> Front:
+    """Return a front over the columns of the program as read, with the steps as its tolerances."""
+    if not steps:
+        return front
+    tolerances = tuple(float(steps.get(name, 0.0)) for name in front.names)
+    return dataclasses.replace(
+        front,
+        decisions=front.decisions[:, :n_candidates],
+        candidates=front.candidates[:n_candidates],
+        proof=dataclasses.replace(front.proof, tolerances=tolerances),
+    )
+
+
+def _check_solutions(named: NamedProgram, front: Front) -> None:
+    """Raise if a solution breaks a row or a bound of the program as read."""
+    broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
+    if broken:
+        raise SolverError(f"the solver found a solution that breaks {broken}. Use another solver.")
+
+
+def notes_on(named: NamedProgram, front: Front) -> list[str]:
+    """Say what a user should know of a front beside its proof."""
+    program, notes = named.program, []
+    costs = program.minimised_costs()
+    alike = all(np.array_equal(costs[0], other) for other in costs[1:])
+    if alike and len(front) == 1:
+        notes.append("The objectives are all alike, so the front is one point: their optimum.")
+    n_continuous = int((~program.integer).sum())
+    if n_continuous:
+        notes.append(
+            f"{n_continuous:,} columns are continuous: rows with them are kept to one part in a million, as "
+            "solvers compute in floating point, and the front holds the integer columns."
+        )
+    if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
+        gaps = [f"{n} {t:g}" for n, t in zip(front.names, front.proof.tolerances, strict=True) if t]
+        notes.append(
+            f"Values are rounded up to steps: {', '.join(gaps)}; a solution may be better by less than one."
+        )
+    return notes
+
+
+def named_objectives(objectives: str | Sequence[str] | None, n: int) -> list[tuple[str, str]]:
+    """Return sense and name of each of `n` objectives.
+
+    Examples
+    --------
+    >>> named_objectives("min cost, max value", 2), named_objectives(None, 1)
+    ([('min', 'cost'), ('max', 'value')], [('min', 'objective 1')])
+    """
+    from shortlist.results.objective import objective_names
+
+    if objectives is None:
+        return [("min", f"objective {i + 1}") for i in range(n)]
+    text = objectives if isinstance(objectives, str) else ", ".join(objectives)
+    found = [(str(sense), name) for sense, name in objective_names(text)]
+    if len(found) != n:
+        raise BadInputError("objectives", f"must name one for each of the {n} rows of C", len(found))
+    return found

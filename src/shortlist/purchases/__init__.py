@@ -1,1 +1,0 @@
-"""What stages take from other rooms: a feature model over columns, and ensembles as their classifiers."""

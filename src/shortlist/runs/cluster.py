@@ -1,0 +1,326 @@
+"""A Dask cluster, by the address of its scheduler, which moves units from workers that die to others."""
+
+import functools
+import itertools
+import math
+import os
+import pickle
+import queue
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from shortlist.errors import BadInputError, MissingDependencyError, WorkerError
+from shortlist.runs.cancellation import Cancellation, cancel_copies, undisturbed
+from shortlist.runs.studies.question import versions
+from shortlist.runs.unit import Completed, Unit, machine_name
+from shortlist.runs.workers import LARGE, killed, packed, run_away, unsendable
+
+CONNECT_S = 8.0
+"""Seconds for reaching a scheduler."""
+
+FIRST_WORKER_S = 30.0
+"""Seconds that a scheduler without workers is given to get its first one."""
+
+WITHOUT_WORKERS_S = 30.0
+"""Seconds that a run waits for a worker after the last one has gone."""
+
+CHECK_S = 1.0
+"""Seconds without an answer after which the scheduler is asked whether it has workers."""
+
+IN_FLIGHT = 32
+"""Units for each place that are with the scheduler at a time; it decides where they wait."""
+
+KEPT = "What was finished before is kept where a study was named."
+
+
+class Cluster:
+    """Runs units on the workers of a cluster; what they have in common is sent to each worker once.
+
+    Each thread of a worker is a place for one unit, which takes one core, as Dask means it.
+
+    Raises
+    ------
+    WorkerError
+        If the scheduler cannot be reached, has no workers, or a worker has other packages.
+    MissingDependencyError
+        If Dask is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._client = connect(address)
+        try:
+            workers = self._first_workers()
+            check_workers(self._client.run(compared_versions, on_error="return"), compared_versions())
+        except BaseException:
+            self._client.close()
+            raise
+        self.n_workers = sum(worker["nthreads"] for worker in workers.values())
+        self._alone_since: float | None = None
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        self._client.close()
+
+    def completed(self, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+        """Yield what every unit came to: see :meth:`shortlist.runs.workers.Workers.completed`.
+
+        Dask tells of a unit whose workers died several times, which may be the fault of another one on the
+        same worker; so it runs once more, when no other does.
+        """
+        flight = _Flight(self, units, stop)
+        with stop.telling(flight.wake):
+            try:
+                while flight.fill():
+                    yield from flight.landed()
+            finally:
+                if flight.flying and self._client.status == "running":
+                    with undisturbed():
+                        self.stop(stop)
+                        self._client.cancel(list(flight.flying))
+
+    def submit(self, stop: Cancellation, index: int, unit: Unit, arguments: Sequence[Any]) -> Any:
+        """Send a unit, whose arguments may be with the workers already; return its future."""
+        try:
+            return self._client.submit(
+                run_on_cluster, compared_versions(), stop, index, unit.call, *arguments, pure=False
+            )
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise unsendable(unit.key, error) from error
+
+    def scatter(self, value: Any) -> Any:
+        """Send a value to every worker, and return what stands for it."""
+        return self._client.scatter([value], broadcast=True, hash=False)[0]
+
+    def answer(self, future: Any) -> bytes | None:
+        """Return what a unit came to, as bytes.
+
+        Raises
+        ------
+        WorkerError
+            If the scheduler was lost, or a worker cannot run units.
+        """
+        try:
+            answer: bytes | None = future.result()
+        except ModuleNotFoundError as error:
+            raise WorkerError(_no_package(f"a worker of {self.address}", error)) from None
+        except OSError:
+            self.check_scheduler()
+            raise
+        return answer
+
+    def stop(self, stop: Cancellation) -> None:
+        """Set the copies of a cancellation in every worker."""
+        self._client.run(cancel_copies, stop.name, on_error="ignore")
+
+    def check(self) -> None:
+        """Raise if the scheduler or the last worker has gone."""
+        self.check_scheduler()
+        if self._client.scheduler_info()["workers"]:
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > WITHOUT_WORKERS_S:
+            raise WorkerError(f"the scheduler at {self.address} has no workers any more. {KEPT}")
+
+    def check_scheduler(self) -> None:
+        """Raise if the scheduler has gone."""
+        if self._client.status != "running":
+            raise WorkerError(f"the scheduler at {self.address} was lost during the run. {KEPT}")
+
+    def _first_workers(self) -> Mapping[str, Any]:
+        try:
+            self._client.wait_for_workers(1, timeout=FIRST_WORKER_S)
+        except TimeoutError:
+            raise WorkerError(
+                f"the scheduler at {self.address} has no workers. Start one: dask worker {self.address}"
+            ) from None
+        return dict(self._client.scheduler_info(n_workers=-1)["workers"])
+
+
+class _Flight:
+    """Units that are with the scheduler, and those that run alone because their workers died."""
+
+    def __init__(self, cluster: Cluster, units: Sequence[Unit], stop: Cancellation) -> None:
+        self.cluster, self.units, self.stop = cluster, units, stop
+        self.flying: dict[Any, int] = {}
+        self._fresh: Iterator[int] = iter(range(len(units)))
+        self._alone: deque[int] = deque()
+        self._uses = Counter(id(argument) for unit in units for argument in unit.arguments)
+        self._sent: dict[int, Any] = {}
+        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._given_up_at: float | None = None
+
+    def wake(self) -> None:
+        """Look at the cancellation; called from within a signal handler."""
+        self._ended.put(None)
+
+    def fill(self) -> bool:
+        """Send what there is room for; return whether anything is in flight."""
+        if self.stop.cancelled:
+            if self._given_up_at is None:
+                grace_s = self.stop.grace_s if all(unit.whole for unit in self.units) else math.inf
+                self._given_up_at = time.monotonic() + grace_s
+                self.cluster.stop(self.stop)
+            return bool(self.flying) and time.monotonic() < self._given_up_at
+        for index in itertools.islice(
+            self._fresh, max(0, IN_FLIGHT * self.cluster.n_workers - len(self.flying))
+        ):
+            self._send(index)
+        if self._alone and not self.flying:
+            self._send(self._alone[0])
+        return bool(self.flying)
+
+    def landed(self) -> Iterator[Completed]:
+        """Wait for a unit to end, and yield what it came to; nothing if there was none."""
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            future = self._ended.get(timeout=CHECK_S)
+        except queue.Empty:
+            self.cluster.check()
+            return
+        index = self.flying.pop(future, None)
+        if index is None:
+            return
+        was_alone = index in self._alone
+        try:
+            answer = self.cluster.answer(future)
+        except KilledWorker:
+            if not was_alone:
+                self._alone.append(index)
+                return
+            answer = packed(Completed(index, error=killed(self.units[index].key)))
+        except CancelledError:  # what it needs was on no worker but on those that died
+            self.cluster.check_scheduler()
+            self._sent.clear()
+            self._fresh = itertools.chain([] if was_alone else [index], self._fresh)
+            return
+        if was_alone:
+            self._alone.remove(index)
+        if answer is not None:
+            yield pickle.loads(answer)  # noqa: S301  # from our own worker
+
+    def _send(self, index: int) -> None:
+        unit = self.units[index]
+        future = self.cluster.submit(self.stop, index, unit, [self._shared(one) for one in unit.arguments])
+        self.flying[future] = index
+        future.add_done_callback(self._ended.put)
+
+    def _shared(self, argument: Any) -> Any:
+        """Return what stands for an argument that is large and that units have in common, or itself."""
+        key = id(argument)
+        if self._uses[key] < 2:
+            return argument
+        if key not in self._sent:
+            self._sent[key] = self.cluster.scatter(argument) if _size(argument) >= LARGE else argument
+        return self._sent[key]
+
+
+def _size(value: Any) -> int:
+    import cloudpickle
+
+    return value.nbytes if type(value) is np.ndarray else len(cloudpickle.dumps(value))
+
+
+def run_on_cluster(
+    wanted: Mapping[str, str], stop: Cancellation, index: int, call: Callable[..., Any], *arguments: Any
+) -> bytes | None:
+    """Run a unit on one core, if this worker has the versions that are wanted."""
+    refused = refusal(f"a worker on {machine_name()}", compared_versions(), wanted)
+    if refused:
+        return packed(Completed(index, error=WorkerError(refused)))
+    _use_one_thread()
+    return run_away(stop, index, call, arguments)
+
+
+@functools.cache
+def _use_one_thread() -> None:
+    """Let libraries of this process use one thread, those that are loaded and those that will be."""
+    from threadpoolctl import threadpool_limits
+
+    for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    threadpool_limits(limits=1)
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingDependencyError(
+            "a scheduler's address needs the package distributed. Install it: pip install 'shortlist[dask]'"
+        ) from None
+    try:
+        options = {"timeout": CONNECT_S, "set_as_default": False}
+        return Client(address, **options)  # type: ignore[no-untyped-call]  # Dask has no types
+    except OSError as error:
+        raise WorkerError(
+            f"no Dask scheduler answers at {address}. "
+            "Start one with `dask scheduler`, or correct the address."
+        ) from error
+    except ValueError as error:
+        raise BadInputError(
+            "workers", "must be an address that Dask knows", f"{address!r}: {error}"
+        ) from None
+
+
+@functools.cache
+def compared_versions() -> dict[str, str]:
+    """Return the versions of what decides answers, and of pandas, whose tables are sent."""
+    return versions() | {"pandas": metadata.version("pandas")}
+
+
+def refusal(worker: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    """Return why a worker cannot be used, in one sentence; nothing if it can.
+
+    Examples
+    --------
+    >>> refusal("worker tcp://h:1", {"shortlist": "0.1.0"}, {"shortlist": "0.2.0"})
+    'worker tcp://h:1 has shortlist 0.1.0, this is 0.2.0. Install the same version on both.'
+    >>> refusal("worker tcp://h:1", {"shortlist": "0.2.0"}, {"shortlist": "0.2.0"})
+    ''
+    """
+    different = [name for name in ours if theirs.get(name) != ours[name]]
+    if not different:
+        return ""
+    listed = ", ".join(f"{name} {theirs.get(name, 'none')}, this is {ours[name]}" for name in different)
+    return f"{worker} has {listed}. Install the same version{'s' * (len(different) > 1)} on both."
+
+
+def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
+    """Refuse a worker that cannot run units.
+
+    Parameters
+    ----------
+    answers : mapping of str to object
+        By the worker's address its versions, or the error that asking for them raised there.
+    ours : mapping of str to str
+        The versions of this process.
+
+    Raises
+    ------
+    WorkerError
+        For the first worker that lacks the package, or has other versions.
+    """
+    for worker in sorted(answers):
+        found = answers[worker]
+        # Dask hands some errors on as text in another one
+        if isinstance(found, ImportError | AttributeError) or "ModuleNotFoundError" in str(found):
+            raise WorkerError(_no_package(f"worker {worker}", found))
+        if isinstance(found, BaseException):
+            raise WorkerError(f"worker {worker} cannot be used: {found}")
+        refused = refusal(f"worker {worker}", found, ours)
+        if refused:
+            raise WorkerError(refused)
+
+
+def _no_package(worker: str, error: BaseException) -> str:
+    return f"{worker} cannot run this version of Shortlist: {error}. Install Shortlist where it runs."

@@ -1,0 +1,347 @@
+"""Where units run: this process, processes or threads of this machine by joblib, or a Dask cluster."""
+
+import contextlib
+import functools
+import pickle
+import re
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import TimeoutError as NothingCameError
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from shortlist.errors import BadInputError, ShortlistError, WorkerError
+from shortlist.runs.cancellation import Cancellation, undisturbed
+from shortlist.runs.unit import Completed, Unit, run_here
+
+Where: TypeAlias = int | str | None
+"""A number of workers of this machine, -1 for every core, None for the enclosing joblib context, or the
+address of a Dask scheduler.
+"""
+
+EVERY_CORE = -1
+"""Stands for as many workers as there are cores."""
+
+LARGE = 1 << 16
+"""Bytes from which on an array is mapped into the memory of processes, and an argument that units have in
+common goes to each worker of a cluster once.
+"""
+
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
+"""A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
+
+Run: TypeAlias = Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
+
+
+def as_where(value: Where, argument: str) -> Where:
+    """Return workers as :func:`open_workers` takes them.
+
+    Raises
+    ------
+    BadInputError
+        If they are no number from 1 on and not -1, no address, and not None.
+    """
+    if isinstance(value, str) and _ADDRESS.fullmatch(value):
+        return value
+    if value is None or (isinstance(value, int) and (value > 0 or value == EVERY_CORE)):
+        return value
+    raise BadInputError(
+        argument,
+        "must be a number of workers, -1 for every core, or a scheduler's address such as tcp://host:8786",
+        repr(value),
+    )
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What runs units, opened by :func:`open_workers`.
+
+    Attributes
+    ----------
+    n_workers : int
+        How many units run at a time.
+    run : callable
+        Runs units, with a cancellation.
+    """
+
+    n_workers: int
+    run: Run
+
+    def completed(
+        self, units: Sequence[Unit], cancellation: Cancellation | None = None
+    ) -> Iterator[Completed]:
+        """Yield what every unit came to, in the order in which they end.
+
+        An error that a unit raises comes with its :class:`Completed` and is not raised here.
+
+        Parameters
+        ----------
+        units : sequence of Unit
+            Calls and arguments must pickle unless they run in this process.
+        cancellation : Cancellation, optional
+            Once set, no unit is begun any more, and the iteration ends with those that run. Copies of it in
+            the arguments of a unit are set along with it, wherever it runs. Units that count only whole are
+            given up some seconds later.
+
+        Raises
+        ------
+        WorkerError
+            If a unit cannot be sent to a worker, or there is no worker any more that could go on.
+        """
+        return self.run(units, cancellation or Cancellation())
+
+
+@contextlib.contextmanager
+def open_workers(where: Where = 1) -> Iterator[Workers]:
+    """Yield workers, and let them go at the end.
+
+    Parameters
+    ----------
+    where : int, str or None, default=1
+        1 runs units in this process; other numbers take so many processes of this machine, -1 one for every
+        core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
+        such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a
+        Dask scheduler.
+
+    Raises
+    ------
+    BadInputError
+        If `where` is something else.
+    WorkerError
+        If the scheduler cannot be reached within ten seconds, has no workers, or a worker has another version
+        of Shortlist, of Python or of a package that decides answers.
+    MissingDependencyError
+        If an address is given and Dask is not installed.
+
+    Notes
+    -----
+    Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
+    workers: name one that you trust. Processes are kept for the next run, and end with this process.
+    """
+    where = as_where(where, "workers")
+    if isinstance(where, str):
+        from shortlist.runs.cluster import Cluster
+
+        with contextlib.closing(Cluster(where)) as cluster:
+            yield Workers(cluster.n_workers, cluster.completed)
+        return
+    n_workers, in_processes = _of_this_machine(where)
+    if n_workers == 1:
+        yield Workers(1, _one_by_one)
+    else:
+        yield Workers(n_workers, functools.partial(_in_processes if in_processes else _in_context, n_workers))
+
+
+def _of_this_machine(where: int | None) -> tuple[int, bool]:
+    """Return how many workers joblib's context allows, and whether they are processes."""
+    if where == 1:
+        return 1, False
+    from joblib.parallel import get_active_backend
+
+    backend, n_configured = get_active_backend()
+    wanted = n_configured if where is None else where
+    n_workers = int(backend.effective_n_jobs(1 if wanted is None else wanted))
+    return n_workers, type(backend).__name__ == "LokyBackend"
+
+
+def _one_by_one(units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+    for index, unit in enumerate(units):
+        if stop.cancelled:
+            return
+        yield run_here(index, unit.call, unit.arguments)
+
+
+def _in_context(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+    """Run units in the backend of the enclosing joblib context, such as threads.
+
+    Whoever leaves before all have come back waits for those that run; no other begins.
+    """
+    from joblib import Parallel, delayed
+
+    left = Cancellation()
+    calls = (delayed(_unless_cancelled)((stop, left), index, unit) for index, unit in enumerate(units))
+    running = Parallel(n_jobs=n_workers, return_as="generator_unordered")(calls)
+    try:
+        yield from (done for done in running if done is not None)
+    finally:
+        left.cancel()
+        for _ in running:
+            pass
+
+
+def _unless_cancelled(stops: tuple[Cancellation, ...], index: int, unit: Unit) -> Completed | None:
+    return None if any(stop.cancelled for stop in stops) else run_here(index, unit.call, unit.arguments)
+
+
+def _in_processes(n_workers: int, units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:
+    """Run units in the processes of joblib's loky; what has not come back from those that died runs again.
+
+    joblib does not say which unit a dead process had. The second time units are sent one by one, and those
+    that were under way when a process dies again run alone.
+    """
+    left = dict.fromkeys(range(len(units)))
+    alone: list[int] = []
+    careful = False
+    while left and not stop.cancelled:
+        begun: dict[int, None] = {}
+        sent = _Sending(n_workers, units, alone[:1] or tuple(left), begun, careful=careful)
+        try:
+            for done in sent.completed(stop):
+                del left[done.index]
+                yield done
+            alone = alone[1:]
+        except NothingCameError:
+            return
+        except BrokenProcessPool as error:
+            if alone:
+                del left[alone[0]]
+                yield Completed(alone[0], error=_killed(units[alone.pop(0)].key, error))
+            elif careful:
+                alone = [index for index in begun if index in left]
+            careful = True
+        except pickle.PicklingError as error:
+            raise _unsendable([units[index] for index in begun if index in left], error) from error
+
+
+@dataclass(frozen=True)
+class _Sending:
+    """Units that go to processes in one call of joblib; those that it took are in `begun`."""
+
+    n_workers: int
+    units: Sequence[Unit]
+    places: Sequence[int]
+    begun: dict[int, None]
+    careful: bool
+
+    def completed(self, stop: Cancellation) -> Iterator[Completed]:
+        """Yield what has come back; who leaves early ends the processes.
+
+        Raises
+        ------
+        BrokenProcessPool
+            If a process died.
+        NothingCameError
+            If units that count only whole go on for the grace of the cancellation.
+        """
+        from joblib import Parallel
+
+        is_whole = all(unit.whole for unit in self.units)
+        alike = len({unit.kind for unit in self.units}) == 1 and not is_whole
+        parallel = Parallel(
+            n_jobs=self.n_workers, return_as="generator_unordered", max_nbytes=LARGE, mmap_mode="c",
+            batch_size="auto" if alike and not self.careful else 1,
+            pre_dispatch="n_jobs" if self.careful else "2 * n_jobs",
+        )  # fmt: skip
+
+        def give_up() -> None:
+            if is_whole:
+                parallel.timeout = stop.grace_s  # from one unit that comes back to the next
+
+        # Said in joblib's own thread, which would end where warnings are errors.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs", category=UserWarning)
+        with stop.telling(give_up), contextlib.ExitStack() as stack:
+            with undisturbed(), _no_interrupt():  # or processes that were just started would be left over
+                running = parallel(self._calls(stop))
+                stack.callback(_end, running)
+            if stop.cancelled:
+                give_up()
+            for answer in running:
+                if answer is not None:
+                    yield pickle.loads(answer)  # noqa: S301  # from our own worker
+
+    def _calls(self, stop: Cancellation) -> Iterator[Any]:
+        from joblib import delayed
+
+        for index in self.places:
+            if stop.cancelled:
+                return
+            self.begun[index] = None
+            unit = self.units[index]
+            yield delayed(run_away)(stop, index, unit.call, unit.arguments)
+
+
+def _end(running: Any) -> None:
+    """End a call of joblib, and its processes if units are under way, without the warning that they are."""
+    with undisturbed(), warnings.catch_warnings(action="ignore"):
+        running.close()
+
+
+def run_away(
+    stop: Cancellation, index: int, call: Callable[..., Any], arguments: tuple[Any, ...]
+) -> bytes | None:
+    """Run a unit in a worker; return what it came to as bytes, or None if the run was cancelled before."""
+    if stop.cancelled:
+        return None
+    plain = tuple(each.view(np.ndarray) if isinstance(each, np.memmap) else each for each in arguments)
+    return packed(run_here(index, call, plain))
+
+
+def packed(completed: Completed) -> bytes:
+    """Return a pickle that the caller can read: of an error that cannot be, of one that says the same."""
+    import cloudpickle
+
+    try:
+        content = bytes(cloudpickle.dumps(completed))
+        if completed.error is not None:
+            pickle.loads(content)  # noqa: S301  # just written
+    except Exception as raised:  # noqa: BLE001  # what libraries return and raise fails in every way
+        error = completed.error or raised
+        told = ShortlistError(f"{type(error).__name__}: {error}")
+        return packed(Completed(completed.index, None, completed.seconds, completed.machine, told))
+    return content
+
+
+@contextlib.contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are started here: a terminal sends it to them too.
+
+    They inherit the mask, and this process gets the signal at the end.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    resource_tracker.ensure_running()  # both unblock the signal when they start
+    loky_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _killed(key: str, error: BrokenProcessPool) -> WorkerError:
+    if error.__cause__ is not None and "un-serialize" in str(error):
+        return WorkerError(f"unit {key} cannot be read by a worker. Use one worker.")
+    return killed(key)
+
+
+def killed(key: str) -> WorkerError:
+    """Return the error of a unit whose worker died, alone with it and before."""
+    return WorkerError(
+        f"unit {key} ended its worker each time that it ran. Most often memory is short: use fewer workers."
+    )
+
+
+def _unsendable(units: Sequence[Unit], error: Exception) -> WorkerError:
+    """Return the error that names the first of the units that does not pickle."""
+    import cloudpickle
+
+    for unit in units:
+        try:
+            cloudpickle.dumps((unit.call, unit.arguments))
+        except Exception as raised:  # noqa: BLE001  # what does not pickle raises anything
+            return unsendable(unit.key, raised)
+    return unsendable(units[0].key if units else "", error)
+
+
+def unsendable(key: str, error: Exception) -> WorkerError:
+    """Return the error of a unit that does not pickle."""
+    return WorkerError(f"unit {key} cannot be sent to a worker: {error}. Use one worker.")

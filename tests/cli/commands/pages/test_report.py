@@ -1,0 +1,65 @@
+"""The command report with --protocol, as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.export.protocol_text import in_form
+from shortlist.panels import load_panel
+from shortlist.panels.protocol import panel_protocol
+from tests.cli.made import fill
+from tests.cli.running import shortlist
+from tests.panels.test_service_of_the_guide import panel
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    fill(folder)
+    panel().save(folder / "panel.json")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".html", ".md", ".svg"])
+def test_a_panel_and_stages_are_written_as_protocols(folder: Path, ending: str) -> None:
+    for file, asks in (("panel.json", "small, other"), ("stages.joblib", "Step 1")):
+        run = shortlist("report", file, "--protocol", "--out", f"p{ending}", "--json", cwd=folder)
+        assert run.returncode == 0, run.stderr
+        facts = json.loads(run.stdout)
+        assert (facts["command"], facts["method"], facts["out"]) == ("report", "protocol", f"p{ending}")
+        text = (folder / f"p{ending}").read_text(encoding="utf-8")
+        assert asks in text
+        assert facts["bytes"] == len(text.encode())
+    assert (
+        "Protocol in p.md."
+        in shortlist("report", "panel.json", "--protocol", "-o", "p.md", cwd=folder).stdout
+    )
+    wanted = in_form(panel_protocol(load_panel(folder / "panel.json")), ".md")
+    assert (folder / "p.md").read_text(encoding="utf-8") == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["exact.joblib", "--protocol", "-o", "w.html"], "a protocol is made of a model of stages"),
+        (["panel.json", "-o", "w.html"], "must be a model (.joblib)"),
+        (["panel.json", "-o", "w.svg"], "--out"),
+        (["damaged.json", "--protocol", "-o", "w.html"], "damaged.json must be a policy of Shortlist"),
+        (
+            ["panel.json", "--protocol", "--model", "table.csv", "-o", "w.html"],
+            "--model belongs to a run without",
+        ),
+    ],
+)
+def test_what_has_no_protocol_is_refused_in_a_sentence_and_nothing_is_written(
+    folder: Path, arguments: list[str], sentence: str
+) -> None:
+    (folder / "damaged.json").write_text("{", encoding="utf-8")
+    run = shortlist("report", *arguments, cwd=folder)
+    assert run.returncode == 2
+    assert sentence in run.stderr
+    assert len(run.stderr.strip().splitlines()) == 1
+    assert not (folder / arguments[-1]).exists()

@@ -1,0 +1,255 @@
+"""`shortlist panel` and `shortlist panel compare`: what they print, write and refuse."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.panels import load_panel
+from tests.cli.running import shortlist
+
+PRICED = ["answers.csv", "--target", "truth", "--costs", "prices.csv"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of three judges, the dearer the better, prices, costs of mistakes, and a panel."""
+    folder = tmp_path_factory.mktemp("panels")
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["no", "yes"], 240)
+    is_right = rng.random((240, 3)) < [0.7, 0.8, 0.88]
+    said = np.where(is_right, truth[:, None], np.where(truth == "no", "yes", "no")[:, None])
+    table = pd.DataFrame(said, columns=["small", "mid", "large"]).assign(truth=truth)
+    table.to_csv(folder / "answers.csv", index=False)
+    table.iloc[:15].to_csv(folder / "few.csv", index=False)
+    table.assign(truth="no").to_csv(folder / "one.csv", index=False)
+    table.replace("yes", "oui").to_csv(folder / "french.csv", index=False)
+    table[["small", "truth"]].to_csv(folder / "small.csv", index=False)
+    long = table.assign(id=range(240)).melt(["id", "truth"], var_name="model", value_name="label")
+    seconds = long["model"].map({"small": 100, "mid": 300, "large": 900})
+    price = long["model"].map({"small": 1, "mid": 3, "large": 9})
+    long.assign(usd=price, ms=seconds, sure=0.75).to_csv(folder / "long.csv", index=False)
+    (folder / "prices.csv").write_text("name,cost\nsmall,1\nmid,3\nlarge,9\n")
+    (folder / "dear.csv").write_text("name,cost\nsmall,1\nmid,300\nlarge,9\n")
+    (folder / "strangers.csv").write_text("name,cost\nsomebody,1\n")
+    (folder / "costs.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,1\n")
+    (folder / "parts.csv").write_text("said,truth,cost\nno,yes,2.5\n")
+    (folder / "maybe.csv").write_text("said,truth,cost\nno,maybe,2\n")
+    run = shortlist("panel", *PRICED, "--max-price", "8", "--out", "panel.json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    saved = (folder / "panel.json").read_text()
+    (folder / "cut.json").write_text(saved[:200])
+    (folder / "other.json").write_text(saved.replace('"mid"', '"mad"'))
+    (folder / "empty.json").write_text("{}")
+    return folder
+
+
+def facts(folder: Path, *words: str) -> dict[str, object]:
+    run = shortlist("panel", *words, "--json", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert isinstance(told, dict)
+    return told
+
+
+def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in ("p.json", "front.csv", "page.html")]
+    told = facts(folder, *PRICED, "--out", files[0], "--out", files[1], "--report", files[2])
+    assert [told["out"], told["front_file"], told["report"]] == files
+    assert all(Path(file).stat().st_size for file in files)
+    assert told["command"] == "panel"
+    assert (told["n_chosen"], told["n_test"], told["n_calibration"]) == (180, 60, 0)
+    assert told["proof"] == "complete"
+    assert 0 < float(str(told["bound"])) <= 1
+    assert {
+        "point", "objective", "classes", "stages", "final", "held_out", "single", "difference",
+        "difference_interval", "p_value", "within_chance", "recommended", "n_more_cases", "correlation",
+        "n_independent", "guarantee", "front", "judges", "budgets", "break_even", "verdict", "in_words",
+        "notes", "claims", "seconds", "method", "status",
+    } <= told.keys()  # fmt: skip
+    front = pd.read_csv(files[1])
+    assert len(front) == len(told["front"])  # type: ignore[arg-type]
+    assert load_panel(files[0]).classes == ("no", "yes")
+
+
+def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path) -> None:
+    run = shortlist("panel", *PRICED, cwd=folder)
+    assert run.returncode == 0
+    for words in (
+        "on the front:", "On 60 held-out cases: accuracy", "The best single judge, large:",
+        "What you get for a mean price a case", "All 3 single judges as they answer.",
+        "Committees by votes, of all sets of judges.", "Complete, every threshold included: 12 chains",
+    ):  # fmt: skip
+        assert words in run.stdout
+    assert "180 cases choose, 60 measure." in run.stderr
+
+
+def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
+    told = facts(folder, *PRICED, "--pick", "best", "--max-price", "2")
+    bound = float(str(told["bound"]))
+    assert 0.6 < bound < 1
+    assert f"is right about more than {100 * bound:.1f} % of the cases" in str(told["claims"])
+    assert "is right about more than" in shortlist("panel", *PRICED, "--max-price", "2", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "price"), [("--max-price 2", 2), ("--limit price<=6", 6), ("--max-price 8 --pick best", 8)]
+)
+def test_limits_of_price_are_kept(folder: Path, words: str, price: float) -> None:
+    told = facts(folder, *PRICED, *words.split())
+    front = {row["number"]: row for row in told["front"]}  # type: ignore[attr-defined]
+    assert front[told["point"]]["price"] <= price
+
+
+def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) -> None:
+    points = [facts(folder, *PRICED, "--pick", rule)["point"] for rule in ("best", "knee", "ideal", "3")]
+    assert points[0] == 0
+    assert points[3] == 3
+    assert all(isinstance(point, int) for point in points)
+
+
+@pytest.mark.parametrize("kind", ["reject", "hand-over=4", "answer"])
+def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
+    told = facts(folder, *PRICED, "--final", kind, "--pick", "best")
+    held_out = told["held_out"]
+    assert isinstance(held_out, dict)
+    assert told["final"]["kind"] == kind.split("=", maxsplit=1)[0]  # type: ignore[index]
+    assert held_out["n_handed_over"] == 0 or kind.startswith("hand-over")
+    assert held_out["n_unanswered"] == 0 or kind == "reject"
+
+
+@pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes"])
+def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
+    told = facts(
+        folder, *PRICED, "--set", f"decide={decide}", "--set", "max-stages=3", "--set", "test-share=0.5"
+    )
+    assert (told["n_chosen"], told["n_test"]) == (120, 120)
+    learned = [claim for claim in told["claims"] if claim.startswith("Decisions by ")]  # type: ignore[attr-defined]
+    assert [claim.split()[2] for claim in learned] == ([] if decide == "votes" else [decide])
+
+
+def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
+    words = [
+        "long.csv",
+        "--case",
+        "id",
+        "--judge",
+        "model",
+        "--answer",
+        "label",
+        "--price",
+        "usd",
+        "--latency",
+        "ms",
+        "--target",
+        "truth",
+    ]
+    told = facts(
+        folder, *words, "--set", "confidence=sure", "--objectives", "max accuracy, min price, min latency"
+    )
+    judges = {row["name"]: row["price"] for row in told["judges"]}  # type: ignore[attr-defined]
+    assert judges == {"small": 1, "mid": 3, "large": 9}
+    held_out = told["held_out"]
+    assert isinstance(held_out, dict)
+    assert 0.1 <= held_out["latency"] <= 1.3
+    fewer = facts(folder, *PRICED, "--set", "drop=large")
+    assert [row["name"] for row in fewer["judges"]] == ["small", "mid"]  # type: ignore[attr-defined]
+
+
+def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
+    told = facts(
+        folder, *PRICED, "--objectives", "min error-cost, min price", "--set", "error-costs=costs.csv", "--pick", "best"
+    )  # fmt: skip
+    assert told["objective"] == "error-cost"
+    recall = told["held_out"]["recall"]  # type: ignore[index]
+    assert recall[1] > recall[0]
+
+
+def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) -> None:
+    told = facts(folder, *PRICED, "--answer-accuracy", "0.7", "--set", "confidence-level=0.9")
+    assert told["n_calibration"] == 60
+    assert told["guarantee"] is not None
+    out = tmp_path / "p.json"
+    run = shortlist("panel", *PRICED, "--answer-accuracy", "0.999", "--out", out, cwd=folder)
+    assert run.returncode != 0
+    assert "cannot be promised about any point of the front. What can be promised is" in run.stderr
+    assert not out.exists()
+
+
+def test_the_same_seed_gives_the_same_panel_and_another_one_other_cases(folder: Path) -> None:
+    one, two, other = (facts(folder, *PRICED, "--seed", seed) for seed in ("1", "1", "2"))
+    assert one["front"] == two["front"]
+    assert one["held_out"] != other["held_out"]
+
+
+def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
+    told = facts(folder, "compare", "panel.json", *PRICED, "--max-price", "8")
+    assert told["command"] == "panel compare"
+    assert {"saved", "new", "single", "difference", "p_value", "still_best", "notes"} <= told.keys()
+    assert told["still_best"]
+    dear = [*PRICED[:-1], "dear.csv"]
+    told = facts(folder, "compare", "panel.json", *dear)
+    assert told["saved"]["price"] > told["new"]["price"]  # type: ignore[index]
+    assert not told["still_best"]
+    run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
+    assert "The saved panel is not the best any more" in run.stdout
+
+
+REFUSED = [
+    ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
+    ("few.csv --target truth", "log must have at least 20 cases of known truth, got 15. Add cases."),
+    ("one.csv --target truth", "log must have at least two classes as truth, got 'no' in every case."),
+    ("answers.csv --target truth --judge nobody", "answers.csv must have the column 'nobody', got none"),
+    ("answers.csv --target truth --price usd", "answers.csv must have the column 'usd', got none"),
+    ("answers.csv --target truth --costs strangers.csv", "--costs must price every judge, got none for 'small'"),
+    ("answers.csv --target truth --costs gone.csv", "gone.csv cannot be read"),
+    ("P --final x", "--final must be answer, hand-over=PRICE or reject, got 'x'."),
+    ("P --final hand-over", "--final must be answer, reject or hand-over=PRICE, got 'hand-over'."),
+    ("P --final answer=2", "--final must be answer, reject or hand-over=PRICE, got 'answer=2'."),
+    ("P --final hand-over=-2", "--final must hand over at a price of at least 0, got -2.0."),
+    ("P --objectives recall", "--objectives must be max accuracy, min error-cost, min price or min latency, got"),
+    ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, min price or min latency, got"),
+    ("P --max-price 0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
+    ("P --max-price nan", "--max-price must be a finite number of at least 0, got nan."),
+    ("P --limit size<=2", "--limit names 'size', which is not there to be limited."),
+    ("P --pick 99", "there is no point 99: the front has "),
+    ("P --pick x", "--pick must be "),
+    ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
+    ("P --set decide=x", "--set decide must be one of auto, dawid-skene, logistic or votes, got 'x'."),
+    ("P --set test-share=0.9", "--set test-share must be from 0.05 to 0.5, got 0.9."),
+    ("P --set max-stages=4", "--set max-stages must be 1, 2 or 3, got 4."),
+    ("P --set form=x", "--set form must be one of "),
+    ("P --set drop=nobody", "--set drop must name columns or judges of the log, got 'nobody'."),
+    ("P --set confidence=gone", "answers.csv must have the column 'gone', got none of that name."),
+    ("P --set truth=gone.csv", "gone.csv cannot be read"),
+    ("P --set token-prices=gone.json", "gone.json cannot be read"),
+    ("P --set error-costs=gone.csv", "gone.csv cannot be read"),
+    ("P --set error-costs=prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
+    ("P --set error-costs=parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
+    ("P --set error-costs=costs.csv", "--set error-costs must come with the objective min error-cost"),
+    ("compare cut.json P", "cut.json must be a policy of Shortlist"),
+    ("compare empty.json P", "empty.json must be a policy of Shortlist, version 1."),
+    ("compare other.json P", "the policy is damaged: "),
+    ("compare gone.json P", "gone.json cannot be read"),
+    ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
+    ("compare panel.json french.csv --target truth", "classes must be those of the panel, ('no', 'yes'), got ('no', 'oui')."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED)
+def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: str) -> None:
+    line = [part for word in words.split() for part in (PRICED if word == "P" else [word])]
+    run = shortlist("panel", *line, cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    told = [one for one in run.stderr.splitlines() if not one.startswith(("shortlist: note: ", "panel"))]
+    assert len(told) == 1
+    assert message in told[0]
+
+
+@pytest.mark.parametrize("words", ["max accuracy", "min price, max accuracy", "max accuracy, min latency"])
+def test_objectives_are_accuracy_or_error_cost_and_then_price(folder: Path, words: str) -> None:
+    run = shortlist("panel", *PRICED, "--objectives", words, cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "--objectives must be accuracy or error-cost, then price, and perhaps latency, got" in run.stderr

@@ -1,0 +1,139 @@
+"""`shortlist solve` and the recheck of its fronts, as a user runs them."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.results.front import Front
+from tests.cli.made import PROGRAM
+from tests.cli.running import shortlist
+
+SOLVE = ("solve", "p.lp", "--objectives", "min cost, max value")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "p.lp").write_text(PROGRAM, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "cwmoip", "epsilon-constraint", "solrep"])
+def test_every_method_writes_a_front_that_can_be_shown_picked_and_rechecked(
+    folder: Path, method: str
+) -> None:
+    run = shortlist(*SOLVE, "--method", method, "--out", "f.parquet", "--report", "f.html", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "Saved to f.parquet; look at it with: shortlist front show f.parquet" in run.stdout
+    assert Front.load(folder / "f.parquet").candidates == ("x", "y")
+    shown = shortlist("front", "show", "f.parquet", "--pick", "knee", cwd=folder)
+    assert "Selected " in shown.stdout
+    picked = shortlist("front", "pick", "f.parquet", "--pick", "0", "--out", "p.csv", cwd=folder)
+    assert picked.returncode == 0, picked.stderr
+    assert (folder / "p.csv").read_text().splitlines()[0] == "column,value"
+    again = shortlist("verify", "f.parquet", "p.lp", cwd=folder)
+    assert (again.returncode, again.stdout[:11]) == (0, "As claimed:")
+    page = (folder / "f.html").read_text()
+    assert "Its columns that are not 0" in page
+
+
+def test_general_integers_are_told_with_their_numbers(folder: Path) -> None:
+    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
+    facts = json.loads(shortlist("front", "show", "f.parquet", "--pick", "3", "--json", cwd=folder).stdout)
+    chosen = Front.load(folder / "f.parquet").decisions[3].tolist()
+    assert facts["pick"]["selection"] == [
+        name if value == 1 else f"{name} = {value}" for name, value in zip("xy", chosen, strict=True) if value
+    ]
+
+
+def test_large_numbers_survive_the_file(folder: Path) -> None:
+    text = PROGRAM.replace("y <= 3", "y <= 90000").replace("x + y >= 1", "x + y >= 80000")
+    (folder / "p.lp").write_text(text, encoding="utf-8")
+    run = shortlist(*SOLVE, "--out", "f.parquet", "--method", "solrep", "--set", "points=2", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert Front.load(folder / "f.parquet").decisions[:, 1].min() >= 79999
+
+
+def test_json_is_the_contract_with_what_programs_have(folder: Path) -> None:
+    run = shortlist(*SOLVE, "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert (facts["command"], facts["method"], facts["status"]) == ("solve", "exact", "optimal")
+    assert (facts["n_columns"], facts["n_rows"], facts["proof"]) == (2, 1, "complete")
+    assert facts["notes"] == [
+        "Priorities, weights and tolerances of objectives are left out: a front needs none."
+    ]
+    assert facts["options"]["set solver" if "set solver" in facts["options"] else "solver"] == "highs"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--objectives", "min prise, max value"], "--objectives must name objectives of the program, cost and value, got 'prise'."),
+        (["--method", "simplex"], "--method must be one of "),
+        (["--set", "points=3"], "--set points"),
+        (["--set", "tolerance=cost=1"], "names 'cost', which is no objective with a continuous column"),
+        (["--study", "s.db"], "--study is no option of --method auto"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_one_sentence(folder: Path, words: list[str], said: str) -> None:
+    run = shortlist("solve", "p.lp", *words, cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert said in run.stderr
+    assert sum(not line.startswith("shortlist: note") for line in run.stderr.splitlines()) == 1
+
+
+def test_an_infeasible_program_is_a_status(folder: Path) -> None:
+    (folder / "p.lp").write_text(PROGRAM.replace("x + y >= 1", "x + y >= 9"), encoding="utf-8")
+    run = shortlist(*SOLVE, "--out", "f.parquet", cwd=folder)
+    assert run.returncode == 0
+    assert run.stdout == "Status infeasible: nothing satisfies the program.\n"
+    assert not (folder / "f.parquet").exists()
+
+
+def test_a_damaged_program_names_the_line_and_nothing_is_written(folder: Path) -> None:
+    (folder / "p.lp").write_text(PROGRAM.replace("room: x + y >= 1", "room: x + y >="), encoding="utf-8")
+    run = shortlist(*SOLVE, "--out", "f.parquet", cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("shortlist: p.lp:")
+    assert not (folder / "f.parquet").exists()
+
+
+def test_a_changed_front_is_not_as_claimed_and_exits_with_1(folder: Path) -> None:
+    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
+    front = Front.load(folder / "f.parquet")
+    dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:]).save(
+        folder / "g.parquet"
+    )
+    run = shortlist("verify", "g.parquet", "p.lp", cwd=folder)
+    assert run.returncode == 1
+    assert run.stdout.startswith("NOT AS CLAIMED: there is a solution with cost ")
+    facts = json.loads(shortlist("verify", "g.parquet", "p.lp", "--json", cwd=folder).stdout)
+    assert (facts["status"], len(facts["failures"])) == ("invalid", 1)
+
+
+def test_options_of_models_are_refused_for_fronts_and_the_other_way(folder: Path) -> None:
+    assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
+    run = shortlist("verify", "f.parquet", "p.lp", "--trust", cwd=folder)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "--trust belongs to a model" in run.stderr
+    (folder / "m.joblib").write_text("")
+    run = shortlist("verify", "m.joblib", "p.lp", "--time-limit", "3", cwd=folder)
+    assert "--time-limit belongs to a front" in run.stderr
+
+
+def test_a_front_of_products_says_what_was_asked_and_is_rechecked(folder: Path) -> None:
+    (folder / "m.uvl").write_text(
+        "features\n    Phone\n        optional\n            GPS {cost 4}\n            Camera {cost 2}\n",
+        encoding="utf-8",
+    )
+    asked = ["configure", "m.uvl", "--objectives", "min cost, max selected", "--set", "default=cost=0"]
+    run = shortlist(*asked, "--limit", "cost<=4", "--select", "GPS", "--out", "f.parquet", cwd=folder)
+    assert run.returncode == 0, run.stderr
+    again = shortlist("verify", "f.parquet", "m.uvl", "--json", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["status"] == "rechecked"
+    front = Front.load(folder / "f.parquet")
+    dataclasses.replace(front, extras={}).save(folder / "old.parquet")
+    old = shortlist("verify", "old.parquet", "m.uvl", cwd=folder)
+    assert "must say within which limits it was found" in old.stderr

@@ -1,0 +1,184 @@
+"""Certificates of tangents, rechecked by code that shares nothing with what made them."""
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from shortlist.ensembles.audit.mean_check import check_mean_certificate, count_mean_selection
+from shortlist.ensembles.averaging.mean_problem import (
+    float_error_of,
+    mean_terms,
+    reach_of,
+    scale_of,
+    step_of,
+    total_of,
+)
+from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means
+from shortlist.ensembles.goals.mean_goals import mean_goal
+from shortlist.ensembles.goals.selection_limits import selection_limits
+from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
+from shortlist.runs.budget import Budget
+from tests.ensembles import mean_oracles
+from tests.examples import examples
+
+
+def _certified(votes: SoftVotes, objective: str, **limited: Any) -> Any:
+    limits = selection_limits(votes.n_classifiers, **limited)
+    result = prune_means(votes, mean_goal(objective, votes), limits)
+    return json.loads(json.dumps(result.certificate)), result
+
+
+def _check(certificate: Any, votes: SoftVotes) -> Any:
+    return check_mean_certificate(certificate, votes.shares.tolist(), votes.labels.tolist())
+
+
+@pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
+@examples(15)
+@given(votes=mean_oracles.soft_pools())
+def test_a_certificate_is_valid_and_its_bound_holds(objective: str, votes: SoftVotes) -> None:
+    certificate, _ = _certified(votes, objective)
+
+    verdict = _check(certificate, votes)
+
+    assert verdict.failures == ()
+    goal = mean_goal(objective, votes)
+    best = mean_oracles.best_worth(votes, goal, selection_limits(votes.n_classifiers))
+    unit = goal.denominator * (1 if goal.kind == "right" else 2**32)
+    sign = -1 if goal.kind in {"log-loss", "brier"} else 1
+    assert verdict.bound is not None
+    assert best is not None
+    assert verdict.bound / unit >= sign * best - 1e-9
+
+
+@pytest.mark.parametrize("objective", ["log-loss", "accuracy+slope-8", "accuracy"])
+def test_a_certificate_under_limits_is_valid(objective: str) -> None:
+    votes = mean_oracles.random_pool(25, 8, 2)
+    certificate, result = _certified(
+        votes, objective, min_size=2, max_size=4, member_costs=[1, 2, 3, 4, 5, 6, 7, 8], max_cost=7
+    )
+
+    verdict = _check(certificate, votes)
+
+    assert verdict.valid
+    assert verdict.value is not None
+    assert result.certified_bound is not None
+
+
+def _tilted(certificate: Any, tilt: float) -> Any:
+    """Make all tilts but those of the first part this one."""
+    first, *others = certificate["tangents"]
+    return certificate | {"tangents": [first, *(p | {"tilts": [tilt] * len(p["tilts"])} for p in others)]}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda c: c | {"value": c["value"] + 2**20}, "is worth"),
+        (lambda c: c | {"bound": c["bound"] - 2**28}, "prove the bound"),
+        (lambda c: c | {"tangents": c["tangents"][1:]}, "have no tangents"),
+        (lambda c: c | {"data": "0"}, "not what the certificate was made for"),
+        (lambda c: c | {"members": [0, 0]}, "not readable"),
+        (lambda c: c | {"members": [-1]}, "not readable"),
+        (lambda c: _tilted(c, math.nan), "finite"),
+        (lambda c: _tilted(c, math.inf), "finite"),
+        (lambda c: _tilted(c, 1e305), "not readable"),
+        (lambda c: c | {"limits": c["limits"] | {"max_size": 0}}, "not"),
+        (lambda c: {name: field for name, field in c.items() if name != "goal"}, "not readable"),
+    ],
+    ids=[
+        "value",
+        "bound",
+        "sizes",
+        "data",
+        "members",
+        "alias",
+        "no-number",
+        "infinity",
+        "overflow",
+        "limits",
+        "fields",
+    ],
+)
+def test_a_false_certificate_is_refused(spoil: Any, why: str) -> None:
+    votes = mean_oracles.random_pool(25, 8, 3)
+    certificate, _ = _certified(votes, "log-loss")
+
+    verdict = _check(spoil(certificate), votes)
+
+    assert not verdict.valid
+    assert any(why in failure for failure in verdict.failures)
+
+
+@pytest.mark.parametrize("n_nodes", [0, 1, 3, 6])
+@pytest.mark.parametrize("objective", ["log-loss", "accuracy+slope-8", "accuracy"])
+def test_sizes_that_a_limit_leaves_open_are_certified_too(objective: str, n_nodes: int) -> None:
+    votes = mean_oracles.random_pool(25, 8, 3)
+    goal, limits = mean_goal(objective, votes), selection_limits(8)
+
+    result = prune_means(votes, goal, limits, Budget(nodes=n_nodes), effort=MeanEffort(kicks=0))
+
+    assert result.certificate is not None
+    assert _check(result.certificate, votes).failures == ()
+    sign = -1 if goal.kind == "log-loss" else 1
+    best = mean_oracles.best_worth(votes, goal, limits)
+    assert best is not None
+    assert result.certified_bound is not None
+    assert sign * result.certified_bound >= sign * best - 1e-9
+
+
+def test_lines_that_are_tilted_otherwise_prove_a_weaker_bound() -> None:
+    votes = mean_oracles.random_pool(25, 8, 2)
+    certificate, _ = _certified(votes, "log-loss")
+    tangents = [part | {"tilts": [3 * tilt for tilt in part["tilts"]]} for part in certificate["tangents"]]
+
+    verdict = _check(certificate | {"tangents": tangents}, votes)
+
+    assert verdict.bound > certificate["bound"]
+
+
+def test_a_selection_is_counted_where_nothing_proves_a_bound() -> None:
+    votes = mean_oracles.random_pool(25, 8, 2)
+    certificate, result = _certified(votes, "brier")
+    claim = {name: certificate[name] for name in ("goal", "limits", "members")}
+
+    counted = count_mean_selection(claim, votes.shares.tolist(), votes.labels.tolist())
+
+    assert counted.valid
+    assert counted.value is not None
+    assert -counted.value / 2**32 / 25 == pytest.approx(result.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("gain", [1, 1_000_003, 2**40 + 1])
+@pytest.mark.parametrize("kind", ["right", "slope"])
+def test_a_total_is_the_sum_of_the_gains_whatever_their_digits(kind: str, gain: int) -> None:
+    votes = mean_oracles.random_pool(20, 4, 2)
+    objective = "accuracy" if kind == "right" else "accuracy+slope-8"
+    plain = mean_terms(votes, mean_goal(objective, votes))
+    dear = plain._replace(worth=gain * plain.worth)
+    reach = reach_of(plain, mean_oracles.as_mask([0, 2], 4))
+
+    assert total_of(dear, reach, 2) == gain * total_of(plain, reach, 2)
+    assert scale_of(dear) == scale_of(plain)
+
+
+def test_totals_of_right_rows_differ_by_multiples_of_a_step() -> None:
+    votes = SoftVotes(mean_oracles.random_pool(12, 3, 2).shares, np.array([0] * 4 + [1] * 8, np.uint8))
+
+    assert step_of(mean_terms(votes, mean_goal("balanced-accuracy", votes))) == 4
+
+
+def test_the_error_of_sums_grows_with_gains_and_rows() -> None:
+    votes = soft_votes(np.full((64, 1, 2), 0.5), [0, 1] * 32)
+    plain = mean_terms(votes, mean_goal("accuracy", votes))
+    dear = plain._replace(worth=2.0**40 * plain.worth)
+
+    in_floats = float(np.cumsum(dear.worth * (1 / 3))[-1])
+    exactly = sum(Fraction(worth) * Fraction(1 / 3) for worth in dear.worth.tolist())
+
+    assert float_error_of(plain) == 1e-6
+    assert abs(Fraction(in_floats) - exactly) <= Fraction(float_error_of(dear))

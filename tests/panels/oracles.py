@@ -1,0 +1,165 @@
+"""Plain and slow twins of what panels compute, case by case."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats
+from shortlist.panels.decisions import Decided, Heard, ScoreTable, Votes
+from shortlist.panels.policy import HAND_OVER
+from shortlist.panels.search import Cases, Found
+
+
+def undominated(points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the different points that no other one dominates, sorted."""
+    every = set(points)
+    return sorted(
+        one for one in every
+        if not any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in every)
+    )  # fmt: skip
+
+
+def thresholds_tried(
+    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64], n_classes: int
+) -> list[tuple[int, ...]]:
+    """Return the front of loss and price over all thresholds of a stage, each class with its own."""
+    values = [[math.inf, *np.unique(decided.sure[decided.codes == code])] for code in range(n_classes)]
+    points = []
+    for least in itertools.product(*values):
+        loss = price = 0
+        for case, code in enumerate(decided.codes):
+            ends = code >= 0 and decided.sure[case] >= least[code]
+            own = stopped[case] if ends else going_on[case]
+            loss, price = loss + int(own[0]), price + int(own[1])
+        points.append((loss, price))
+    return undominated(points)
+
+
+def voted(votes: Votes, words: Sequence[int], n_classes: int) -> tuple[int, float]:
+    """Return the class that one case gets by votes, and how sure it is."""
+    tally = [0] * n_classes
+    for word, own in zip(words, votes.votes, strict=False):
+        if word < n_classes:
+            tally[word] += own
+    every = sum(votes.votes) if votes.missing == "counted" else sum(tally)
+    most = max(tally)
+    if most == 0 or tally.count(most) > 1 or (votes.rule == "majority" and 2 * most <= every):
+        return -1, 0.0
+    return tally.index(most), most / every
+
+
+def settled_by_trying(votes: Votes, words: Sequence[int], n_classes: int) -> bool:
+    """Tell whether all that the others might say leaves the class the same."""
+    n_left = len(votes.votes) - len(words)
+    ends = {
+        voted(votes, [*words, *rest], n_classes)[0]
+        for rest in itertools.product(range(n_classes + 1), repeat=n_left)
+    }
+    return len(ends) == 1 and ends != {-1}
+
+
+def scored(table: ScoreTable, words: Sequence[int], confidence: Sequence[float]) -> list[float]:
+    """Return how probable each class of one case is, with the weights by their names."""
+    plain = table.plain()
+    scores = list(plain["bias"])
+    for judge, (word, sure) in enumerate(zip(words, confidence, strict=True)):
+        for code in range(table.n_classes):
+            scores[code] += plain["labels"][judge][word][code]
+            if word < table.n_classes:
+                scores[code] += sure * plain["slopes"][judge][word][code]
+    powers = [math.exp(one - max(scores)) for one in scores]
+    return [one / sum(powers) for one in powers]
+
+
+def dawid_skene(words: NDArray[np.int64], truth: NDArray[np.int64], n_classes: int, n_rounds: int) -> Floats:
+    """Return how probable each class of each case is, by expectation maximisation in plain loops."""
+    n_cases, n_judges = words.shape
+    shares = np.zeros((n_cases, n_classes))
+    for case in range(n_cases):
+        tally = [1e-6 + sum(word == code for word in words[case]) for code in range(n_classes)]
+        for code in range(n_classes):
+            known = float(truth[case] == code)
+            shares[case, code] = known if truth[case] >= 0 else tally[code] / sum(tally)
+    for _ in range(n_rounds + 1):
+        prior = [0.5 + shares[:, true].sum() for true in range(n_classes)]
+        said = np.array([0.5 * (1 + np.eye(n_classes))] * n_judges)
+        for case, judge, true in itertools.product(range(n_cases), range(n_judges), range(n_classes)):
+            if words[case, judge] < n_classes:
+                said[judge, words[case, judge], true] += shares[case, true]
+        told = np.zeros((n_cases, n_classes))
+        for case, true in itertools.product(range(n_cases), range(n_classes)):
+            product = prior[true] / sum(prior)
+            for judge in range(n_judges):
+                if words[case, judge] < n_classes:
+                    product *= said[judge, words[case, judge], true] / said[judge, :, true].sum()
+            told[case, true] = product
+        told /= told.sum(axis=1, keepdims=True)
+        shares[truth < 0] = told[truth < 0]
+    return told
+
+
+def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
+    """Return loss, price and mean seconds of a policy by following every case through its stages.
+
+    What a stage decides is out of fold, and what ends a case is what its thresholds tell cases apart by.
+    """
+    recipe, n = found.recipe, len(cases.truth)
+    loss = price = 0
+    seconds = 0.0
+    for case in range(n):
+        asked: tuple[int, ...] = ()
+        said = -1
+        for number, judges in enumerate(recipe.sets):
+            new = [judge for judge in judges if judge not in asked]
+            asked = judges
+            price += int(cases.prices[case, new].sum())
+            seconds += float(cases.latency[case, new].max())
+            is_last = number == len(recipe.sets) - 1
+            code, ends = _stage_of(cases, found, number, case)
+            if ends or (is_last and cases.final.kind == "answer"):
+                said = code
+                break
+        if said < 0 and cases.final.kind != "answer":
+            price += cases.final_price
+        if not (said < 0 and cases.final.kind == HAND_OVER):
+            loss += int(cases.losses[said, cases.truth[case]])
+    return loss, price, seconds / n
+
+
+def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, bool]:
+    """Return what a stage decides about a case, and whether that ends it."""
+    recipe, n_classes = found.recipe, cases.answers.n_classes
+    judges = recipe.sets[number]
+    if recipe.learner == "votes":
+        votes = Votes(judges, (1,) * len(recipe.sets[-1] if recipe.settled else judges))
+        words = cases.answers.words[case, list(judges)].tolist()
+        code = voted(votes, words, n_classes)[0]
+        return code, settled_by_trying(votes, words, n_classes) if recipe.settled else code >= 0
+    judged = cases.decisions[recipe.learner].of(judges)
+    order, least = judged.ordering, recipe.thresholds[number] or (0.0,) * n_classes
+    ends = order.codes[case] >= 0 and order.sure[case] >= least[order.codes[case]]
+    return int(judged.decided.codes[case]), bool(ends)
+
+
+def best_of_oracle(cases: Cases, total: int) -> int:
+    """Return how many cases somebody is right about, at most, who asks one judge about each for this sum."""
+    n, most = len(cases.truth), 0
+    for asked in itertools.product(range(cases.n_judges), repeat=n):
+        price = sum(int(cases.prices[case, judge]) for case, judge in enumerate(asked))
+        if price <= total:
+            right = sum(
+                cases.answers.words[case, judge] == cases.truth[case] for case, judge in enumerate(asked)
+            )
+            most = max(most, int(right))
+    return most
+
+
+def heard_at_random(
+    rng: np.random.Generator, n_cases: int, n_judges: int, n_classes: int, *, sure: bool = True
+) -> Heard:
+    """Answers, some of them silent, with confidence or without."""
+    words = rng.integers(0, n_classes + 1, (n_cases, n_judges))
+    return Heard(words, np.round(rng.random(words.shape), 2) * sure, n_classes)

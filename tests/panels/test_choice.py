@@ -1,0 +1,161 @@
+"""Which cases choose, what the front says, and what it promises."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.guarantees.guarantee import Demand, as_demand
+from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.choice import PanelOptions, _promised, choose_panels
+from shortlist.panels.policy import HAND_OVER, REJECT, Final
+from shortlist.results.proof import ProofKind
+from tests.panels.made import priced_log
+
+
+def label_log(seed: int, n_cases: int, accuracies: tuple[float, ...] = (0.7, 0.8, 0.9)) -> AnswerLog:
+    """Judges of labels alone, each as often right as said."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["no", "yes"], n_cases)
+    is_right = rng.random((n_cases, len(accuracies))) < accuracies
+    said = np.where(is_right, truth[:, None], np.where(truth == "no", "yes", "no")[:, None])
+    names = [f"j{one}" for one in range(len(accuracies))]
+    return make_log(
+        names, np.arange(n_cases), said, truth, measures=Measures(prices=[1.0, 2.0, 5.0][: len(names)])
+    )
+
+
+@pytest.mark.parametrize("demand", [None, Demand(0.8, 0.9)])
+def test_cases_of_one_group_choose_or_measure_or_calibrate_together(demand: Demand | None) -> None:
+    groups = np.random.default_rng(0).integers(0, 60, 240)
+    log = replace(priced_log(), groups=groups)
+    choice = choose_panels(log, PanelOptions(decide="votes", demand=demand))
+    parts = [part for part in (choice.chosen, choice.test, choice.calibration) if part is not None]
+    assert len(parts) == (2 if demand is None else 3)
+    assert sum(len(part.truth) for part in parts) == 240
+    for one, other in itertools.combinations(parts, 2):
+        assert one.groups is not None
+        assert other.groups is not None
+        assert not set(one.groups) & set(other.groups)
+
+
+def test_cases_of_unknown_truth_are_in_no_part() -> None:
+    log = priced_log()
+    truth = np.where(np.arange(240) % 3 == 0, -1, log.truth)
+    choice = choose_panels(replace(log, truth=truth), PanelOptions(decide="votes"))
+    assert len(choice.chosen.truth) + len(choice.test.truth) == (truth >= 0).sum()
+
+
+@pytest.mark.parametrize("decide", ["votes", "dawid-skene"])
+@pytest.mark.parametrize(
+    "final", [Final(), Final(HAND_OVER, 9.5), Final(REJECT)], ids=lambda final: final.kind
+)
+def test_each_point_costs_what_its_panel_pays_on_the_cases_that_choose(decide: str, final: Final) -> None:
+    choice = choose_panels(label_log(0, 200), PanelOptions(decide=decide, final=final))
+    prices = choice.front.values[:, choice.front.names.index("price")]
+    paid = [choice.panel(point).run(choice.chosen).price.mean() for point in range(len(prices))]
+    assert prices.tolist() == pytest.approx(paid)
+
+
+def test_prices_that_are_no_decimals_are_rounded_finely() -> None:
+    log = label_log(1, 120)
+    odd = replace(log, prices=log.prices * np.pi)
+    prices = [choose_panels(one, PanelOptions(decide="votes")).front.values[:, 1] for one in (log, odd)]
+    assert prices[1] == pytest.approx(prices[0] * np.pi, rel=1e-6)
+
+
+def test_error_costs_make_another_front_than_accuracy() -> None:
+    log = label_log(2, 400)
+    costs = {("no", "yes"): 20, ("yes", "no"): 1, ("", "yes"): 20}
+    choice = choose_panels(log, PanelOptions(error_costs=costs), objectives=("error-cost", "price"))
+    for point in range(len(choice.found)):
+        if choice.found[point].recipe.learner == "votes":
+            codes = choice.panel(point).run(choice.chosen).codes
+            lost = np.array([[0, 20], [1, 0], [1, 20]])[codes, choice.chosen.truth]
+            assert choice.front.values[point, 0] == pytest.approx(lost.mean())
+    cheap = choice.panel(0).run(choice.chosen)
+    plain = choose_panels(log).panel(0).run(choice.chosen)
+    missed = [((one.codes == 0) & (choice.chosen.truth == 1)).sum() for one in (cheap, plain)]
+    assert missed[0] < missed[1]
+
+
+def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
+    choice = choose_panels(priced_log(), objectives=("accuracy", "price", "latency"))
+    values = choice.front.values * [-1, 1, 1]
+    for one, other in itertools.permutations(values, 2):
+        assert not (one <= other).all()
+    assert choice.front.proof.kind == ProofKind.APPROXIMATE
+    assert choose_panels(priced_log()).front.proof.kind == ProofKind.COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("change", "objectives", "message"),
+    [
+        ({"max_stages": 4}, ("accuracy", "price"), "max_stages must be 1, 2 or 3, got 4"),
+        ({}, ("accuracy",), "objectives must be accuracy or error-cost, then price"),
+        ({}, ("price", "accuracy"), "objectives must be accuracy or error-cost, then price"),
+        ({}, ("accuracy", "price", "latency"), "latency must be known for every call"),
+        (
+            {"error_costs": {("no", "yes"): 2}},
+            ("accuracy", "price"),
+            "error_costs must come with the objective",
+        ),
+        (
+            {"error_costs": {("no", "maybe"): 2}},
+            ("error-cost", "price"),
+            "error_costs must name classes, no, yes",
+        ),
+    ],
+)
+def test_bad_options_are_refused(
+    change: dict[str, object], objectives: tuple[str, ...], message: str
+) -> None:
+    options = replace(PanelOptions(), **change)  # type: ignore[arg-type]
+    with pytest.raises(BadInputError, match=message):
+        choose_panels(label_log(0, 40), options, objectives=objectives)
+
+
+def test_too_few_cases_and_one_class_are_refused() -> None:
+    with pytest.raises(BadInputError, match="at least 20 cases of known truth, got 19"):
+        choose_panels(label_log(0, 19))
+    log = label_log(0, 60)
+    with pytest.raises(BadInputError, match="at least two classes as truth, got 'yes' in every case"):
+        choose_panels(log.at(log.truth == 1))
+
+
+def test_a_promise_is_what_the_panel_does_on_the_calibration_cases() -> None:
+    choice = choose_panels(label_log(3, 600), PanelOptions(demand=as_demand(0.8, 0.9)))
+    assert choice.calibration is not None
+    assert any(one.promised for one in choice.guarantees)
+    for point, promise in enumerate(choice.guarantees):
+        outcome = choice.panel(point).run(choice.calibration)
+        answered = outcome.codes >= 0
+        if promise.promised:
+            assert promise.n_answered == answered.sum()
+            assert promise.n_right == (outcome.codes == choice.calibration.truth).sum()
+        else:
+            assert not answered.any()
+
+
+def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
+    population = label_log(4, 20_000, (0.86, 0.86, 0.88))
+    demand = Demand(0.88, 0.9)
+    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes", demand=demand))
+    rng = np.random.default_rng(0)
+    broken = given = 0
+    truly = [choice.of_recipe(one.recipe) for one in choice.found]
+    for _ in range(100):
+        drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
+        told = _promised(replace(choice, calibration=drawn), demand)
+        failed = False
+        for point, promise in enumerate(told.guarantees):
+            if promise.promised:
+                given += 1
+                outcome = replace(truly[point], least=promise.threshold).run(population)
+                answered = outcome.codes >= 0
+                failed |= (outcome.codes == population.truth)[answered].mean() < demand.accuracy
+        broken += failed
+    assert given > 20
+    assert broken <= 16  # of 100 at 10 %: more have a chance of 2 %

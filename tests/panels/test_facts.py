@@ -1,0 +1,108 @@
+"""What is told of a panel: the same numbers as counting by hand, and plain values for JSON."""
+
+import functools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shortlist.guarantees.guarantee import Demand
+from shortlist.panels.choice import PanelChoice, PanelOptions, choose_panels
+from shortlist.panels.facts import PanelReport, panel_facts, panel_report, round_budgets
+from shortlist.panels.policy import Final
+from tests.panels.made import JUDGES, priced_log
+
+FINALS = {"answer": Final(), "hand-over": Final("hand-over", 20.0), "reject": Final("reject")}
+
+
+@functools.cache
+def made(
+    final: str = "answer", *, promise: bool = False, latency: bool = True
+) -> tuple[PanelChoice, PanelReport]:
+    demand = Demand(0.7, 0.8) if promise else None
+    options = PanelOptions(final=FINALS[final], demand=demand)
+    choice = choose_panels(priced_log(latency=latency), options)
+    return choice, panel_report(choice, len(choice.found) // 2, ["A note."])
+
+
+@pytest.mark.parametrize("final", FINALS)
+def test_shares_of_stages_are_those_of_the_cases_that_were_held_out(final: str) -> None:
+    choice, report = made(final)
+    told, outcome = panel_facts(report), report.panel.run(choice.test)
+    left = np.ones(len(outcome.codes), dtype=bool)
+    for number, stage in enumerate(told["stages"]):
+        assert stage["reached"] == pytest.approx(left.mean())
+        here = outcome.stage == number
+        assert stage["answered"] == pytest.approx((here & (outcome.codes >= 0)).mean())
+        assert stage["asks"] == [report.panel.judges[judge] for judge in report.panel.stages[number].asks]
+        left &= ~here
+    assert told["final"]["share"] == pytest.approx((outcome.codes < 0).mean())
+    right = (outcome.codes == choice.test.truth) | outcome.handed_over
+    assert told["held_out"]["accuracy"] == pytest.approx(right.mean())
+    assert told["held_out"]["price"] == pytest.approx(outcome.price.mean())
+
+
+@pytest.mark.parametrize("final", FINALS)
+@pytest.mark.parametrize("promise", [False, True])
+def test_all_that_is_told_is_json_without_infinite_numbers(final: str, *, promise: bool) -> None:
+    told = panel_facts(made(final, promise=promise)[1])
+    text = json.dumps(told, allow_nan=False)
+    assert json.dumps(json.loads(text)) == text
+    assert (told["guarantee"] is not None) == promise
+    assert told["notes"][-1] == "A note."
+
+
+def test_a_latency_that_nobody_knows_is_none() -> None:
+    told = panel_facts(made(latency=False)[1])
+    assert {stage["seconds"] for stage in told["stages"]} == {None}
+    assert {row["latency"] for row in told["front"]} == {None}
+
+
+def test_judges_are_told_by_name_with_their_own_accuracy_and_price() -> None:
+    choice, report = made()
+    log = choice.chosen
+    for judge, row in enumerate(panel_facts(report)["judges"]):
+        assert row["name"] == JUDGES[judge]
+        assert row["accuracy"] == pytest.approx((log.answers[:, judge] == log.truth).mean())
+        assert row["price"] == [0.25, 1.0, 8.0][judge]
+
+
+@pytest.mark.parametrize("final", FINALS)
+def test_for_each_budget_one_gets_the_best_panel_and_the_best_judge_that_it_pays_for(final: str) -> None:
+    told = panel_facts(made(final)[1])
+    assert 2 <= len(told["budgets"]) <= 10
+    points = [row["number"] for row in told["budgets"]]
+    assert len(points) == len(set(points))
+    for row in told["budgets"]:
+        within = [one for one in told["front"] if one["price"] <= row["budget"]]
+        assert row["accuracy"] == max(one["accuracy"] for one in within)
+        assert row["price"] <= row["budget"]
+        judges = [one for one in told["judges"] if one["price"] <= row["budget"]]
+        best: Any = max((one["accuracy"] for one in judges), default=None)
+        assert (None if row["single"] is None else row["single"]["accuracy"]) == best
+    assert told["budgets"][-1]["accuracy"] == max(row["accuracy"] for row in told["front"])
+
+
+@pytest.mark.parametrize("most", [1e-7, 0.03, 0.1, 0.99, 1, 3, 7, 10, 11, 17, 99, 101, 12345.678])
+def test_budgets_are_round_rise_evenly_and_reach_the_dearest_panel(most: float) -> None:
+    budgets = round_budgets([most / 3, most])
+    steps = np.diff([0, *budgets])
+    assert steps == pytest.approx(steps[0])
+    assert f"{steps[0]:.6e}"[0] in "125"
+    assert 4 <= len(budgets) <= 10
+    assert budgets[-2] < most * (1 + 1e-9) <= budgets[-1] * (1 + 1e-8)
+
+
+def test_sentences_name_judges_shares_and_prices() -> None:
+    told = panel_facts(made("hand-over")[1])
+    for stage, sentence in zip(told["stages"], told["in_words"], strict=False):
+        assert all(name in sentence for name in stage["asks"])
+        assert f"{100 * stage['answered']:.3g} % of the cases" in sentence
+    share = told["final"]["share"]
+    others = f"the other {100 * share:.3g} %" if share else "a case that nobody answers"
+    assert told["in_words"][-1] == f"A person decides about {others}, for 20 each."
+    assert told["verdict"][0] == made("hand-over")[1].verdict.sentence()
+    assert f"{told['single']['name']!r} alone" in told["verdict"][0]
+    prices = [one for one in told["break_even"].values() if one.get("up_to") or one.get("below")]
+    assert sum(sentence.startswith("Another panel") for sentence in told["verdict"]) == len(prices)

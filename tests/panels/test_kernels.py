@@ -1,0 +1,73 @@
+"""Kernels of panels against their slow twins, to the last bit, as a reader in plain Python adds up."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shortlist.panels._kernels import add_scores, scale_confidence, softmax_rows
+
+
+def plain_scores(
+    words: list[int], confidence: list[float], weights: list[float], n_classes: int
+) -> list[float]:
+    """One case: the bias, then judge by judge the row of the answer and its slope times the confidence."""
+    n_judges = len(words)
+    labels = np.array(weights[n_classes : n_classes + n_judges * (n_classes + 1) * n_classes])
+    slopes = np.array(weights[n_classes + len(labels) :]).reshape(n_judges, n_classes, n_classes)
+    labels = labels.reshape(n_judges, n_classes + 1, n_classes)
+    scores = list(weights[:n_classes])
+    for judge, word in enumerate(words):
+        for k in range(n_classes):
+            scores[k] += float(labels[judge, word, k])
+            if word < n_classes:
+                scores[k] += confidence[judge] * float(slopes[judge, word, k])
+    return scores
+
+
+def plain_softmax(scores: list[float]) -> list[float]:
+    powers = [math.exp(one - max(scores)) for one in scores]
+    total = 0.0
+    for one in powers:
+        total += one
+    return [one / total for one in powers]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 11])
+@pytest.mark.parametrize("n_judges", [1, 2, 5])
+def test_scores_and_probabilities_are_those_of_the_slow_twin(n_classes: int, n_judges: int) -> None:
+    rng = np.random.default_rng([n_classes, n_judges])
+    words = rng.integers(0, n_classes + 1, (40, n_judges))
+    confidence = rng.random((40, n_judges))
+    weights = rng.normal(0, 4, n_classes * (1 + n_judges * (2 * n_classes + 1)))
+    scores = np.empty((40, n_classes))
+    add_scores(words, confidence, weights, scores)
+    wanted = [
+        plain_scores(*row, weights.tolist(), n_classes)
+        for row in zip(words.tolist(), confidence.tolist(), strict=True)
+    ]
+    assert scores.tolist() == wanted
+    softmax_rows(scores)
+    assert scores.tolist() == [plain_softmax(row) for row in wanted]
+
+
+def test_far_scores_do_not_overflow() -> None:
+    scores = np.array([[1e308, -1e308], [-800.0, 800.0], [0.0, 0.0]])
+    softmax_rows(scores)
+    assert scores.tolist() == [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
+
+
+def test_confidence_on_its_scale_is_that_of_the_slow_twin() -> None:
+    rng = np.random.default_rng(0)
+    confidence = np.round(rng.uniform(-20, 120, (60, 3)), 1)
+    confidence[rng.random(confidence.shape) < 0.2] = np.nan
+    low, high = np.array([0.0, -10.0, 50.0]), np.array([100.0, 110.0, 51.0])
+    scaled = np.empty_like(confidence)
+    scale_confidence(confidence, low, high, 1e-3, scaled)
+    for row, found in zip(confidence, scaled, strict=True):
+        for judge, number in enumerate(row):
+            if math.isnan(number):
+                assert math.isnan(found[judge])
+                continue
+            share = min(1.0, max(0.0, (float(number) - low[judge]) / (high[judge] - low[judge])))
+            assert found[judge] == math.log(1 - share + 1e-3) / math.log(1e-3)

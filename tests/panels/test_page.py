@@ -1,0 +1,65 @@
+"""The page of a panel, by its HTML: the flow, the verdict, and what one gets for how much."""
+
+import json
+import re
+from html import escape
+
+import pytest
+
+from shortlist.panels.facts import panel_facts
+from shortlist.panels.page import panel_parts
+from shortlist.report.page import page
+from shortlist.report.parts import Chart, Picture, Table
+from tests.panels.made import JUDGES
+from tests.panels.test_facts import FINALS, made
+
+
+@pytest.mark.parametrize("final", FINALS)
+@pytest.mark.parametrize("promise", [False, True])
+def test_the_page_says_all_that_is_told_and_no_tag_comes_from_a_name(final: str, *, promise: bool) -> None:
+    _, report = made(final, promise=promise)
+    told, html = panel_facts(report), page("Panel", panel_parts(report))
+    for sentence in [*told["in_words"], *told["verdict"], *told["notes"]]:
+        assert f">{escape(sentence)}</p>" in html
+    body = re.sub(r"<script.*?</script>|<style.*?</style>", "", html, flags=re.DOTALL)
+    assert "<other>" not in html
+    assert "<b>" not in body
+    assert ("What is promised" in html) == promise
+    assert len(re.findall("<svg ", body)) == 1
+
+
+def test_the_picture_has_each_stage_with_its_share_and_price() -> None:
+    _, report = made("hand-over")
+    told = panel_facts(report)
+    (drawn,) = (part for part in panel_parts(report) if isinstance(part, Picture))
+    for stage in told["stages"]:
+        assert f"Step {stage['number']}: ask" in drawn.svg
+        assert f">{100 * stage['answered']:.3g} %<" in drawn.svg
+        assert f"price {stage['price']:.6g}" in drawn.svg
+    assert "A person decides, for 20" in drawn.svg
+    assert f"otherwise: {100 * told['final']['share']:.3g} %" in drawn.svg
+
+
+def test_the_chart_has_every_judge_every_panel_and_this_panel() -> None:
+    _, report = made()
+    told = panel_facts(report)
+    (chart,) = (part for part in panel_parts(report) if isinstance(part, Chart))
+    panels, judges, own = (series["points"] for series in chart.data["series"])
+    assert [one[0] for one in panels] == sorted(row["price"] for row in told["front"])
+    assert [one[:2] for one in judges] == [[row["price"], row["accuracy"]] for row in told["judges"]]
+    assert [one[:2] for one in own] == [
+        [told["front"][report.point]["price"], told["front"][report.point]["accuracy"]]
+    ]
+    assert chart.numbers is not None
+    assert {row[0] for row in chart.numbers.rows} >= {*JUDGES}
+    json.dumps(chart.data, allow_nan=False)
+
+
+def test_tables_have_a_cell_for_each_column() -> None:
+    for final in FINALS:
+        for promise in (False, True):
+            parts = panel_parts(made(final, promise=promise)[1])
+            tables = [part for part in parts if isinstance(part, Table)]
+            assert len(tables) == 4
+            for table in tables:
+                assert {len(row) for row in table.rows} == {len(table.columns)}

@@ -1,0 +1,140 @@
+"""Policies of a search, each counted anew case by case."""
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shortlist.panels.bounds import bound_at
+from shortlist.panels.decisions import Heard
+from shortlist.panels.learning import OutOfFold
+from shortlist.panels.policy import Final, run_stages
+from shortlist.panels.search import Cases, Found, find_policies, right_or_wrong, stages_of
+from shortlist.runs.budget import Budget
+from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
+
+FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
+
+
+def cases_of(
+    seed: int,
+    n_judges: int,
+    final: Final,
+    *,
+    sure: bool = False,
+    n_cases: int = 60,
+    learner: str = "logistic",
+) -> Cases:
+    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n_cases)
+    is_right = rng.random((n_cases, n_judges)) < np.linspace(0.45, 0.85, n_judges)
+    words = np.where(is_right, truth[:, None], rng.integers(0, 4, is_right.shape))
+    confidence = np.where(is_right, rng.random(words.shape), 0.5 * rng.random(words.shape)) * sure
+    answers = Heard(words, confidence, 3)
+    prices = rng.integers(1, 4, words.shape) * np.arange(1, n_judges + 1)
+    folds = np.arange(n_cases) % 3
+    decisions = {learner: OutOfFold(answers, truth, folds, learner)} if learner != "votes" else {}
+    return Cases(
+        answers, truth, prices, rng.integers(1, 9, words.shape) / 4.0, right_or_wrong(3), final,
+        round(final.price), decisions,
+    )  # fmt: skip
+
+
+def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Found]:
+    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)[0]
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+@pytest.mark.parametrize("max_stages", [1, 2, 3])
+@pytest.mark.parametrize("sure", [False, True], ids=["labels alone", "with confidence"])
+def test_every_policy_has_the_loss_price_and_seconds_of_its_cases(
+    final: Final, max_stages: int, sure: bool
+) -> None:
+    for seed, n_judges in ((0, 3), (1, 4)):
+        cases = cases_of(seed, n_judges, final, sure=sure)
+        found = found_in(cases, max_stages, with_latency=n_judges == 3)
+        for one in found:
+            loss, price, seconds = out_of_fold(cases, one)
+            assert (one.loss, one.price) == (loss, price)
+            assert one.seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+@pytest.mark.parametrize("learner", ["votes", "logistic", "dawid-skene"])
+def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner: str) -> None:
+    cases = cases_of(3, 4, final, learner=learner)
+    for one in found_in(cases, 3):
+        stages = stages_of(one.recipe, cases.decisions, 3)
+        outcome = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, final)
+        assert outcome.price.sum() == pytest.approx(one.price)
+        if one.recipe.learner == "votes":
+            kept = ~outcome.handed_over
+            assert cases.losses_of(outcome.codes)[kept].sum() == one.loss
+
+
+@pytest.mark.parametrize("with_latency", [False, True])
+def test_no_point_of_a_front_dominates_another_and_none_is_there_twice(with_latency: bool) -> None:
+    cases = cases_of(4, 4, Final(), sure=True)
+    found = found_in(cases, 3, with_latency=with_latency)
+    points: list[Any] = [(one.loss, one.price, *((one.seconds,) * with_latency)) for one in found]
+    assert sorted(points) == undominated(points)
+    assert len(points) > 3
+
+
+@pytest.mark.parametrize("n_judges", [2, 3, 5])
+def test_all_committees_by_votes_of_up_to_five_judges_are_on_the_front_or_dominated(n_judges: int) -> None:
+    cases = cases_of(5, n_judges, Final(), learner="votes")
+    front = [(one.loss, one.price) for one in found_in(cases, 1)]
+    for size in range(1, n_judges + 1):
+        for judges in itertools.combinations(range(n_judges), size):
+            tally = (cases.answers.words[:, list(judges), None] == np.arange(3)).sum(axis=1)
+            top = tally.max(axis=1)
+            alone = (tally == top[:, None]).sum(axis=1) == 1
+            loss = int((~alone | (tally.argmax(axis=1) != cases.truth)).sum())
+            price = int(cases.prices[:, list(judges)].sum())
+            assert any(a <= loss and b <= price for a, b in front)
+
+
+def test_losses_by_kind_of_mistake_are_those_that_are_minimised() -> None:
+    cases = cases_of(6, 3, Final(), sure=True)
+    losses = np.array([[0, 9, 1], [2, 0, 5], [4, 1, 0], [3, 3, 3]])
+    dear = replace(cases, losses=losses)
+    for one in found_in(dear, 2):
+        assert (one.loss, one.price) == out_of_fold(dear, one)[:2]
+
+
+def test_claims_say_what_is_complete_and_what_is_not() -> None:
+    told = [find_policies(cases_of(0, 3, final), max_stages=3, budget=Budget())[1] for final in FINALS]
+    assert any("every threshold included: " in claim for claim in told[0])
+    assert any("Chains of three stages by logistic: windows" in claim for claim in told[0])
+    for claims in told[1:]:
+        assert any("of the first stage included, with 12 thresholds of the second" in one for one in claims)
+        assert "Chains of three stages are searched only where the last stage always answers." in claims
+
+
+def test_a_limit_ends_a_search_with_what_it_has_and_says_so() -> None:
+    ticks = itertools.count()
+    budget = Budget(3, clock=lambda: float(next(ticks)))
+    found, claims = find_policies(cases_of(0, 4, Final()), max_stages=2, budget=budget)
+    assert found
+    assert claims[-1].startswith("Not finished, as a limit came first: ")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nobody_who_asks_one_judge_about_each_case_is_right_more_often_than_the_bound(seed: int) -> None:
+    cases = cases_of(seed, 3, Final(), n_cases=6, learner="votes")
+    for total in (0, 4, 7, 10, 14, 20, 60):
+        most = best_of_oracle(cases, total)
+        bound = bound_at(cases, total / 6) * 6
+        assert bound == pytest.approx(most)
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+def test_no_single_judge_or_committee_is_right_more_often_than_the_bound(final: Final) -> None:
+    cases = cases_of(7, 5, final, learner="votes")
+    n = len(cases.truth)
+    for one in found_in(cases, 1):
+        assert 1 - one.loss / n <= bound_at(cases, one.price / n) + 1e-12

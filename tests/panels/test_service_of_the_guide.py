@@ -1,0 +1,140 @@
+"""The service in the guide on panels runs as it is printed, whatever its judges do."""
+
+import asyncio
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from shortlist.export.policies import write_reader
+from shortlist.panels import load_panel
+from shortlist.panels.decisions import ConfidenceScale, Votes
+from shortlist.panels.policy import Final, Panel, Stage
+
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "panel.md"
+NAMES = ("small", "other", "large")
+
+
+def panel() -> Panel:
+    """Two judges at once, who have to agree, and then a third; a person decides where there is no majority."""
+    import numpy as np
+
+    zeros = np.zeros(3)
+    return Panel(
+        NAMES, ("ham", "spam"),
+        (
+            Stage((0, 1), Votes((0, 1), (1, 1), "majority", "counted"), (0.9, 0.9)),
+            Stage((2,), Votes((0, 1, 2), (1, 1, 1), "majority", "counted"), (0.6, 0.6)),
+        ),
+        (1.0, 2.0, 4.0), ConfidenceScale(zeros, zeros + 1, zeros, np.zeros(3, dtype=bool)), (0.1, 0.1, 0.5),
+        Final("hand-over", 50.0),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The program of the guide, with judges who do what a case says of them."""
+    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(code) == 1
+    (tmp_path / "serve.py").write_text(code[0], encoding="utf-8")
+    write_reader(tmp_path / "reader.py")
+    panel().save(tmp_path / "panel.json")
+    judges = ModuleType("judges")
+    meeting = asyncio.Barrier(2)
+    judges.JUDGES = {name: judge(name, meeting) for name in NAMES}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "judges", judges)
+    monkeypatch.delitem(sys.modules, "reader", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    made = importlib.util.spec_from_file_location("serve", tmp_path / "serve.py")
+    assert made is not None
+    assert made.loader is not None
+    module = importlib.util.module_from_spec(made)
+    made.loader.exec_module(module)
+    module.TIME_LIMIT = 0.5  # type: ignore[attr-defined]
+    yield module
+    sys.modules.pop("reader", None)
+
+
+def judge(name: str, meeting: asyncio.Barrier) -> Any:
+    async def asked(case: dict[str, Any]) -> Any:
+        if name in case.get("meet", ()):
+            await meeting.wait()  # ends only if the others are asked side by side
+        if case[name] == "never":
+            await asyncio.Event().wait()
+        if case[name] == "crash":
+            raise ConnectionError("no route")
+        return case[name]
+
+    return asked
+
+
+def decided(service: ModuleType, *cases: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the service answers to lines of JSON on a connection."""
+
+    async def talk() -> list[dict[str, Any]]:
+        server = await asyncio.start_server(service.serve, "127.0.0.1", 0)
+        async with server:
+            lines, out = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+            told = []
+            for case in cases:
+                out.write(json.dumps(case).encode() + b"\n")
+                told.append(json.loads(await lines.readline()))
+            out.close()
+            await out.wait_closed()
+        return told
+
+    return asyncio.run(talk())
+
+
+def test_two_who_agree_end_a_case_and_are_asked_side_by_side(service: ModuleType) -> None:
+    (told,) = decided(
+        service, {"small": "ham", "other": " ham", "large": "crash", "meet": ["small", "other"]}
+    )
+    assert (told["label"], told["stage"], told["cost"]) == ("ham", 1, 3.0)
+    assert told["asked"] == ["small", "other"]
+    assert service.TOLD == {"answered": 1}
+
+
+def test_silence_unknown_words_failures_and_timeouts_are_said_and_counted(service: ModuleType) -> None:
+    told = decided(
+        service,
+        {"small": "spam", "other": "never", "large": {"label": "spam", "confidence": 0.9}},
+        {"small": "I am not sure", "other": "", "large": "spam"},
+        {"small": "crash", "other": ["spam"], "large": "ham"},
+        {"small": "I am not sure", "other": "ham", "large": "spam"},
+    )
+    assert [one["label"] for one in told] == ["spam", None, None, None]
+    assert [one["handed_over"] for one in told] == [False, True, True, True]
+    assert [one["cost"] for one in told] == [7.0, 57.0, 57.0, 57.0]
+    assert told[0]["failed"] == {"other": "timed out"}
+    assert (told[1]["unknown"], told[1]["silent"]) == ({"small": "I am not sure"}, ["other"])
+    assert told[2]["failed"]["small"] == "failed: ConnectionError('no route')"
+    assert "must hold a number, text or nothing, got a list" in told[2]["failed"]["other"]
+    counts = {name: times for name, times in service.TOLD.items() if "ReaderError" not in name}
+    assert counts == {
+        "answered": 1,
+        "handed over": 3,
+        "other timed out": 1,
+        "other was silent": 1,
+        "small said the unknown word 'I am not sure'": 2,
+        "small failed: ConnectionError('no route')": 1,
+    }
+    assert service.TOLD.total() == 10
+
+
+def test_the_examples_of_the_guide_are_what_a_panel_says(tmp_path: Path) -> None:
+    one = Panel(
+        NAMES[:1], ("ham", "spam"), (Stage((0,), Votes((0,), (1,)), (0.5, 0.5)),), (1.0,),
+        panel().scale, (0.1,),
+    )  # fmt: skip
+    one.save(tmp_path / "panel.json")
+    again = load_panel(tmp_path / "panel.json")
+    assert again.next({}) == {"ask": ["small"], "decision": None}
+    assert again.next({"small": {"label": "spam", "confidence": 0.97}})["decision"]["label"] == "spam"

@@ -1,0 +1,139 @@
+"""What is said of a panel beside the best single judge, against formulas and against new prices."""
+
+import math
+
+import numpy as np
+import pytest
+
+from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.policy import Final
+from shortlist.panels.search import Recipe
+from shortlist.panels.verdict import (
+    CHANCE,
+    Z,
+    _more_cases,
+    best_single,
+    break_even_prices,
+    calls_of,
+    compared,
+    figures,
+    paid_at,
+    single_panel,
+    verdict,
+)
+from tests.panels.made import priced_log
+from tests.panels.test_choice import label_log
+
+LOG = label_log(0, 400)
+CHOICE = choose_panels(LOG, PanelOptions(decide="dawid-skene"))
+
+
+def test_figures_are_counted_over_the_cases() -> None:
+    choice = choose_panels(priced_log(), PanelOptions(final=Final("hand-over", 3.0)))
+    for point in range(0, len(choice.found), 5):
+        panel = choice.panel(point)
+        told, outcome = figures(panel, choice.test), panel.run(choice.test)
+        n = len(choice.test.truth)
+        right = sum(
+            bool(handed) or code == true
+            for code, true, handed in zip(outcome.codes, choice.test.truth, outcome.handed_over, strict=True)
+        )
+        assert (told.n_cases, told.n_right, told.n_handed_over) == (n, right, outcome.handed_over.sum())
+        assert told.accuracy == right / n
+        assert sum(told.ended) == pytest.approx(1)
+        share, z = right / n, Z
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        assert told.accuracy_interval == pytest.approx((middle - half, middle + half), abs=1e-6)
+        error = outcome.price.std(ddof=1) / math.sqrt(n)
+        assert told.price_interval == pytest.approx(
+            (outcome.price.mean() - Z * error, outcome.price.mean() + Z * error), rel=1e-3, abs=1e-6
+        )
+
+
+def test_the_difference_is_paired_and_its_p_value_is_the_exact_one_of_mcnemar() -> None:
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    alone = single_panel(CHOICE, 0)
+    told = compared("j0", alone, panel, LOG)
+    one, two = alone.run(LOG).right(LOG.truth), panel.run(LOG).right(LOG.truth)
+    gained, lost = int((two & ~one).sum()), int((one & ~two).sum())
+    assert gained > 0 < lost
+    fewer, both = min(gained, lost), gained + lost
+    tail = sum(math.comb(both, count) for count in range(fewer + 1)) / 2**both
+    assert told.p_value == pytest.approx(min(1.0, 2 * tail))
+    assert told.difference == pytest.approx((gained - lost) / 400)
+    pairs = two.astype(float) - one
+    error = pairs.std() / 20
+    assert told.difference_interval == pytest.approx((pairs.mean() - Z * error, pairs.mean() + Z * error))
+
+
+def test_independent_votes_are_those_of_kish() -> None:
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    told = compared("j0", single_panel(CHOICE, 0), panel, LOG)
+    wrong = (LOG.answers != LOG.truth[:, None]).astype(float)
+    mean = np.corrcoef(wrong.T)[np.triu_indices(3, 1)].mean()
+    assert told.correlation == pytest.approx(mean)
+    assert told.n_independent == pytest.approx(3 / (1 + 2 * max(mean, 0)))
+
+
+@pytest.mark.parametrize(("gained", "lost", "n"), [(9, 5, 100), (3, 2, 40), (30, 25, 500), (2, 5, 60)])
+def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> None:
+    more = _more_cases(gained, lost, n, 0.4)
+    assert more is not None
+    difference = abs(gained - lost) / n
+    spread = math.sqrt((gained + lost) / n - difference**2)
+    assert difference >= Z * spread / math.sqrt(n + more)
+    assert more == 1 or difference < Z * spread / math.sqrt(n + more - 1)
+    assert _more_cases(gained, lost, n, CHANCE) is None
+    assert _more_cases(4, 4, n, 0.9) is None
+
+
+def test_a_panel_that_is_no_better_and_no_cheaper_is_not_recommended() -> None:
+    best = best_single(CHOICE)
+    assert best == int(np.argmax((CHOICE.chosen.answers == CHOICE.chosen.truth[:, None]).mean(axis=0)))
+    dear = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    told = verdict(CHOICE, dear)
+    assert told.within_chance
+    assert not told.recommended
+    assert told.sentence().startswith("No better than the best single judge: ")
+    assert told.sentence().endswith("Ask 'j2' alone.")
+    own = verdict(CHOICE, single_panel(CHOICE, best))
+    assert own.recommended
+    assert own.sentence().startswith("The best is a single judge: 'j2' alone, for 5 a case.")
+    assert own.p_value == 1.0
+
+
+def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_do_not() -> None:
+    now = CHOICE.chosen.prices.mean(axis=0)
+    judges = CHOICE.chosen.judges
+    calls = np.array([
+        calls_of(panel := CHOICE.panel(point), panel.run(CHOICE.chosen), judges)
+        for point in range(len(CHOICE.found))
+    ])  # fmt: skip
+    losses = np.array([one.loss for one in CHOICE.found])
+    tested = 0
+    for point in range(len(losses)):
+        rivals = (losses <= losses[point]) & (np.arange(len(losses)) != point)
+        for name, told in break_even_prices(CHOICE, point).items():
+            judge, is_asked = judges.index(name), "up_to" in told
+            price = told["up_to"] if is_asked else told["below"]
+            if price is None:
+                continue
+            beyond = 1 if is_asked else -1
+            for factor, flips in ((1 + 1e-6 * beyond, True), (1 - 1e-6 * beyond, False)):
+                changed = now.copy()
+                changed[judge] = price * factor
+                paid = calls @ changed
+                assert (paid[rivals] < paid[point]).any() == flips
+                tested += 1
+    assert tested > 4
+
+
+def test_for_each_budget_the_most_accurate_point_within_it_is_told() -> None:
+    accuracy, price = CHOICE.front.values[:, 0], CHOICE.front.values[:, 1]
+    for budget in np.linspace(0.5, 9, 18):
+        (point,) = paid_at(CHOICE, np.array([budget]))
+        within = price <= budget
+        assert (point is None) == (not within.any())
+        if point is not None:
+            assert accuracy[point] == accuracy[within].max()

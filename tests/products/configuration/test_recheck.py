@@ -1,0 +1,96 @@
+"""Fronts of products that are as they claim, and fronts that somebody has changed."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.products.attributes.attribute import Attribute
+from shortlist.products.configuration.front_search import Question
+from shortlist.products.configuration.product_front import configure, make_question, parse_question
+from shortlist.products.configuration.recheck import recheck_products
+from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
+from shortlist.results.front import Front
+
+COSTS = {
+    "cost": Attribute("cost", np.array([0, 125, 50, 300, 75, 225]), 10),
+    "risk": Attribute("risk", np.array([0, 4, 1, 0, 3, 2]), 1),
+}
+
+
+def _phone() -> FeatureModel:
+    names = ["Phone", "GPS", "Screen", "Colour", "Basic", "MP3"]
+    groups = [
+        make_group(0, [1], "optional"), make_group(0, [2], "mandatory"), make_group(2, [3, 4], "alternative"),
+        make_group(0, [5], "optional"),
+    ]  # fmt: skip
+    return make_model(names, root=0, groups=groups)
+
+
+def _asked(objectives: str, limits: tuple[str, ...] = (), method: str = "auto") -> tuple[Question, Front]:
+    model = _phone()
+    answer = configure(model, objectives, attributes=COSTS, limits=limits, method=method)
+    goals, bounds = parse_question(model, objectives, limits, COSTS)
+    return make_question(model, goals, bounds)[0], answer.front
+
+
+@pytest.mark.parametrize("method", ["diagram", "exact"])
+@pytest.mark.parametrize(
+    ("objectives", "limits"),
+    [
+        ("min cost, min risk, min deselected", ()),
+        ("min cost, max selected", ("risk<=4",)),
+        ("min cost", ()),
+        ("max cost, min risk", ("cost<=50", "risk>=1")),
+    ],
+)
+def test_fronts_as_they_were_found_stand_the_check(
+    objectives: str, limits: tuple[str, ...], method: str
+) -> None:
+    question, front = _asked(objectives, limits, method)
+    found = recheck_products(question, front)
+    assert (found.status, found.failures) == ("rechecked", ())
+    assert found.found_by == ("" if method == "diagram" else "highs")
+
+
+def test_every_changed_front_is_found_out() -> None:
+    question, front = _asked("min cost, min risk, min deselected")
+    assert len(front) > 3
+    for number in range(len(front)):
+        kept = np.arange(len(front)) != number
+        cheaper, broken = front.values.copy(), front.decisions.copy()
+        cheaper[number, 0] -= 0.1
+        broken[number, 3:5] = 1
+        for forged in (
+            dataclasses.replace(front, values=front.values[kept], decisions=front.decisions[kept]),
+            dataclasses.replace(front, values=cheaper),
+            dataclasses.replace(front, decisions=broken),
+        ):
+            assert recheck_products(question, forged).status == "invalid"
+
+
+def test_a_point_too_many_is_found_with_what_dominates_it() -> None:
+    question, front = _asked("min cost, min risk")
+    full = np.array([[1, 1, 1, 0, 1, 1]])
+    points = question.points(full)
+    factors = np.array([one.sign * (one.scale or 1) for one in front.objectives])
+    more = dataclasses.replace(
+        front,
+        values=np.vstack([front.values, points / factors]),
+        decisions=np.vstack([front.decisions, full]),
+    )
+    assert "is dominated by point" in recheck_products(question, more).failures[0]
+    twice = dataclasses.replace(
+        front,
+        values=front.values[[0, *range(len(front))]],
+        decisions=front.decisions[[0, *range(len(front))]],
+    )
+    assert recheck_products(question, twice).failures == ("point 1 is the same as point 0",)
+
+
+def test_a_front_of_another_model_is_refused() -> None:
+    question, front = _asked("min cost, min risk")
+    other = dataclasses.replace(front, candidates=tuple(f"no {name}" for name in front.candidates))
+    with pytest.raises(BadInputError, match="must be of this model"):
+        recheck_products(question, other)

@@ -1,0 +1,83 @@
+"""Programs in the terms of SciPy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint
+
+import shortlist
+from shortlist.errors import BadInputError
+from shortlist.programs.arrays import solve_front
+from tests.programs.made_programs import front_by_trying, random_program
+
+C = [[3, 5, 4], [1, 4, 2]]
+EXPECTED = [[0, 0], [3, 1], [4, 2], [5, 4]]
+
+
+@pytest.mark.parametrize(
+    ("costs", "rows", "limits", "bounds"),
+    [
+        (C, [[1, 1, 1]], (0, 1), (0, 1)),
+        (np.array(C), np.ones((1, 3)), ([0], [1]), Bounds(0, 1)),
+        (sparse.csr_array(C), sparse.coo_array(np.ones((1, 3))), (-np.inf, 1), Bounds([0] * 3, [1] * 3)),
+        (C, LinearConstraint(np.ones((1, 3)), -np.inf, 1), None, (0, 1)),
+        (C, [LinearConstraint([[1, 1, 1]], ub=1), LinearConstraint(np.eye(3), 0, 1)], None, None),
+    ],
+    ids=["lists", "arrays", "sparse", "a constraint", "several constraints"],
+)
+def test_every_way_to_say_a_program_gives_its_front(
+    costs: object, rows: object, limits: object, bounds: object
+) -> None:
+    front = solve_front(
+        costs, rows, limits, bounds=bounds, integrality=1, objectives="min price, max quality"  # type: ignore[arg-type]
+    )  # fmt: skip
+    assert front.values.tolist() == EXPECTED
+    assert front.candidates == ("x0", "x1", "x2")
+
+
+def test_random_programs_as_arrays_have_the_fronts_of_trying_everything() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        program = (named := random_program(rng)).program
+        front = solve_front(
+            np.array([linear.costs for linear in program.objectives]), program.rows,
+            (program.row_lower, program.row_upper), integrality=np.ones(program.n_columns),
+            bounds=(program.column_lower, program.column_upper),
+            objectives=[f"{linear.objective.sense} {linear.objective.name}" for linear in program.objectives],
+        )  # fmt: skip
+        offsets = np.array([linear.offset for linear in program.objectives])
+        expected = front_by_trying(named)
+        assert len(front) == len(expected)
+        if len(front):
+            np.testing.assert_allclose(front.values + offsets, expected)
+
+
+def test_it_is_public_and_names_survive() -> None:
+    front = shortlist.solve_front(C, bounds=(0, 1), integrality=1, names=["tin", "oak", "ash"])
+    assert front.names == ["objective 1", "objective 2"]
+    assert front.candidates == ("tin", "oak", "ash")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"C": [1, 2]}, "C must have shape"),
+        ({"A": [[1, 1]], "limits": (0, 1)}, "A must have 3 columns"),
+        ({"A": [[1, 1, 1]]}, "limits must be"),
+        ({"limits": (0, 1)}, "belongs to `A`"),
+        ({"A": LinearConstraint([[1, 1, 1]], 0, 1), "limits": (0, 1)}, "has its own"),
+        ({"integrality": 3}, "integrality must be 0 or 1"),
+        ({"integrality": None}, "must have integer columns"),
+        ({"bounds": (0, 1, 2)}, "bounds must be"),
+        ({"names": ["a", "a", "b"]}, "names must be 3 different names"),
+        ({"objectives": "min cost"}, "objectives must name one for each of the 2 rows of C"),
+        ({"method": "simplex"}, "method must be"),
+        ({"points": 3}, "is no option of"),
+        ({"C": [[0.1234567891234, 1, 1], [1, 1, 1]]}, "must be integers"),
+        ({"C": [[np.nan, 1, 1], [1, 1, 1]]}, "finite numbers"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(given: dict[str, object], said: str) -> None:
+    usual: dict[str, object] = {"C": C, "bounds": (0, 1), "integrality": 1}
+    with pytest.raises(BadInputError, match=said):
+        solve_front(**(usual | given))  # type: ignore[arg-type]

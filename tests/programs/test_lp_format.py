@@ -1,0 +1,134 @@
+"""LP files: what is read, what HiGHS reads of the same, and one sentence for what cannot be read."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadFileError
+from shortlist.programs.formats import read_program
+from shortlist.programs.lp_format import read_lp
+from shortlist.programs.named_program import NamedProgram
+from shortlist.source import Source
+from tests.programs.read_by_highs import agrees_with_highs
+
+SEVERAL = r"""\ two objectives, of which the second is wanted the other way
+Maximize multi-objectives
+ value: Priority=2 Weight=1 AbsTol=0.0 RelTol=0.0
+  3 x + 2 y - 0.5 z + 4
+ cost: Weight = -1
+  x + y
+Subject To
+ room: x + y + 2 x
+   <= 7
+ -2 <= x - z <= 4
+ 3 >= y
+ spread: x - y >= -inf
+Bounds
+ -1 <= x <= 5
+ y free
+ z <= 1e30
+General
+ x y z
+End
+"""
+HEAD = "Minimize\n a: x\nSubject To\n"
+
+
+def _read(text: str) -> NamedProgram:
+    return read_lp(Source("p.lp", text))
+
+
+def test_objectives_rows_and_bounds_are_read_as_written() -> None:
+    named = _read(SEVERAL)
+    program = named.program
+    assert named.columns == ("x", "y", "z")
+    assert named.rows == ("room", "R2", "R3")
+    assert program.rows.toarray().tolist() == [[3, 1, 0], [1, 0, -1], [0, 1, 0]]
+    assert program.row_lower.tolist() == [-np.inf, -2, -np.inf]
+    assert program.row_upper.tolist() == [7, 4, 3]
+    assert program.column_lower.tolist() == [-1, -np.inf, 0]
+    assert program.column_upper.tolist() == [5, np.inf, np.inf]
+    assert program.integer.all()
+    told = [
+        (o.objective.name, str(o.objective.sense), o.costs.tolist(), o.offset) for o in program.objectives
+    ]
+    assert told == [
+        ("value", "max", [3, 2, -0.5], 4),
+        ("cost", "min", [1, 1, 0], 0),
+        ("spread", "min", [1, -1, 0], 0),
+    ]
+    assert named.notes == (
+        "Priorities, weights and tolerances of objectives are left out: a front needs none.",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEAD} c1: x + 2 y >= 2\n c2: 3x - y <= 4.5\nBounds\n x <= 9\n -3 <= y <= 8\nGeneral\n x\nBinary\n z\nEnd\n".replace(
+            "x + 2 y", "x + 2 y + z"
+        ),
+        f"{HEAD} c1: x - y = -2\n c2: x + z <= 1e3\nBounds\n y >= -4\n z = 3\n x free\nEnd\n",
+        "max\n obj: 2 a - 3 b + 5\nst\n r: - a - b >= -7\nbounds\n -inf <= a <= 4\nend\n",
+    ],
+    ids=["rows, bounds, integers", "equalities, fixed and free columns", "a constant, other headings"],
+)
+def test_highs_reads_the_same_where_it_reads(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.lp"
+    path.write_text(text, encoding="utf-8")
+    agrees_with_highs(read_program(path), path)
+
+
+def _said(text: str) -> str:
+    """Return the sentence of a file that cannot be read, nothing of another."""
+    try:
+        _read(text)
+    except BadFileError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (f"{HEAD} c1: x >= 1\n", None, "cut off"),
+        (f"{HEAD} c1: x + y\nEnd\n", 4, "must read like '3 x + 2 y <= 4'"),
+        (f"{HEAD} c1: x + y >= z\nEnd\n", 4, "must be one number, got 'z'"),
+        (f"{HEAD} c1: x >= 1\n c1: x >= 2\nEnd\n", 5, "the name 'c1' is used twice"),
+        (f"{HEAD} c1: 1e40 x >= 1\nEnd\n", 4, "below 10^19, got '1e40'"),
+        (f"{HEAD} c1: 1.234567890123456789 x >= 1\nEnd\n", 4, "at most 15 digits"),
+        (f"{HEAD} c1: x + [ x ^2 ] >= 1\nEnd\n", 4, "got a quadratic term"),
+        (f"{HEAD} c1: x >= 1\nSOS\n s: x:1\nEnd\n", 5, "got a section 'SOS'"),
+        (f"{HEAD} c1: x >= 1\nSemi-Continuous\n x\nEnd\n", 5, "got a section 'Semi-Continuous'"),
+        (f"{HEAD} c1: b = 1 -> x >= 1\nEnd\n", 4, "got an indicator"),
+        (f"{HEAD} c1: x >= 1\nGeneral\n y\nEnd\n", 6, "'y' must be a column of a row or an objective"),
+        (f"{HEAD} c1: x >= 1\nBounds\n x y\nEnd\n", 6, "a bound must read like"),
+        (f"{HEAD} c1: x >= 1\nBounds\n 2 x <= 4\nEnd\n", 6, "a bound must read like"),
+        ("Minimize multi-objectives\n x + y\nEnd\n", 2, "must begin with its name and a colon"),
+        ("Minimize multi-objectives\n a: Wait=1\n x\nEnd\n", 2, "has Priority, Weight, AbsTol and RelTol"),
+        ("max: 3x;\nx<=4;\n", 1, "must begin with 'minimize' or 'maximize'"),
+        ("Minimize\n x y\nSubject To\n x >= 1\nEnd\n", 2, "must be a sum of terms"),
+        ("Minimize\nEnd\n", None, "at least one column"),
+        (f"{HEAD} c1: x >= 1 {'+' * 5000}\nEnd\n", 4, "must"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence_with_its_line(text: str, line: int | None, said: str) -> None:
+    with pytest.raises(BadFileError) as error:
+        _read(text)
+    place = "" if line is None else f":{line}"
+    assert str(error.value).startswith(f"p.lp{place}: "), str(error.value)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_file_cut_anywhere_is_refused_or_read() -> None:
+    """No cut, and no changed character, ends in another error than a sentence."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        text = SEVERAL[: rng.integers(len(SEVERAL))]
+        if rng.random() < 0.7:
+            place = int(rng.integers(len(SEVERAL)))
+            text = SEVERAL[:place] + str(rng.choice(list("x9.-+<=:[^\0\n\\e"))) + SEVERAL[place + 1 :]
+        assert re.match(r"(p\.lp(:\d+)?: .|$)", _said(text))

@@ -1,0 +1,139 @@
+"""Fronts of programs that are as they claim, and fronts that somebody has changed."""
+
+import dataclasses
+import os
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.recheck import recheck_front
+from shortlist.programs.solve import solve_program
+from shortlist.results.front import Front
+from shortlist.results.proof import Proof, ProofKind
+from tests.programs.made_programs import all_solutions, random_program
+
+N_FORGED = int(os.environ.get("SHORTLIST_FORGED", "60"))
+"""Changed fronts that are checked; 500 with SHORTLIST_FORGED=500."""
+
+
+def _solved(rng: np.random.Generator, solver: str = "highs") -> tuple[NamedProgram, Front]:
+    """Return a program with two points or more, and its front."""
+    while True:
+        named = random_program(rng)
+        front = solve_program(named, solver=solver)
+        if len(front) > 1:
+            return named, front
+
+
+def _without(front: Front, number: int) -> Front:
+    kept = np.arange(len(front)) != number
+    return dataclasses.replace(front, values=front.values[kept], decisions=front.decisions[kept])
+
+
+def _changed(front: Front, number: int, rng: np.random.Generator) -> Front:
+    """Return the front with one value of a point off by one unit of its objective."""
+    values = front.values.copy()
+    objective = int(rng.integers(values.shape[1]))
+    values[number, objective] += float(rng.choice([-1, 1])) / (front.objectives[objective].scale or 1)
+    return dataclasses.replace(front, values=values)
+
+
+def _other_solution(named: NamedProgram, front: Front, number: int, rng: np.random.Generator) -> Front:
+    """Return the front with one number of a solution off by one, in a column that costs something."""
+    charged = np.flatnonzero(named.program.minimised_costs().any(axis=0))
+    decisions = front.decisions.copy()
+    decisions[number, rng.choice(charged)] += rng.choice([-1, 1])
+    return dataclasses.replace(front, decisions=decisions)
+
+
+def _with_dominated(named: NamedProgram, front: Front) -> Front | None:
+    """Return the front with a point more, of a solution that is dominated; None where there is none."""
+    costs = np.array([linear.costs for linear in named.program.objectives])
+    offsets = np.array([linear.offset for linear in named.program.objectives])
+    known = {tuple(row) for row in front.values.tolist()}
+    for x in all_solutions(named):
+        values = np.round(costs @ np.array(x, dtype=np.float64) + offsets, 9)
+        if tuple(values.tolist()) not in known:
+            return dataclasses.replace(
+                front,
+                values=np.vstack([front.values, values]),
+                decisions=np.vstack([front.decisions, np.array(x)]),
+            )
+    return None
+
+
+@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+def test_fronts_as_they_were_found_stand_the_check_by_another_solver(solver: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(8):
+        named, front = _solved(rng, solver)
+        found = recheck_front(named, front)
+        assert (found.status, found.failures) == ("rechecked", ())
+        assert found.search is not None
+        assert found.search.solver != solver
+        assert found.search.n_by_sums + found.search.n_by_solver == found.search.n_boxes
+
+
+def test_every_changed_front_is_found_out() -> None:
+    rng = np.random.default_rng(6)
+    n_forged = 0
+    while n_forged < N_FORGED:
+        named, front = _solved(rng)
+        number = int(rng.integers(len(front)))
+        forged = [
+            _without(front, number),
+            _changed(front, number, rng),
+            _other_solution(named, front, number, rng),
+        ]
+        more = _with_dominated(named, front)
+        for each in [*forged, *([] if more is None else [more])]:
+            found = recheck_front(named, each)
+            assert found.status == "invalid", each.to_frame(decisions=True)
+            assert found.failures
+            n_forged += 1
+
+
+def test_a_solution_that_the_front_lacks_is_told() -> None:
+    named, front = _solved(np.random.default_rng(1))
+    found = recheck_front(named, _without(front, 0))
+    assert found.failures[0].startswith("there is a solution with f0 ")
+    assert found.failures[0].endswith("which no point of the front dominates")
+
+
+def test_a_dominated_point_of_an_incomplete_front_is_found_with_what_dominates_it() -> None:
+    rng = np.random.default_rng(11)
+    while True:
+        named, front = _solved(rng)
+        more = _with_dominated(named, front)
+        if more is not None:
+            break
+    proof = Proof(ProofKind.NONDOMINATED)
+    alone = dataclasses.replace(more, values=more.values[-1:], decisions=more.decisions[-1:], proof=proof)
+    found = recheck_front(named, alone)
+    assert found.status == "invalid"
+    assert "which dominates point 0" in found.failures[0]
+    good = dataclasses.replace(_without(front, 0), proof=proof)
+    assert recheck_front(named, good).status == "rechecked"
+
+
+def test_an_empty_front_says_that_there_is_no_solution() -> None:
+    rng = np.random.default_rng(2)
+    while True:
+        named = random_program(rng)
+        front = solve_program(named)
+        if not len(front):
+            break
+    assert recheck_front(named, front).status == "rechecked"
+    solvable, full = _solved(rng)
+    emptied = dataclasses.replace(full, values=full.values[:0], decisions=full.decisions[:0])
+    assert recheck_front(solvable, emptied).status == "invalid"
+
+
+def test_a_front_of_another_program_is_refused() -> None:
+    rng = np.random.default_rng(4)
+    named, front = _solved(rng)
+    other = dataclasses.replace(named, columns=tuple(f"y{i}" for i in range(len(named.columns))))
+    with pytest.raises(BadInputError, match="must be of this program"):
+        recheck_front(other, front)
