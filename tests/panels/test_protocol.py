@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,8 +154,12 @@ def test_text_page_and_picture_have_every_step_judge_and_price(kind: str, final:
 def test_a_promise_is_told() -> None:
     rng = np.random.default_rng(0)
     panel = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 1, Final("reject"), least=0.9)
-    assert "below 0.9 does not count" in markdown(panel_protocol(panel, promise="At least 90 % are right."))
-    assert "At least 90 % are right." in page(panel_protocol(panel, promise="At least 90 % are right."))
+    assert "below 0.9 does not count" in markdown(
+        panel_protocol(replace(panel, promise="At least 90 % are right."))
+    )
+    assert "At least 90 % are right." in page(
+        panel_protocol(replace(panel, promise="At least 90 % are right."))
+    )
     nothing = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 1, Final("reject"), least=math.inf)
     assert "Nothing can be promised" in markdown(panel_protocol(nothing))
 

@@ -134,7 +134,7 @@ def one_judge(classes: tuple[str, ...]) -> dict[str, Any]:
                          "labels": [[*map(list, np.eye(len(classes)).tolist()), [0.0] * len(classes)]],
                          "slopes": [np.eye(len(classes)).tolist()]},
         }],
-        "final": {"kind": "answer", "price": 0.0}, "least": 0.0,
+        "final": {"kind": "answer", "price": 0.0}, "least": 0.0, "promise": "",
     }  # fmt: skip
 
 

@@ -770,6 +770,7 @@ def _check_panel(policy: Any) -> None:
     _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
     _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
     _need(policy["least"] is None or _is_number(policy["least"]), "least")
+    _need(isinstance(policy["promise"], str), "promise")
 
 
 def _check_panel_decision(stage: Any, n_classes: int) -> None:

@@ -306,7 +306,11 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         tuple(latency.tolist()),
         choice.cases.final,
     )
-    return panel if guarantee is None else replace(panel, least=guarantee.threshold)
+    return (
+        panel
+        if guarantee is None
+        else replace(panel, least=guarantee.threshold, promise=guarantee.sentence())
+    )
 
 
 def _promised(choice: PanelChoice, demand: Demand) -> PanelChoice:

@@ -124,6 +124,8 @@ class Panel:
     least : float, default=0
         How sure an answer has to be under a promise; a case of a less sure one ends as one of which the last
         stage is not sure. Infinite where nothing is promised, and then no case is answered.
+    promise : str, default=""
+        What is promised about answers to new cases, in a sentence; empty where nothing was asked for.
     """
 
     judges: tuple[str, ...]
@@ -134,6 +136,7 @@ class Panel:
     latencies: tuple[float, ...]
     final: Final = Final()
     least: float = 0.0
+    promise: str = ""
 
     def run(self, log: AnswerLog) -> Outcome:
         """Answer the cases of a log, asking stage after stage, and count what that costs.
@@ -225,6 +228,7 @@ class Panel:
             "stages": [_plain_stage(stage) for stage in self.stages],
             "final": {"kind": self.final.kind, "price": self.final.price},
             "least": None if self.least == NEVER else self.least,
+            "promise": self.promise,
         }
         return policy | {"digest": reader.digest(policy)}
 

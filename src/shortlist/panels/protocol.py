@@ -29,7 +29,6 @@ def panel_protocol(
     *,
     target: str = "a panel",
     shares: Sequence[float] | None = None,
-    promise: str = "Nothing is promised about new cases.",
 ) -> Protocol:
     """Return a panel as a protocol.
 
@@ -40,8 +39,6 @@ def panel_protocol(
         What is answered, for the title.
     shares : sequence of float, optional
         Of each stage, the share of the cases on record that it answers.
-    promise : str
-        What is promised, in a sentence.
     """
     steps = tuple(
         _step(panel, number, None if shares is None else shares[number])
@@ -52,6 +49,7 @@ def panel_protocol(
         checked = f"Scores have {DIGITS} significant digits."
     elif any(step.classifier for step in steps):
         checked = "No score can be added up by hand; the policy file answers."
+    promise = panel.promise or "Nothing is promised about new cases."
     return Protocol(plain(target), steps, promise, checked, DIGITS, 0, 0, _wording(panel))
 
 

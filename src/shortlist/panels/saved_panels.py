@@ -51,6 +51,7 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
         least=NEVER if policy["least"] is None else policy["least"],
+        promise=policy["promise"],
     )
 
 
