@@ -20,12 +20,17 @@ from tests.cli.running import shortlist as run
 
 MODEL = "features\n    Shop\n        optional\n            Card\n"
 
+PROGRAM = "minimize multi-objectives\n a: x\n b: - x\nsubject to\n r: x <= 1\nbinary\n x\nend\n"
+
 SEEDS = {
     ("prune", "--seed"): ["prune", "rows.csv", "--workers", "1"],
     ("evolve", "--seed"): ["evolve", "rows.csv", "--workers", "1"],
     ("stage", "--seed"): ["stage", "rows.csv", "--workers", "1"],
     ("configure", "--seed"): ["configure", "shop.uvl", "--method", "ibed"],
     ("compare", "--seed"): ["compare", "shop.uvl", "--methods", "ibed,ibea", "--set", "seeds=2"],
+    ("solve", "--seed"): ["solve", "shop.lp", "--method", "solrep"],
+    ("panel", "--seed"): ["panel", "answers.csv"],
+    ("panel compare", "--seed"): ["panel", "compare", "panel.json", "answers.csv"],
 }
 """How each option that is a seed is used; a new one must be added here."""
 
@@ -37,6 +42,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = "".join(f"{a:.3f},{'yes' if a > 0 else 'no'}\n" for a in rng.normal(size=60))
     (folder / "rows.csv").write_text("a,target\n" + rows)
     (folder / "shop.uvl").write_text(MODEL)
+    (folder / "shop.lp").write_text(PROGRAM)
+    (folder / "answers.csv").write_text("judge,truth\n" + "yes,yes\nno,no\n" * 20)
+    run("panel", "answers.csv", "--out", "panel.json", cwd=folder)
     return folder
 
 

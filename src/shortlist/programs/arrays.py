@@ -1,4 +1,4 @@
-"""Programs as :func:`scipy.optimize.milp` takes them, with a row of costs for each objective."""
+"""Programs as ``scipy.optimize.milp`` takes them, with a row of costs for each objective."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def solve_front(
         Rows; without any, only the bounds limit the columns.
     limits : (lower, upper), optional
         Limits of the rows of `A`, numbers or one for each row, infinite where there is none. Left out where
-        `A` is a :class:`scipy.optimize.LinearConstraint`, which has its own.
+        `A` is a ``scipy.optimize.LinearConstraint``, which has its own.
     bounds : scipy.optimize.Bounds or (lower, upper), optional
         Bounds of the columns; 0 to infinity by default.
     integrality : array-like of 0 and 1, shape (n_columns,) or one for all

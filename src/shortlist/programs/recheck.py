@@ -41,6 +41,7 @@ def recheck_front(
 
     Examples
     --------
+    >>> from shortlist.milp.program import LinearObjective, make_program
     >>> from shortlist.programs.solve import solve_program
     >>> from shortlist.results.objective import Objective
     >>> costs = [LinearObjective(Objective(n), np.array(c)) for n, c in (("a", [1.0, 2]), ("b", [2.0, 1]))]
