@@ -1,5 +1,6 @@
 """A Dask cluster, by the address of its scheduler, which moves units from workers that die to others."""
 
+import contextlib
 import functools
 import itertools
 import math
@@ -80,7 +81,7 @@ class Cluster:
                     yield from flight.landed()
             finally:
                 if flight.flying and self._client.status == "running":
-                    with undisturbed():
+                    with undisturbed(), contextlib.suppress(OSError):  # it may be lost at this moment
                         self.stop(stop)
                         self._client.cancel(list(flight.flying))
 
@@ -109,8 +110,12 @@ class Cluster:
             answer: bytes | None = future.result()
         except ModuleNotFoundError as error:
             raise WorkerError(_no_package(f"a worker of {self.address}", error)) from None
-        except OSError:
+        except OSError as error:
+            from distributed.comm import CommClosedError
+
             self.check_scheduler()
+            if isinstance(error, CommClosedError | ConnectionError):  # the client has not noticed yet
+                raise self._lost() from error
             raise
         return answer
 
@@ -132,7 +137,10 @@ class Cluster:
     def check_scheduler(self) -> None:
         """Raise if the scheduler has gone."""
         if self._client.status != "running":
-            raise WorkerError(f"the scheduler at {self.address} was lost during the run. {KEPT}")
+            raise self._lost()
+
+    def _lost(self) -> WorkerError:
+        return WorkerError(f"the scheduler at {self.address} was lost during the run. {KEPT}")
 
     def _first_workers(self) -> Mapping[str, Any]:
         try:
