@@ -20,7 +20,7 @@ from shortlist.guarantees.thresholds import (
     promise_each,
 )
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
+from shortlist.panels.decisions import IGNORED, PLURALITY, ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
 from shortlist.panels.policy import ANSWER, Final, Outcome, Panel
 from shortlist.panels.search import (
@@ -58,6 +58,11 @@ class PanelOptions:
         How answers of several judges are decided; votes are always candidates. ``auto`` is logistic
         regression for up to five judges or where they tell how sure they are, and otherwise the model of
         Dawid and Skene.
+    votes : {"plurality", "majority"}
+        Which class wins votes: the one with most, or the one with more than half; equal classes are never
+        decided.
+    missing : {"ignored", "counted"}
+        Whether the votes of the silent count in the denominator.
     final : Final
         What the last stage does where it is not sure.
     max_stages : int
@@ -73,6 +78,8 @@ class PanelOptions:
     """
 
     decide: str = AUTO
+    votes: str = PLURALITY
+    missing: str = IGNORED
     final: Final = field(default_factory=Final)
     max_stages: int = 2
     error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -217,7 +224,7 @@ def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tup
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions,
+        round(options.final.price * steps), decisions, options.votes, options.missing,
     )  # fmt: skip
     return cases, steps
 

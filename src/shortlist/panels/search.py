@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.arrays import Floats, Mask
 from shortlist.panels.chains import threshold_front
-from shortlist.panels.decisions import Decided, Heard, Votes
+from shortlist.panels.decisions import IGNORED, PLURALITY, Decided, Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, run_stages
 from shortlist.runs.budget import Budget
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 """Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
-LARGEST_GROWN, MOST_VOTERS = 5, 15
-"""How large sets of judges grow one by one, and how many vote at most."""
+LARGEST_GROWN, MOST_VOTERS, MOST_VOTES = 5, 15, 5
+"""How large sets of judges grow one by one, how many vote at most, and how many votes each has at most."""
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
 MOST_TRIPLES = 60
@@ -40,12 +40,19 @@ class Recipe:
         Who decides: a key of the decisions out of fold, or ``"votes"``.
     settled : bool, default=False
         With votes: judges are asked one after the other until the class is settled.
+    votes : tuple of int
+        With votes: how many each judge of the last set has; empty: one each.
+    rule, missing : str
+        With votes: as :class:`shortlist.panels.decisions.Votes` has them.
     """
 
     sets: tuple[tuple[int, ...], ...]
     thresholds: tuple[tuple[float, ...], ...]
     learner: str
     settled: bool = False
+    votes: tuple[int, ...] = ()
+    rule: str = PLURALITY
+    missing: str = IGNORED
 
 
 class Found(NamedTuple):
@@ -85,6 +92,8 @@ class Cases:
         What a person costs, in steps.
     decisions : mapping of str to OutOfFold
         By the name of the learner.
+    rule, missing : str
+        How votes decide.
     """
 
     answers: Heard
@@ -95,6 +104,8 @@ class Cases:
     final: Final
     final_price: int
     decisions: dict[str, OutOfFold] = field(default_factory=dict)
+    rule: str = PLURALITY
+    missing: str = IGNORED
 
     @property
     def n_judges(self) -> int:
@@ -267,30 +278,52 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> tuple[int, ...]:
     members = [ranked[0]]
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
-        votes = (1,) * (len(members) + 1)
+        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing)
         losses = [
-            cases.losses_of(Votes((), votes).decide(cases.answers.of([*members, judge])).codes).sum()
-            for judge in rest
+            cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
         ]
         members.append(rest[int(np.argmin(losses))])
     return tuple(members)
 
 
 def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
-    """Return a committee asked at once, and one that is asked until its class is settled, the cheapest first.
+    """Return a committee asked at once, with equal votes and weighted, and one asked until it is settled.
 
-    More than half of its votes are needed for that at least, so these judges are asked side by side.
+    More than half of its votes are needed to settle a class, so the cheaper half is asked side by side.
     """
-    votes = Votes(members, (1,) * len(members))
-    at_once = _measured(cases, Recipe((members,), ((),), "votes"), votes.decide(cases.answers.of(members)))
+    found = [_asked_at_once(cases, members, (1,) * len(members))]
     if len(members) < 3:
-        return [at_once]
+        return found
+    weights = _weights(cases, members)
+    if len(set(weights)) > 1:
+        found.append(_asked_at_once(cases, members, weights))
     mean = cases.prices.mean(axis=0)
     order = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
     sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
-    recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True)
+    recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True, rule=cases.rule, missing=cases.missing)
     stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
-    return [at_once, _measured_stages(cases, recipe, stages)]
+    return [*found, _measured_stages(cases, recipe, stages)]
+
+
+def _asked_at_once(cases: Cases, members: tuple[int, ...], weights: tuple[int, ...]) -> Found:
+    votes = Votes(members, weights, cases.rule, cases.missing)
+    recipe = Recipe((members,), ((),), "votes", votes=weights, rule=cases.rule, missing=cases.missing)
+    return _measured(cases, recipe, votes.decide(cases.answers.of(members)))
+
+
+def _weights(cases: Cases, members: tuple[int, ...]) -> tuple[int, ...]:
+    """Return votes in proportion to the log odds of being right, from 1 to :data:`MOST_VOTES`.
+
+    These are the optimal weights of judges whose errors are independent
+    (:cite:t:`Nitzan1982`).
+    """
+    answers = cases.answers.words[:, list(members)]
+    right = (answers == cases.truth[:, None]).sum(axis=0) + 1
+    heard = (answers < cases.answers.n_classes).sum(axis=0) + 2
+    odds = np.maximum(np.log(right / np.maximum(heard - right, 1)), 0.0)
+    if not odds.max() > 0:
+        return (1,) * len(members)
+    return tuple(np.maximum(1, np.rint(MOST_VOTES * odds / odds.max())).astype(int).tolist())
 
 
 def _measured_stages(cases: Cases, recipe: Recipe, stages: tuple[Stage, ...]) -> Found:
@@ -499,8 +532,8 @@ def stages_of(
         asked.update(judges)
         if recipe.learner == "votes":
             known = tuple(moved[judge] for judge in judges)
-            votes = (1,) * (len(every) if recipe.settled else len(judges))
-            decision: Any = Votes(known, votes)
+            votes = recipe.votes or (1,) * (len(every) if recipe.settled else len(judges))
+            decision: Any = Votes(known, votes, recipe.rule, recipe.missing)
         else:
             fitted = decisions[recipe.learner].of(judges).decision
             renamed = tuple(moved[judge] for judge in sorted(judges))
