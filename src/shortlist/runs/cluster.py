@@ -111,7 +111,7 @@ class Cluster:
         except ModuleNotFoundError as error:
             raise WorkerError(_no_package(f"a worker of {self.address}", error)) from None
         except OSError as error:
-            from distributed.comm import CommClosedError
+            from distributed.comm.core import CommClosedError
 
             self.check_scheduler()
             if isinstance(error, CommClosedError | ConnectionError):  # the client has not noticed yet
