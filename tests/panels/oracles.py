@@ -134,7 +134,7 @@ def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, 
     recipe, n_classes = found.recipe, cases.answers.n_classes
     judges = recipe.sets[number]
     if recipe.learner == "votes":
-        own = recipe.votes or (1,) * len(recipe.sets[-1] if recipe.settled else judges)
+        own = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
         votes = Votes(judges, own, recipe.rule, recipe.missing)
         words = cases.answers.words[case, list(judges)].tolist()
         code = voted(votes, words, n_classes)[0]

@@ -108,17 +108,6 @@ def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing
         assert (one.loss, one.price) == out_of_fold(cases, one)[:2]
 
 
-def test_votes_are_weighed_by_log_odds_where_judges_differ() -> None:
-    cases = cases_of(9, 3, Final(), n_cases=400, learner="votes")
-    right = [(cases.answers.words[:, judge] == cases.truth).sum() + 1 for judge in range(3)]
-    heard = [(cases.answers.words[:, judge] < 3).sum() + 2 for judge in range(3)]
-    odds = [max(0.0, np.log(one / (every - one))) for one, every in zip(right, heard, strict=True)]
-    expected = tuple(max(1, round(5 * one / max(odds))) for one in odds)
-    weighted = [one.recipe for one in found_in(cases, 1) if len(set(one.recipe.votes)) > 1]
-    assert {one.votes for one in weighted if len(one.sets[-1]) == 3} <= {expected}
-    assert len(set(expected)) > 1
-
-
 def test_losses_by_kind_of_mistake_are_those_that_are_minimised() -> None:
     cases = cases_of(6, 3, Final(), sure=True)
     losses = np.array([[0, 9, 1], [2, 0, 5], [4, 1, 0], [3, 3, 3]])

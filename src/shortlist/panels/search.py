@@ -18,8 +18,8 @@ from shortlist.runs.budget import Budget
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
 """Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
-LARGEST_GROWN, MOST_VOTERS, MOST_VOTES = 5, 15, 5
-"""How large sets of judges grow one by one, how many vote at most, and how many votes each has at most."""
+LARGEST_GROWN, MOST_VOTERS = 5, 15
+"""How large sets of judges grow one by one, and how many vote at most."""
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
 MOST_TRIPLES = 60
@@ -40,8 +40,6 @@ class Recipe:
         Who decides: a key of the decisions out of fold, or ``"votes"``.
     settled : bool, default=False
         With votes: judges are asked one after the other until the class is settled.
-    votes : tuple of int
-        With votes: how many each judge of the last set has; empty: one each.
     rule, missing : str
         With votes: as :class:`shortlist.panels.decisions.Votes` has them.
     """
@@ -50,7 +48,6 @@ class Recipe:
     thresholds: tuple[tuple[float, ...], ...]
     learner: str
     settled: bool = False
-    votes: tuple[int, ...] = ()
     rule: str = PLURALITY
     missing: str = IGNORED
 
@@ -287,16 +284,13 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> tuple[int, ...]:
 
 
 def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
-    """Return a committee asked at once, with equal votes and weighted, and one asked until it is settled.
+    """Return a committee asked at once, and one asked until it is settled.
 
     More than half of its votes are needed to settle a class, so the cheaper half is asked side by side.
     """
-    found = [_asked_at_once(cases, members, (1,) * len(members))]
+    found = [_asked_at_once(cases, members)]
     if len(members) < 3:
         return found
-    weights = _weights(cases, members)
-    if len(set(weights)) > 1:
-        found.append(_asked_at_once(cases, members, weights))
     mean = cases.prices.mean(axis=0)
     order = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
     sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
@@ -305,25 +299,10 @@ def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
     return [*found, _measured_stages(cases, recipe, stages)]
 
 
-def _asked_at_once(cases: Cases, members: tuple[int, ...], weights: tuple[int, ...]) -> Found:
-    votes = Votes(members, weights, cases.rule, cases.missing)
-    recipe = Recipe((members,), ((),), "votes", votes=weights, rule=cases.rule, missing=cases.missing)
+def _asked_at_once(cases: Cases, members: tuple[int, ...]) -> Found:
+    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing)
+    recipe = Recipe((members,), ((),), "votes", rule=cases.rule, missing=cases.missing)
     return _measured(cases, recipe, votes.decide(cases.answers.of(members)))
-
-
-def _weights(cases: Cases, members: tuple[int, ...]) -> tuple[int, ...]:
-    """Return votes in proportion to the log odds of being right, from 1 to :data:`MOST_VOTES`.
-
-    These are the optimal weights of judges whose errors are independent
-    (:cite:t:`Nitzan1982`).
-    """
-    answers = cases.answers.words[:, list(members)]
-    right = (answers == cases.truth[:, None]).sum(axis=0) + 1
-    heard = (answers < cases.answers.n_classes).sum(axis=0) + 2
-    odds = np.maximum(np.log(right / np.maximum(heard - right, 1)), 0.0)
-    if not odds.max() > 0:
-        return (1,) * len(members)
-    return tuple(np.maximum(1, np.rint(MOST_VOTES * odds / odds.max())).astype(int).tolist())
 
 
 def _measured_stages(cases: Cases, recipe: Recipe, stages: tuple[Stage, ...]) -> Found:
@@ -532,7 +511,7 @@ def stages_of(
         asked.update(judges)
         if recipe.learner == "votes":
             known = tuple(moved[judge] for judge in judges)
-            votes = recipe.votes or (1,) * (len(every) if recipe.settled else len(judges))
+            votes = (1,) * (len(every) if recipe.settled else len(judges))
             decision: Any = Votes(known, votes, recipe.rule, recipe.missing)
         else:
             fitted = decisions[recipe.learner].of(judges).decision
