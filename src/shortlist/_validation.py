@@ -35,7 +35,7 @@ def as_options(kind: type[T], given: Mapping[str, Any], owner: str) -> T:
         If a name is no field of the dataclass, or a value is out of range.
     """
     wanted = {name: value for name, value in given.items() if value is not None}
-    known = [each.name for each in fields(kind) if each.init]  # type: ignore[arg-type]
+    known = [each.name for each in fields(kind) if each.init]  # type: ignore[arg-type]  # a dataclass
     for name in wanted:
         if name not in known:
             has = all_of([f"`{each}`" for each in known])
