@@ -23,14 +23,13 @@ from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.papers import pruning_comparison as comparison
+from shortlist.papers.comparison import rank_folds, rank_methods, write_results
 from shortlist.papers.pruning_comparison import (
     COMPARISON_COLUMNS,
     best_singles,
     best_singles_text,
     compare_methods,
-    write_results,
 )
-from shortlist.papers.ranks import rank_folds, rank_methods
 from shortlist.runs import Cancellation, Progress, Work, open_study
 from tests.ensembles.pools.test_judges import made
 

@@ -18,8 +18,8 @@ from shortlist.results.picking import Pick
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.papers.comparison import RankTest
     from shortlist.papers.product_comparison import Comparison
-    from shortlist.papers.ranks import RankTest
 
 QUALITIES = {
     "hypervolume": "Hypervolume in the common box; more is better",
@@ -123,8 +123,8 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     BadInputError
         If columns are missing.
     """
+    from shortlist.papers.comparison import rank_folds, rank_methods
     from shortlist.papers.pruning_comparison import best_singles_text
-    from shortlist.papers.ranks import rank_folds, rank_methods
 
     needed = {"dataset", "method", *MEASURES}
     if missing := sorted(needed - set(results.columns)):

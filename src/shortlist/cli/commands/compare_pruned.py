@@ -61,8 +61,8 @@ def compare_pruning(
     from shortlist.ensembles.pools.fitting import calm_fits
     from shortlist.ensembles.protocol.holdout import check_pruner
     from shortlist.errors import ShortlistError
-    from shortlist.papers.pruning_comparison import compare_methods, write_results
-    from shortlist.papers.ranks import rank_folds
+    from shortlist.papers.comparison import rank_folds, write_results
+    from shortlist.papers.pruning_comparison import compare_methods
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
 
@@ -220,7 +220,7 @@ def pruning_comparison_facts(
 
 def limit_notes(results: "pd.DataFrame") -> list[str]:
     """Say which methods have no rank because their committees cost too much, if there are such."""
-    from shortlist.papers.ranks import over_limit
+    from shortlist.papers.comparison import over_limit
 
     over = over_limit(results)
     if not over:

@@ -65,12 +65,12 @@ def compare_stages(
     from shortlist.cli.options.shared import no_class
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
+    from shortlist.papers.comparison import write_results
     from shortlist.papers.stage_comparison import (
         SEARCHES,
         compare_stage_methods,
         stage_methods,
         with_margins,
-        write_stage_results,
     )
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
@@ -106,7 +106,7 @@ def compare_stages(
         if results.empty:
             raise ShortlistError("the comparison was stopped before a split was finished.")
         if out is not None:
-            out = save(out, lambda path: write_stage_results(results, path))
+            out = save(out, lambda path: write_results(results, path))
     found = StageComparison(
         asked.name, results, with_margins(results), asked.seeds or 10, seconds_now() - start
     )
