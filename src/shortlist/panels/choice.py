@@ -20,18 +20,12 @@ from shortlist.guarantees.thresholds import (
     promise_each,
 )
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import IGNORED, PLURALITY, ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
 from shortlist.panels.policy import ANSWER, Final, Outcome, Panel
-from shortlist.panels.search import (
-    ALL_SETS_UP_TO,
-    Cases,
-    Found,
-    Recipe,
-    find_policies,
-    right_or_wrong,
-    stages_of,
-)
+from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.search import find_policies
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -161,7 +155,7 @@ def choose_panels(
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
     cases, steps = _cases(chosen, scale, options)
-    found, claims = find_policies(
+    found, claims, _ = find_policies(
         cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
     )
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text

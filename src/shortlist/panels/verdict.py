@@ -13,7 +13,7 @@ from shortlist.guarantees.guarantee import Interval, mean_interval, wilson_inter
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.search import Recipe
+from shortlist.panels.recipes import Recipe
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
