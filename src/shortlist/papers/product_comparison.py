@@ -296,7 +296,7 @@ def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
 
 
 def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTables) -> MethodRow:
-    known = {
+    known: dict[str, Any] = {
         name: None if math.isnan(middle[f"{name}_median"]) else middle[f"{name}_median"] for name in QUALITY
     }
     counts = {name: int(known[name] or 0) for name in QUALITY if name.startswith("n_")}
