@@ -105,8 +105,12 @@ class PanelChoice:
         The cases that choose, those that measure, and those that set thresholds of promises, if any.
     claims : tuple of str
         What was searched completely, and what was not.
+    of_two : tuple of Found
+        Policies that ask at most two judges and that no other one of these dominates by loss and price.
     guarantees : tuple of Guarantee
         Of each point, where something is to be promised.
+    steps : int
+        So many steps of price one unit has.
     """
 
     front: Front
@@ -117,11 +121,18 @@ class PanelChoice:
     test: AnswerLog
     calibration: AnswerLog | None
     claims: tuple[str, ...]
+    of_two: tuple[Found, ...] = ()
     guarantees: tuple[Guarantee, ...] = ()
+    steps: int = 1
 
     def panel(self, point: int) -> Panel:
         """Return the panel of a point, with the judges that it asks."""
         return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
+
+    def values_of(self, found: Found) -> dict[str, float]:
+        """Return the objectives of any policy of the search, of one case in the mean, by name."""
+        names = self.front.names
+        return dict(zip(names, _values(self.cases, found, names, self.steps), strict=True))
 
     def of_recipe(self, recipe: Recipe) -> Panel:
         """Return the panel of any recipe, such as that of a single judge."""
@@ -175,8 +186,19 @@ def choose_panels(
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
-    choice = PanelChoice(front, tuple(found), cases, scale, chosen, test, calibration, tuple(claims))
-    ordered = _ordered(choice, objectives, steps)
+    choice = PanelChoice(
+        front,
+        tuple(found),
+        cases,
+        scale,
+        chosen,
+        test,
+        calibration,
+        tuple(claims),
+        tuple(searched.of_two),
+        steps=steps,
+    )
+    ordered = _ordered(choice)
     return ordered if options.demand is None else _promised(ordered, options.demand)
 
 
@@ -299,11 +321,11 @@ def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
     return stages
 
 
-def _ordered(choice: PanelChoice, objectives: Sequence[str], steps: int) -> PanelChoice:
+def _ordered(choice: PanelChoice) -> PanelChoice:
     """Bring the policies into the order of the points of the front."""
     place: dict[tuple[float, ...], Found] = {}
     for one in choice.found:
-        place.setdefault(tuple(_values(choice.cases, one, objectives, steps)), one)
+        place.setdefault(tuple(choice.values_of(one).values()), one)
     return replace(choice, found=tuple(place[tuple(row)] for row in choice.front.values.tolist()))
 
 

@@ -12,6 +12,7 @@ from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import ACCURACY, PanelChoice
+from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Figures, Verdict, break_even_prices, verdict
@@ -41,6 +42,11 @@ class PanelReport:
     ways : sequence of Way
         What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
         of each branch.
+    two : sequence of mapping
+        For each policy of at most two judges that no other such one beats its value of the objective by name,
+        ``price`` and ``stages``, as in `front`.
+    beside : BesideTwo, optional
+        The panel and the best of these for no more, on cases that chose neither.
     guarantee : Guarantee, optional
     break_even : mapping
         As :func:`shortlist.panels.verdict.break_even_prices` returns it.
@@ -55,6 +61,8 @@ class PanelReport:
     judges: Sequence[Mapping[str, Any]]
     verdict: Verdict
     ways: "Sequence[Way]"
+    two: Sequence[Mapping[str, Any]] = ()
+    beside: BesideTwo | None = None
     guarantee: Guarantee | None = None
     break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -63,6 +71,8 @@ class PanelReport:
 def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> PanelReport:
     """Return what is told of a point of a front of panels."""
     panel, objective = choice.panel(point), choice.front.names[0]
+    two = best_of_two(choice.of_two, choice.found[point].price)
+    asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
     return PanelReport(
         panel=panel,
         point=point,
@@ -71,6 +81,8 @@ def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> 
         judges=_judge_rows(choice, objective),
         verdict=verdict(choice, panel),
         ways=ways_of(panel, choice.test),
+        two=_rows_of_two(choice),
+        beside=None if two is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
@@ -119,6 +131,16 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
     }
 
 
+def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
+    """Return what the best policies of at most two judges reach on the cases that choose."""
+    rows = []
+    for one in choice.of_two:
+        values = choice.values_of(one)
+        asks = stages_in_words(choice.of_recipe(one.recipe))
+        rows.append({name: values[name] for name in (choice.front.names[0], "price")} | {"stages": asks})
+    return rows
+
+
 def _judge_rows(choice: PanelChoice, objective: str) -> list[dict[str, Any]]:
     cases, log = choice.cases, choice.chosen
     words = np.where(cases.answers.words == cases.answers.n_classes, -1, cases.answers.words)
@@ -159,6 +181,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
         "held_out": dataclasses.asdict(told.panel_figures),
         "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
+        "two_judges": None if report.beside is None else report.beside.facts(),
         "difference": told.difference,
         "difference_interval": list(told.difference_interval),
         "p_value": told.p_value,
@@ -170,6 +193,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "guarantee": None if found is None else found.as_dict(),
         "front": [dict(row) for row in report.front],
         "judges": [dict(row) for row in report.judges],
+        "cascades_of_two": [dict(row) for row in report.two],
         "budgets": what_one_gets(report),
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
         "verdict": verdict_sentences(report),
@@ -257,7 +281,7 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
 def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
-    said = [told.sentence()]
+    said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
@@ -299,10 +323,11 @@ def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
+            two = _best(report.two, report.objective, budget)
             single = (
                 None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
             )
-            rows.append({"budget": budget, **point, "single": single})
+            rows.append({"budget": budget, **point, "single": single, "two_judges": two})
     return rows
 
 

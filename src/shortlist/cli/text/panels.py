@@ -71,17 +71,23 @@ def _print_budgets(facts: dict[str, Any]) -> None:
     """Print what one gets for each budget, on the cases that choose."""
     name = facts["objective"]
     rows = [
-        (f"{row['budget']:g}", f"{row[name]:.4f}", f"{row['price']:.4g}", row["stages"])
+        (
+            f"{row['budget']:g}",
+            f"{row[name]:.4f}",
+            f"{row['price']:.4g}",
+            "none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4f}",
+            row["stages"],
+        )
         for row in facts["budgets"][:MOST_ROWS]
     ]
     if not rows:
         return
     print("\nWhat you get for a mean price a case, out of fold on the cases that choose:")
-    header = ("at most", name, "price", "asks")
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(3)]
+    header = ("at most", name, "price", "of two judges", "asks")
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(4)]
     for row in (header, *rows):
-        cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:3], widths, strict=True))
-        print(f"  {cells}  {row[3]}")
+        cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:4], widths, strict=True))
+        print(f"  {cells}  {row[4]}")
     print("\nWhat was searched:")
 
 
