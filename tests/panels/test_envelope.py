@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.envelope import best_of_two
 from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from tests.panels.oracles import undominated
 from tests.panels.test_facts import made

@@ -114,7 +114,7 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     ]
     own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
     series = [
-        {"name": "panels", "points": panels, "step": True},
+        {"name": "panels", "points": panels, **({"line": False} if told["errors"] else {"step": True})},
         {"name": "at most two judges", "points": two, "step": True},
         {"name": "judges alone", "points": judges, "line": False},
         {"name": "this panel", "points": own, "line": False},
@@ -167,11 +167,13 @@ def _budgets(told: Mapping[str, Any]) -> Table:
 def _front(told: Mapping[str, Any]) -> Table:
     name, rows = told["objective"], told["front"]
     has_promise = any(row["promised"] is not None for row in rows)
-    columns = ["panel", name, "mean price", "seconds", *(["promise"] if has_promise else []), "who is asked"]
+    names = [name, *(["recall", "specificity"] if told["errors"] else [])]
+    promise = ["promise"] if has_promise else []
+    columns = ["panel", *names, "mean price", "seconds", *promise, "who is asked"]
     cells = [
         (
             str(row["number"]),
-            f"{row[name]:.4g}",
+            *(f"{row[one]:.4g}" for one in names),
             f"{row['price']:.4g}",
             _number(row["latency"]),
             *(["holds" if row["promised"] else "does not hold"] if has_promise else []),
