@@ -45,11 +45,14 @@ class Searched(NamedTuple):
         What was searched completely, and what was not.
     jobs : list of Job
         What was tried, to try it again on a part of the cases.
+    of_two : list of Found
+        Policies that ask at most two judges and that no other one of these dominates by loss and price.
     """
 
     found: list[Found]
     claims: list[str]
     jobs: list[Job]
+    of_two: list[Found]
 
 
 def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget) -> Searched:
@@ -65,13 +68,15 @@ def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, 
     budget : Budget
         A limit or a cancellation ends the search with what was found.
     """
-    front = PolicyFront(with_latency)
+    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency=False)
     claims: list[str] = []
     done: list[Job] = []
     for kind, told, jobs in _families(cases, max_stages, front):
         finished = True
         for number, job in enumerate(jobs, start=1):
-            front.add(job(cases))
+            found = job(cases)
+            front.add(found)
+            of_two.add([one for one in found if len(one.recipe.judges) <= 2])
             done.append(job)
             budget.report(Progress(kind, number, len(jobs)))
             if budget.stopped:
@@ -82,7 +87,7 @@ def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, 
         )
         if not finished:
             break
-    return Searched(front.kept, claims, done)
+    return Searched(front.kept, claims, done, of_two.kept)
 
 
 def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[tuple[str, str, list[Job]]]:
