@@ -218,9 +218,11 @@ def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tup
         few = len(log.judges) <= ALL_SETS_UP_TO
         learner = LOGISTIC if few or scale.told.any() else DAWID_SKENE
     folds = folds_of(log, options.n_folds, options.seed)
-    decisions = {
-        name: OutOfFold(answers, log.truth, folds, name) for name in dict.fromkeys([learner]) if name != VOTES
-    }
+    without = [  # as they are where a fold has no say in what confidence is worth
+        heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
+        for fold in np.unique(folds)
+    ]
+    decisions = {} if learner == VOTES else {learner: OutOfFold(answers, log.truth, folds, learner, without)}
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
@@ -300,7 +302,6 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     log = choice.chosen
     members = sorted({judge for one in found.recipe.sets for judge in one})
     places = {judge: place for place, judge in enumerate(members)}
-    scale = choice.scale
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
         latency = log.latency[:, members].mean(axis=0)
@@ -309,7 +310,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         log.classes,
         stages_of(found.recipe, choice.cases.decisions, len(log.classes), places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
-        ConfidenceScale(scale.low[members], scale.high[members], scale.usual[members], scale.told[members]),
+        choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
     )
