@@ -160,7 +160,7 @@ def choose_panels(
     known = log.at(log.truth >= 0)
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
-    cases, steps = _cases(chosen, scale, options)
+    cases, steps = cases_of(chosen, scale, options)
     found, claims = find_policies(
         cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
     )
@@ -171,7 +171,7 @@ def choose_panels(
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
     choice = PanelChoice(front, tuple(found), cases, scale, chosen, test, calibration, tuple(claims))
     ordered = _ordered(choice, objectives, steps)
-    return ordered if options.demand is None else _promised(ordered, options.demand)
+    return ordered if options.demand is None else with_promises(ordered, options.demand)
 
 
 def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
@@ -209,7 +209,7 @@ def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog,
     return log.at(parts > 1), log.at(parts == 0), log.at(parts == 1)
 
 
-def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
+def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.prices, options.final.price)
@@ -321,7 +321,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     )
 
 
-def _promised(choice: PanelChoice, demand: Demand) -> PanelChoice:
+def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
     """Test on the calibration cases what can be promised about each point, all points at once."""
     assert choice.calibration is not None
     trials = []
