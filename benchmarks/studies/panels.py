@@ -23,7 +23,8 @@ from shortlist.panels.choice import AUTO, PanelChoice, PanelOptions, cases_of, c
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.policy import Panel
-from shortlist.panels.search import Cases, Found, find_policies, stages_of
+from shortlist.panels.recipes import Cases, Found, stages_of
+from shortlist.panels.search import find_policies
 from shortlist.panels.verdict import figures, verdict
 from shortlist.runs.budget import Budget
 
@@ -88,7 +89,7 @@ def chosen_on_half(log: AnswerLog, seed: int, learner: str = AUTO) -> Chosen:
     train, test = _halves(log, seed)
     scale = confidence_scale(train)
     cases, steps = cases_of(train, scale, PanelOptions(decide=learner, seed=seed))
-    found, _ = find_policies(cases, max_stages=2, budget=Budget())
+    found = find_policies(cases, max_stages=2, budget=Budget()).found
     return Chosen(train, test, scale, cases, steps, found)
 
 

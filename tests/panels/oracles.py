@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Floats
 from shortlist.panels.decisions import Decided, Heard, ScoreTable, Votes
 from shortlist.panels.policy import HAND_OVER
-from shortlist.panels.search import Cases, Found
+from shortlist.panels.recipes import Cases, Found
 
 
 def undominated(points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:

@@ -13,6 +13,7 @@ from shortlist.export.protocol_text import markdown, page
 from shortlist.export.protocols import Protocol, Rule, Step
 from shortlist.panels.answer_log import make_log
 from shortlist.panels.decisions import Votes
+from shortlist.panels.facts import ways_of
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import NO_ANSWER, panel_protocol
 from tests.panels.made import CLASSES, KINDS, log_of, panel_of_kind
@@ -130,7 +131,7 @@ def test_text_page_and_picture_have_every_step_judge_and_price(kind: str, final:
     panel = panel_of_kind(rng, log, kind, 2, final)
     outcome = panel.run(log)
     shares = [float(((outcome.stage == n) & (outcome.codes >= 0)).mean()) for n in range(len(panel.stages))]
-    protocol = panel_protocol(panel, shares=shares, target="mail & <more>")
+    protocol = panel_protocol(panel, ways=ways_of(panel, log), target="mail & <more>")
     text, html, drawn = markdown(protocol), page(protocol), picture(protocol)
     for number, stage in enumerate(panel.stages, start=1):
         price = sum(panel.prices[judge] for judge in stage.asks)

@@ -7,7 +7,7 @@ import pytest
 
 from shortlist.panels.choice import PanelOptions, choose_panels
 from shortlist.panels.policy import Final
-from shortlist.panels.search import Recipe
+from shortlist.panels.recipes import Recipe
 from shortlist.panels.verdict import (
     CHANCE,
     Z,

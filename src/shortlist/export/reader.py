@@ -267,7 +267,8 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
     heard: dict[int, int | None] = {}
     asked, needs, unknown = list[str](), list[str](), dict[str, str]()
     number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
-    for stage in policy["stages"]:
+    stages, way = _way_of(policy, row)
+    for stage in stages:
         for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
             word = _said(judge, row, failed)
             if word is None:
@@ -280,15 +281,46 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         if needs:
             break
         number += 1
-        best = (_voted if "votes" in stage["decision"] else _scored)(policy, stage, heard, row)
-        if _ends(stage, best, always=number == len(policy["stages"]) and final["kind"] == "answer"):
+        kind = "votes" if "votes" in stage["decision"] else stage["decision"]["rule"]
+        decides: Any = {"votes": _voted, "alone": _alone}.get(kind, _scored)
+        best = decides(policy, stage, heard, row)
+        if _ends(stage, best, always=number == len(stages) and final["kind"] == "answer"):
             answers = policy["least"] is not None and best.sure >= policy["least"]
             break
     is_left = not (answers or needs)
     last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
     label = best.label if answers else None
     told = _told(policy, label, best.shares, best.sure, last, needs=needs, unknown=unknown)
-    return told | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+    return told | way | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+
+
+def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the stages of the branch to which a panel's router sends a case, and what is told of that.
+
+    Where a column has no value, or one that the router does not know, they are those of no branch.
+    """
+    node = policy.get("router")
+    if node is None:
+        return policy["stages"], {}
+    while "branch" not in node:
+        value = row.get(node["column"])
+        says = fork_says(node, value)
+        if says is None:
+            told = {node["column"]: None if _is_gap(value) else str(value)}
+            return policy["stages"], {"branch": 0, "unrouted": told}
+        node = node["yes" if says else "no"]
+    return policy["branches"][node["branch"] - 1], {"branch": node["branch"], "unrouted": {}}
+
+
+def fork_says(fork: Any, value: Any) -> bool | None:
+    """Say whether a question of a router is answered yes by a value; None where it cannot tell."""
+    if "at_most" not in fork:
+        word = _word(value)
+        return word in fork["words"] if word in fork["known"] else None
+    try:
+        return None if _is_gap(value) else _as_number("", value) <= fork["at_most"]
+    except (ReaderError, OverflowError, TypeError):
+        return None
 
 
 def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
@@ -354,6 +386,13 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     shares = [one / max(1, whole) for one in tally]
     label = tally.index(most) if wins else None
     return Decided(label, shares, max(shares) if wins else 0.0, settled)
+
+
+def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> Decided:
+    """Return what is decided about every case of a branch, without asking anybody."""
+    label, shares = stage["decision"]["label"], stage["decision"]["shares"]
+    known = label >= 0
+    return Decided(label if known else None, shares, shares[label] if known else 0.0, settled=False)
 
 
 def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
@@ -751,7 +790,7 @@ def _check_judges(policy: Any) -> None:
 
 
 def _check_panel(policy: Any) -> None:
-    judges, asked, final = policy["judges"], list[int](), policy["final"]
+    judges, final = policy["judges"], policy["final"]
     n_classes = len(policy["classes"])
     for judge in judges:
         scale = judge["confidence"]
@@ -766,9 +805,23 @@ def _check_panel(policy: Any) -> None:
             _need(knots[-1] - knots[0] <= LARGEST, "confidence of a judge")
     columns = [column for each in _columns_of(policy).values() for column in each]
     _need(len(set(columns)) == 2 * len(judges) > 0, "judges")
-    _need(_is_list(policy["stages"]) and len(policy["stages"]) > 0, "stages")
-    for stage in policy["stages"]:
-        _need(_are_places(stage["asks"], len(judges)) and _are_places(stage["knows"], len(judges)), "asks")
+    branches = policy["branches"] if "router" in policy else []
+    _need(_is_list(branches) and (len(branches) > 0) == ("router" in policy), "branches")
+    for stages in (policy["stages"], *branches):
+        _check_panel_stages(stages, len(judges), n_classes)
+    if branches:
+        _check_fork(policy["router"], len(branches), {*columns})
+    _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
+    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
+    _need(policy["least"] is None or _is_number(policy["least"]), "least")
+    _need(isinstance(policy["promise"], str), "promise")
+
+
+def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:
+    asked = list[int]()
+    _need(_is_list(stages) and len(stages) > 0, "stages")
+    for stage in stages:
+        _need(_are_places(stage["asks"], n_judges) and _are_places(stage["knows"], n_judges), "asks")
         asked += stage["asks"]
         _need(len(set(asked)) == len(asked), "asks of a stage")
         _need(len(set(stage["knows"])) == len(stage["knows"]) and {*stage["knows"]} <= {*asked}, "knows")
@@ -776,14 +829,30 @@ def _check_panel(policy: Any) -> None:
         _need(_is_list(stage["answer_from"]) and len(stage["answer_from"]) == n_classes, "answer_from")
         _need(_are_numbers([one for one in stage["answer_from"] if one is not None]), "answer_from")
         _check_panel_decision(stage, n_classes)
-    _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
-    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
-    _need(policy["least"] is None or _is_number(policy["least"]), "least")
-    _need(isinstance(policy["promise"], str), "promise")
+
+
+def _check_fork(node: Any, n_branches: int, columns: set[str]) -> None:
+    """Check a question of a router, and all that follow."""
+    if "branch" in node:
+        _need(_are_places([node["branch"] - 1], n_branches), "branch of a router")
+        return
+    _need(isinstance(node["column"], str) and node["column"] not in columns, "column of a router")
+    if "at_most" in node:
+        _need(_is_number(node["at_most"]), "at_most of a router")
+    else:
+        _need(all(isinstance(one, str) for one in (*node["known"], *node["words"])), "words of a router")
+        _need(_is_list(node["words"]) and {*node["words"]} <= {*node["known"]}, "words of a router")
+    for way in (node["yes"], node["no"]):
+        _check_fork(way, n_branches, columns)
 
 
 def _check_panel_decision(stage: Any, n_classes: int) -> None:
     decision, n_judges = stage["decision"], len(stage["knows"])
+    if decision["rule"] == "alone":
+        _need(_are_numbers(decision["shares"], n_classes) and n_judges == 0, "shares of a decision")
+        _need(decision["label"] == -1 or _are_places([decision["label"]], n_classes), "label of a decision")
+        _need("votes" not in decision and not stage["settled"], "rule of a decision")
+        return
     if decision["rule"] in {"plurality", "majority"}:
         _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) >= n_judges, "votes")
         _need(stage["settled"] or len(decision["votes"]) == n_judges, "votes")

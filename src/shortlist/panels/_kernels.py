@@ -47,9 +47,7 @@ def softmax_rows(scores: Floats) -> None:
 
 
 @kernel("void(float64[::1], float64[::1], float64[::1], float64, float64[:])")
-def scale_confidence(
-    confidence: Floats, knots: Floats, values: Floats, usual: float, scaled: Floats
-) -> None:
+def scale_confidence(confidence: Floats, knots: Floats, values: Floats, usual: float, scaled: Floats) -> None:
     """Put confidences of one judge on its :class:`shortlist.panels.decisions.Curve`; NaN becomes `usual`."""
     last = knots.shape[0] - 1
     for i in range(confidence.shape[0]):

@@ -20,18 +20,13 @@ from shortlist.guarantees.thresholds import (
     promise_each,
 )
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import IGNORED, PLURALITY, ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
 from shortlist.panels.policy import ANSWER, Final, Outcome, Panel
-from shortlist.panels.search import (
-    ALL_SETS_UP_TO,
-    Cases,
-    Found,
-    Recipe,
-    find_policies,
-    right_or_wrong,
-    stages_of,
-)
+from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.routing import routed_policies
+from shortlist.panels.search import find_policies
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -75,6 +70,9 @@ class PanelOptions:
         What is to be promised, on calibration cases: as many as those that measure.
     n_folds : int
     seed : int
+    router : tuple of str
+        Features of the log, which cost nothing, that may choose among panels before anybody is asked, or
+        answer alone.
     """
 
     decide: str = AUTO
@@ -87,6 +85,7 @@ class PanelOptions:
     demand: Demand | None = None
     n_folds: int = 5
     seed: int = 0
+    router: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +160,17 @@ def choose_panels(
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
-    found, claims = find_policies(
-        cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
-    )
+    with_latency = LATENCY in objectives
+    searched = find_policies(cases, max_stages=options.max_stages, with_latency=with_latency, budget=budget)
+    found, claims = searched.found, searched.claims
+    if options.router:
+        features, halves = chosen.features[list(options.router)], folds_of(chosen, 2, options.seed)
+        found, said = routed_policies(
+            searched, cases, features, halves, with_latency=with_latency, budget=budget
+        )
+        claims = [*claims, *said]
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
+    every &= not options.router
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
@@ -196,6 +202,9 @@ def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> 
         raise BadInputError(
             "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
         )
+    for name in options.router:
+        if name not in log.features.columns or name in log.judges:
+            raise BadInputError("router", "must name features of the log that are no judges", repr(name))
     if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
         raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
 
@@ -282,11 +291,13 @@ def _front(
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
-    """Return the stage, from 1, in which each judge is asked; 0: never."""
+    """Return the first stage, from 1, in which each judge is asked; 0: never."""
     stages = [0] * n_judges
-    for number in range(len(recipe.sets), 0, -1):
-        for judge in recipe.sets[number - 1]:
-            stages[judge] = number
+    longest = max(len(way.sets) for way in recipe.ways)
+    for number in range(longest, 0, -1):
+        for way in recipe.ways:
+            for judge in way.sets[number - 1] if number <= len(way.sets) else ():
+                stages[judge] = number
     return stages
 
 
@@ -300,7 +311,7 @@ def _ordered(choice: PanelChoice, objectives: Sequence[str], steps: int) -> Pane
 
 def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:
     log = choice.chosen
-    members = sorted({judge for one in found.recipe.sets for judge in one})
+    members, recipe, n_classes = list(found.recipe.judges), found.recipe, len(log.classes)
     places = {judge: place for place, judge in enumerate(members)}
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
@@ -308,11 +319,13 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     panel = Panel(
         tuple(log.judges[judge] for judge in members),
         log.classes,
-        stages_of(found.recipe, choice.cases.decisions, len(log.classes), places),
+        stages_of(recipe, choice.cases.decisions, n_classes, places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
         choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
+        router=recipe.router,
+        branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
     )
     return (
         panel

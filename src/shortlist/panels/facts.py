@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import ACCURACY, PanelChoice
-from shortlist.panels.decisions import Votes
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
+from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.verdict import Figures, Verdict, break_even_prices, verdict
 
 MOST_BUDGETS = 10
@@ -38,8 +38,9 @@ class PanelReport:
         For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
     verdict : Verdict
         The panel and the best single judge, on cases that chose neither.
-    answered : sequence of float
-        The share of these cases that each stage answers.
+    ways : sequence of Way
+        What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
+        of each branch.
     guarantee : Guarantee, optional
     break_even : mapping
         As :func:`shortlist.panels.verdict.break_even_prices` returns it.
@@ -53,7 +54,7 @@ class PanelReport:
     front: Sequence[Mapping[str, Any]]
     judges: Sequence[Mapping[str, Any]]
     verdict: Verdict
-    answered: Sequence[float]
+    ways: "Sequence[Way]"
     guarantee: Guarantee | None = None
     break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -69,18 +70,40 @@ def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> 
         front=[_front_row(choice, number) for number in range(len(choice.found))],
         judges=_judge_rows(choice, objective),
         verdict=verdict(choice, panel),
-        answered=answered_shares(panel, choice.test),
+        ways=ways_of(panel, choice.test),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
     )
 
 
-def answered_shares(panel: Panel, log: AnswerLog) -> tuple[float, ...]:
-    """Return the share of the cases of a log that each stage answers."""
+class Way(NamedTuple):
+    """What becomes of the cases that go one way, in shares of all cases.
+
+    Attributes
+    ----------
+    share : float
+        The cases that go this way.
+    reached, answered : tuple of float
+        By stage: the cases that reach it, and those that it answers.
+    """
+
+    share: float
+    reached: tuple[float, ...]
+    answered: tuple[float, ...]
+
+
+def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
+    """Return what becomes of the cases of a log, for each of the ways of a panel."""
     outcome = panel.run(log)
-    stages = outcome.stage[outcome.codes >= 0]
-    return tuple((np.bincount(stages, minlength=len(panel.stages)) / len(outcome.codes)).tolist())
+    ways = []
+    for number, stages in enumerate(panel.ways):
+        here = outcome.way == number
+        at = [here & (outcome.stage >= stage) for stage in range(len(stages))]
+        ends = [here & (outcome.stage == stage) & (outcome.codes >= 0) for stage in range(len(stages))]
+        reached, answered = (tuple(float(one.mean()) for one in masks) for masks in (at, ends))
+        ways.append(Way(float(here.mean()), reached, answered))
+    return tuple(ways)
 
 
 def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
@@ -109,21 +132,30 @@ def _judge_rows(choice: PanelChoice, objective: str) -> list[dict[str, Any]]:
 
 def stages_in_words(panel: Panel) -> str:
     """Say in a few words who is asked, such as ``small, then large and other, then a person``."""
-    asked = [all_of(panel.judges[judge] for judge in stage.asks) for stage in panel.stages]
-    return ", then ".join(asked + ["a person"] * (panel.final.kind == HAND_OVER))
+    ways = panel.ways[1:] if panel.router is not None else panel.ways
+    person = ["a person"] * (panel.final.kind == HAND_OVER)
+    told = [", then ".join([all_of(_names(panel, stage)) for stage in stages] + person) for stages in ways]
+    if panel.router is None:
+        return told[0]
+    return f"by {all_of(columns_of(panel.router))}: {' | '.join(told)}"
+
+
+def _names(panel: Panel, stage: Stage) -> list[str]:
+    return [panel.judges[judge] for judge in stage.asks] or ["nobody"]
 
 
 def panel_facts(report: PanelReport) -> dict[str, Any]:
     """Return what is told of a panel, as plain values that JSON takes."""
     told, panel = report.verdict, report.panel
-    stages = [_stage_facts(report, number) for number in range(len(panel.stages))]
-    left = max(0.0, round(1 - sum(report.answered), 9))
-    found = report.guarantee
+    stages = _stages_facts(report, 0)
+    left = max(0.0, round(1 - sum(sum(way.answered) for way in report.ways), 9))
+    found, router = report.guarantee, _router_facts(report)
     return {
         "point": report.point,
         "objective": report.objective,
         "classes": list(panel.classes),
         "stages": stages,
+        "router": router,
         "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
         "held_out": dataclasses.asdict(told.panel_figures),
         "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
@@ -141,50 +173,85 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "budgets": what_one_gets(report),
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
         "verdict": verdict_sentences(report),
-        "in_words": in_words(stages, panel.final, left),
+        "in_words": in_words(stages, router, panel.final, left),
         "notes": list(report.notes),
     }
 
 
-def _stage_facts(report: PanelReport, number: int) -> dict[str, Any]:
-    panel, stage = report.panel, report.panel.stages[number]
-    is_last = number == len(panel.stages) - 1
+def _router_facts(report: PanelReport) -> dict[str, Any] | None:
+    """Return the branches of a router; the stages of a case that it cannot tell are those of the panel."""
+    router = report.panel.router
+    if router is None:
+        return None
+    conditions = router.conditions()
+    branches = [
+        {
+            "number": number,
+            "when": conditions[number],
+            "share": report.ways[number].share,
+            "stages": _stages_facts(report, number),
+        }
+        for number in range(1, len(report.panel.ways))
+        if number in conditions
+    ]
+    return {"columns": columns_of(router), "unrouted": report.ways[0].share, "branches": branches}
+
+
+def _stages_facts(report: PanelReport, way: int) -> list[dict[str, Any]]:
+    """Return what is told of each stage of one of the ways."""
+    shares, stages = report.ways[way], report.panel.ways[way]
+    return [
+        _stage_facts(report.panel, stage, number, is_last=number == len(stages))
+        | {"reached": shares.reached[number - 1], "answered": shares.answered[number - 1]}
+        for number, stage in enumerate(stages, start=1)
+    ]
+
+
+def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> dict[str, Any]:
     least = [None if one == NEVER else one for one in stage.answer_from]
     seconds = max((panel.latencies[judge] for judge in stage.asks), default=0.0)
+    always = stage.settled or (is_last and panel.final.kind == ANSWER) or isinstance(stage.decision, Alone)
     return {
-        "number": number + 1,
+        "number": number,
         "asks": [panel.judges[judge] for judge in stage.asks],
         "price": sum(panel.prices[judge] for judge in stage.asks),
         "seconds": None if math.isnan(seconds) else seconds,
-        "decides": stage.decision.rule
-        if isinstance(stage.decision, Votes)
-        else stage.decision.plain()["rule"],
+        "decides": stage.decision.plain()["rule"],
+        "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "settled": stage.settled,
-        "answer_from": None
-        if stage.settled or (is_last and panel.final.kind == ANSWER)
-        else dict(zip(panel.classes, least, strict=True)),
-        "reached": 1.0 if not number else max(0.0, 1 - sum(report.verdict.panel_figures.ended[:number])),
-        "answered": report.answered[number],
+        "answer_from": None if always else dict(zip(panel.classes, least, strict=True)),
     }
 
 
-def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> list[str]:
+def in_words(
+    stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, final: Final, left: float
+) -> list[str]:
     """Say in sentences whom a panel asks, and how many cases each stage answers."""
     said = []
-    for stage in stages:
-        begin = "Ask" if stage["number"] == 1 else "Then ask"
-        once = " at once" if len(stage["asks"]) > 1 else ""
-        waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
-        said.append(
-            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): that answers "
-            f"{_percent(stage['answered'])} of the cases."
-        )
+    if router is not None:
+        said.append(f"By {all_of(router['columns'])} a case goes one of these ways before anybody is asked.")
+        for branch in router["branches"]:
+            said.append(f"Where {branch['when']} ({_percent(branch['share'])} of the cases):")
+            said += [_stage_sentence(stage) for stage in branch["stages"]]
+        said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
+    said += [_stage_sentence(stage) for stage in stages]
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each.")
     elif left:
         said.append(f"The other {_percent(left)} get no answer.")
     return said
+
+
+def _stage_sentence(stage: Mapping[str, Any]) -> str:
+    """Say whom a stage asks, and how many cases it answers."""
+    ends = f"that answers {_percent(stage['answered'])} of the cases."
+    if not stage["asks"]:
+        return f"Answer {stage['answers']} without asking anybody: {ends}"
+    begin = "Ask" if stage["number"] == 1 else "Then ask"
+    once = " at once" if len(stage["asks"]) > 1 else ""
+    waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
+    return f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): {ends}"
 
 
 def verdict_sentences(report: PanelReport) -> list[str]:

@@ -23,7 +23,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield Heading("What to do")
     for sentence in told["in_words"]:
         yield Text(sentence)
-    drawn = picture(panel_protocol(report.panel, shares=report.answered))
+    drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {n_cases:,} cases that were held out."
     yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
     yield _stage_table(told)
@@ -44,19 +44,28 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _stage_table(told: Mapping[str, Any]) -> Table:
-    columns = ("stage", "price", "seconds", "reached by", "answers", "sure enough from")
+    columns = ["stage", "price", "seconds", "reached by", "answers", "sure enough from"]
+    router = told["router"]
+    ways = [("", told["stages"])]
+    if router is not None:
+        columns = ["where", *columns]
+        ways = [(branch["when"], branch["stages"]) for branch in router["branches"]]
+        ways.append(("a value is missing or unknown", told["stages"]))
     rows = [
         (
-            f"{stage['number']}. {all_of(stage['asks'])}",
+            *([where] if router is not None else []),
+            f"{stage['number']}. {all_of(stage['asks'] or ['nobody'])}",
             f"{stage['price']:.4g}",
             _number(stage["seconds"]),
             f"{100 * stage['reached']:.3g} %",
             f"{100 * stage['answered']:.3g} %",
             _least(stage),
         )
-        for stage in told["stages"]
+        for where, stages in ways
+        for stage in stages
     ]
-    return Table("Stage after stage", columns, tuple(rows), ("Shares are of the cases that were held out.",))
+    notes = ("Shares are of the cases that were held out.",)
+    return Table("Stage after stage", tuple(columns), tuple(rows), notes)
 
 
 def _least(stage: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from shortlist.errors import BadFileError
 from shortlist.export import reader
 from shortlist.panels.decisions import VOTE_RULES, ConfidenceScale, Curve, Decision, ScoreTable, Votes
 from shortlist.panels.policy import NEVER, Final, Panel, Stage
+from shortlist.panels.router import ALONE, Alone, router_of
 
 
 def load_panel(path: str | Path) -> Panel:
@@ -40,13 +41,15 @@ def panel_of(policy: dict[str, Any]) -> Panel:
     return Panel(
         judges=tuple(judge["name"] for judge in judges),
         classes=tuple(policy["classes"]),
-        stages=tuple(_stage(stage, len(policy["classes"])) for stage in policy["stages"]),
+        stages=_stages(policy, policy["stages"]),
         prices=tuple(judge["price"] for judge in judges),
         scale=ConfidenceScale(tuple(_curve(judge["confidence"]) for judge in judges)),
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
         least=NEVER if policy["least"] is None else policy["least"],
         promise=policy["promise"],
+        router=router_of(policy["router"]) if "router" in policy else None,
+        branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
     )
 
 
@@ -57,6 +60,10 @@ def _curve(plain: dict[str, Any] | None) -> Curve | None:
     return Curve(knots, values, float(plain["usual"]))
 
 
+def _stages(policy: dict[str, Any], stages: list[dict[str, Any]]) -> tuple[Stage, ...]:
+    return tuple(_stage(stage, len(policy["classes"])) for stage in stages)
+
+
 def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
     least = tuple(NEVER if one is None else one for one in stage["answer_from"])
     return Stage(tuple(stage["asks"]), _decision(stage, n_classes), least, settled=stage["settled"])
@@ -64,6 +71,8 @@ def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
 
 def _decision(stage: dict[str, Any], n_classes: int) -> Decision:
     plain, judges = stage["decision"], tuple(stage["knows"])
+    if plain["rule"] == ALONE:
+        return Alone(plain["label"], tuple(plain["shares"]))
     if plain["rule"] in VOTE_RULES:
         return Votes(judges, tuple(plain["votes"]), plain["rule"], plain["missing"])
     parts = (np.array(plain[name], dtype=np.float64).ravel() for name in ("bias", "labels", "slopes"))

@@ -12,7 +12,7 @@ from shortlist.guarantees.guarantee import Interval, mean_interval, wilson_inter
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.search import Recipe
+from shortlist.panels.recipes import Recipe
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
@@ -210,10 +210,11 @@ def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
 def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
     """Return the share of the cases about which each judge of a log is asked, ``(n_judges,)``."""
     shares = np.zeros(len(judges))
-    for number, stage in enumerate(panel.stages):
-        share = float((outcome.stage >= number).mean())
-        for judge in stage.asks:
-            shares[judges.index(panel.judges[judge])] = share
+    for way, stages in enumerate(panel.ways):
+        for number, stage in enumerate(stages):
+            share = float(((outcome.way == way) & (outcome.stage >= number)).mean())
+            for judge in stage.asks:
+                shares[judges.index(panel.judges[judge])] += share
     return shares
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from shortlist._words import counted
 from shortlist.errors import BadInputError
-from shortlist.papers.product_comparison import run_quality
 from shortlist.report.fronts import RULES, front_parts
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
 from shortlist.results.front import Front
@@ -18,8 +17,8 @@ from shortlist.results.picking import Pick
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.papers.comparison import RankTest
     from shortlist.papers.product_comparison import Comparison
-    from shortlist.papers.ranks import RankTest
 
 QUALITIES = {
     "hypervolume": "Hypervolume in the common box; more is better",
@@ -47,18 +46,15 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
     if tables is None or tables.box is None or not comparison.runs:
         return parts
     methods = list(dict.fromkeys(run.method for run in comparison.runs))
-    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in methods} for name in QUALITIES}
     dots: dict[str, list[list[Any]]] = {m: [] for m in methods}
-    for run in comparison.runs:
-        quality = run_quality(run, tables)
-        values["hypervolume"][run.method].append(quality.hypervolume)
-        if quality.igd_plus is not None:
-            values["igd_plus"][run.method].append(quality.igd_plus)
-        values["seconds"][run.method].append(run.front.seconds)
-        words = f"{run.method}, seed {run.seed}: {run.front.seconds:.3g} s, {quality.hypervolume:.4f}"
-        dots[run.method].append([max(run.front.seconds, 1e-3), quality.hypervolume, words])
+    for run in comparison.measured:
+        words = f"{run['method']}, seed {run['seed']}: {run['seconds']:.3g} s, {run['hypervolume']:.4f}"
+        dots[run["method"]].append([max(run["seconds"], 1e-3), run["hypervolume"], words])
     parts.append(Heading("Every run"))
-    parts += [box_chart(title, values[name], noun="run") for name, title in QUALITIES.items()]
+    for name, title in QUALITIES.items():
+        each = {m: [run[name] for run in comparison.measured if run["method"] == m] for m in methods}
+        known = {m: [value for value in values if value is not None] for m, values in each.items()}
+        parts.append(box_chart(title, known, noun="run"))
     parts.append(
         Chart(
             "Hypervolume against time",
@@ -123,8 +119,8 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     BadInputError
         If columns are missing.
     """
+    from shortlist.papers.comparison import rank_folds, rank_methods
     from shortlist.papers.pruning_comparison import best_singles_text
-    from shortlist.papers.ranks import rank_folds, rank_methods
 
     needed = {"dataset", "method", *MEASURES}
     if missing := sorted(needed - set(results.columns)):

@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -235,12 +235,6 @@ def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
         igd_plus(inside, reference),
         additive_epsilon(inside, reference),
     )
-
-
-def median(values: Sequence[float | None]) -> float | None:
-    """Return the median of what is known, or None if nothing is."""
-    known = [value for value in values if value is not None]
-    return float(np.median(known)) if known else None
 
 
 def _joint_proof(

@@ -1,13 +1,10 @@
 """Methods side by side, by repeated stratified cross-validation over several tables."""
 
 import dataclasses
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -28,11 +25,12 @@ from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool, asking_cost
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.files import write_parquet
-from shortlist.pickles import saved_path
+from shortlist.papers.comparison import described
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
+from shortlist.runs.studies.settings import digest_of_arrays
 from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
+from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds
 
@@ -124,6 +122,8 @@ def compare_methods(
     size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
     work = Work() if work is None else work
     work.study.bind({"n_folds": folds, "n_classifiers": size, "random_state": seed})
+    again = {name: "fitted again, " if refit and _prunes(method) else "" for name, method in chosen.items()}
+    work.study.bind({f"the method {name}": again[name] + described(one) for name, one in chosen.items()})
     finished: list[Result] = []
     units: list[Unit] = []
     heads: dict[str, dict[str, Any]] = {}
@@ -134,10 +134,9 @@ def compare_methods(
         cases = given[0] if given else None
         as_frame(X)
         if work.study.keeps:
-            work.study.bind({f"the table {table}": _digest(table, X, labels, cases, folds, size, seed)})
-            work.study.bind(
-                {f"the method {name}": _described(method, refit=refit) for name, method in chosen.items()}
-            )
+            work.study.bind({f"the table {table}": table_fingerprint(X, labels).digest})
+            if cases is not None:
+                work.study.bind({f"the cases of {table}": digest_of_arrays([cases])})
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed, cases=cases
         ):
@@ -442,26 +441,6 @@ def best_singles_text(results: "pd.DataFrame") -> str:
     return f"best-single: {', '.join(told)}." if told else ""
 
 
-def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all.
-
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`.
-    path : str or Path
-        File to write.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be written there.
-    """
-    import pyarrow as pa
-
-    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
-
-
 def _prunes(method: Any) -> bool:
     """Whether a method chooses from a pool that it is still to be given."""
     parameters = method.get_params()
@@ -529,28 +508,3 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
         list(COMPARISON_COLUMNS[:4]),
         key=lambda column: column.map(places) if column.name in named else column,
     ).reset_index(drop=True)
-
-
-def _described(method: Any, *, refit: bool) -> str:
-    """Return an estimator's class and parameters, the same in every process."""
-
-    def shown(value: Any) -> str:
-        return saved_path(value) if hasattr(value, "__qualname__") else repr(value)
-
-    given = sorted(method.get_params().items())
-    parameters = ", ".join(f"{name}={shown(value)}" for name, value in given)
-    described = f"{type(method).__name__}({parameters})"
-    return f"fitted again, {described}" if refit and _prunes(method) else described
-
-
-def _digest(table: str, X: Any, y: Labels, cases: Cases | None, *numbers: int) -> str:
-    """Return a word that differs for other data or other settings."""
-    import pandas as pd
-
-    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-    content = [
-        pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes() for part in (frame, pd.Series(y))
-    ]
-    head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
-    content += [] if cases is None else [cases.tobytes()]
-    return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()

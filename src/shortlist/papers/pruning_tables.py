@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
+from shortlist.papers.comparison import FOLD, complete, rank_methods, ranks
 from shortlist.papers.paper import ResultTable, Rows
-from shortlist.papers.ranks import rank_methods
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,17 +119,10 @@ def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     runs = runs.astype({"classifiers": int})
     makers = {"table-3": _gaps, "table-4": _accuracy_ranks, "table-5": _balanced, "table-6": _balanced_ranks}
     for name, make in (makers | {"text": _text}).items():
-        complete = complete_folds(runs, NEEDED[name])
-        if len(complete):
-            made.append(make(complete))
+        whole = complete(runs, NEEDED[name], units=(*FOLD, "classifiers"))
+        if len(whole):
+            made.append(make(whole))
     return made
-
-
-def complete_folds(runs: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Keep these methods, and of them the folds in which all were measured."""
-    part = runs[runs["method"].isin(methods)]
-    measured = part.groupby(["dataset", "classifiers", "repeat", "fold"])["method"].transform("nunique")
-    return part[measured == len(methods)]
 
 
 def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
@@ -141,8 +134,7 @@ def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Return mean ranks by number of classifiers, over sets and repeats; 1 is best, ties share their rank."""
-    ranks = by_repeat(runs, metric).round(12).rank(axis=1, ascending=False)
-    return ranks.groupby(level="classifiers").mean()[list(RANKED[metric])]
+    return ranks(by_repeat(runs, metric)).groupby(level="classifiers").mean()[list(RANKED[metric])]
 
 
 def reason(runs: "pd.DataFrame") -> str:
@@ -215,16 +207,16 @@ def _balanced_ranks(runs: "pd.DataFrame") -> ResultTable:
 def _ranks(runs: "pd.DataFrame", metric: str, name: str, title: str) -> ResultTable:
     """Return mean ranks by the number of classifiers, and their means."""
     methods = RANKED[metric]
-    ranks = mean_ranks(runs, metric)
+    by_size = mean_ranks(runs, metric)
     found: Rows = []
-    for size, row in ranks.iterrows():
+    for size, row in by_size.iterrows():
         found.append(
             {"classifiers": size, "whose": "here", **{one: _rounded(row[one], 2) for one in methods}}
         )
         if size in RANKS[metric]:
             paper = dict(zip(methods, RANKS[metric][size], strict=True))
             found.append({"classifiers": size, "whose": "paper", **paper})
-    means = ranks.mean()
+    means = by_size.mean()
     found.append(
         {"classifiers": "Avg.", "whose": "here", **{one: _rounded(means[one], 2) for one in methods}}
     )
@@ -309,7 +301,7 @@ def _text(runs: "pd.DataFrame") -> ResultTable:
         by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False)
         for metric in ("accuracy", "balanced_accuracy")
     )
-    means, ranks = accuracy.mean(), mean_ranks(runs[runs["method"] != "F1-theta"], "accuracy").mean()
+    means, mean_rank = accuracy.mean(), mean_ranks(runs[runs["method"] != "F1-theta"], "accuracy").mean()
     overall = means.mean() * 100
     by_set = balanced.mean().groupby(level="dataset", sort=False).mean()
     behind = by_set[by_set["F1-theta"] < by_set[["BFT", "HC-CON", "HC-UWA"]].min(axis=1)].index
@@ -323,7 +315,7 @@ def _text(runs: "pd.DataFrame") -> ResultTable:
          ", ".join(behind) or "none"),
         ("mean accuracy of HC-CON less that of BFT, in points", "0.33",
          f"{overall['HC-CON'] - overall['BFT']:.2f}"),
-        ("mean rank of BFT less that of HC-CON", "0.45", f"{ranks['BFT'] - ranks['HC-CON']:.2f}"),
+        ("mean rank of BFT less that of HC-CON", "0.45", f"{mean_rank['BFT'] - mean_rank['HC-CON']:.2f}"),
         ("mean deviation of accuracy over repeats, in points", "HC-CON and HC-UWA above F1, F1 above F2, F3",
          spreads if spread.notna().all() else None),
     ]  # fmt: skip

@@ -24,6 +24,16 @@ LogFiles = Annotated[
 ]
 
 
+RouterColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--router",
+        help="Columns of the case that cost nothing, such as length,topic: they may choose whom to ask, or "
+        "answer alone.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class LogOptions:
     """How a log of answers is read."""
@@ -46,6 +56,7 @@ class LogOptions:
     costs: Annotated[
         Path | None, typer.Option(help="CSV file with the price of a call of each judge: name,cost.")
     ] = None
+    router: RouterColumns = None
     token_prices: Annotated[str | None, "File with prices per token by model, such as LiteLLM's JSON."] = None
     truth: Annotated[str | None, "File with the truth of each case, where the log has none."] = None
     form: Annotated[str | None, "Form of the log, where its content does not tell it."] = None
@@ -62,7 +73,7 @@ class LogOptions:
         columns = LogColumns(
             case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,
             latency=self.latency, confidence=self.confidence, fold_case=self.fold_case,
-            drop=() if self.drop is None else read_names(self.drop),
+            drop=() if self.drop is None else read_names(self.drop), features=free_columns(self.router),
         )  # fmt: skip
         return read_log(
             list(logs), form=self.form, columns=columns, costs=self.costs,
@@ -100,6 +111,7 @@ class PolicyOptions:
         "plurality"
     )
     missing: Annotated[str, "Missing votes in the denominator of a majority: ignored or counted."] = "ignored"
+    router: RouterColumns = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
     test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
@@ -124,6 +136,7 @@ class PolicyOptions:
             decide=self.decide, votes=self.votes, missing=self.missing, final=read_final(self.final),
             max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
+            router=free_columns(self.router),
         )  # fmt: skip
         if promised.answer_accuracy is None:
             return options
@@ -143,6 +156,13 @@ class PolicyOptions:
                 raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
             names.append(wanted.split()[1])
         return tuple(names)
+
+
+def free_columns(text: str | None) -> tuple[str, ...]:
+    """Read the columns of a router."""
+    from shortlist.cli.options.settings import read_names
+
+    return () if text is None else tuple(read_names(text))
 
 
 def read_final(text: str) -> "Final":
