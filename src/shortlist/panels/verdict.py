@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.guarantee import Interval, mean_interval, wilson_interval
+from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.policy import Outcome, Panel

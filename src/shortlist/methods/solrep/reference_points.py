@@ -17,8 +17,9 @@ from shortlist._validation import as_count
 from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome, Record, finished
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver, open_solver
+from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
 from shortlist.results.proof import Status
 from shortlist.runs import Budget, Study
