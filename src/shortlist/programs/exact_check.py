@@ -1,11 +1,13 @@
 """Solutions of a program, checked in integers against its rows as they were read."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.exact import LARGEST_INTEGER, seen
+from shortlist.milp.current import empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.programs.named_program import NamedProgram
@@ -48,6 +50,32 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
         text or (f"row {named.rows[np.argmax(rows)]!r}" if rows.any() else "")
         for text, rows in zip(said, missed, strict=True)
     ]
+
+
+def whole_bounds(program: Program) -> Program:
+    """Return the program with integers as the bounds of its integer columns."""
+    return dataclasses.replace(
+        program,
+        column_lower=np.where(program.integer, np.ceil(program.column_lower), program.column_lower),
+        column_upper=np.where(program.integer, np.floor(program.column_upper), program.column_upper),
+    )
+
+
+def leaves_nothing(program: Program) -> bool:
+    """Whether the bounds of a column, or the limits of a row, hold no number that it can take.
+
+    Examples
+    --------
+    >>> from shortlist.milp.program import make_program
+    >>> program = make_program(
+    ...     [[1]], row_lower=0, row_upper=9, column_lower=2.3, column_upper=2.6, integer=True
+    ... )
+    >>> leaves_nothing(program)
+    True
+    """
+    whole = whole_bounds(program)
+    columns = empty_intervals(whole.column_lower, whole.column_upper)
+    return bool(columns.any() or empty_intervals(program.row_lower, program.row_upper).any())
 
 
 def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -12,12 +12,12 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits
+from shortlist.programs.exact_check import broken_limits, leaves_nothing, whole_bounds
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
@@ -71,6 +71,7 @@ def solve_program(
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
+    program = whole_bounds(stepped.program)
     _check_solver(named, chosen)
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
@@ -78,8 +79,11 @@ def solve_program(
         report=report,
         cancellation=cancellation or Cancellation(),
     )
-    find = _with_true_bounds(integer_method(method, chosen), method, stepped.program)
-    found = find(stepped.program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
+    if leaves_nothing(program):
+        found = _no_points(stepped)
+    else:
+        find = _with_true_bounds(integer_method(method, chosen), method, program)
+        found = find(program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
@@ -117,6 +121,14 @@ def _check_solver(named: NamedProgram, options: ProgramOptions) -> None:
         raise BadInputError(
             f"`solver='cpsat'` needs integer columns, and {column!r} is continuous. Use `solver='highs'`."
         )
+
+
+def _no_points(named: NamedProgram) -> Front:
+    """Return the complete front of a program without solutions."""
+    objectives = tuple(linear.objective for linear in named.program.objectives)
+    none = np.empty((0, len(objectives))), np.empty((0, len(named.candidates)), dtype=np.int64)
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(objectives))
+    return Front.from_values(objectives, *none, named.candidates, proof, extras={"n_programs": 0})
 
 
 def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
