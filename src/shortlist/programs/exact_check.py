@@ -1,6 +1,5 @@
 """Solutions of a program, checked in integers against its rows as they were read."""
 
-import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -52,35 +51,25 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
     ]
 
 
-def whole_bounds(program: Program) -> Program:
-    """Return the program with integers as the bounds of its integer columns."""
-    return dataclasses.replace(
-        program,
-        column_lower=np.where(program.integer, np.ceil(program.column_lower), program.column_lower),
-        column_upper=np.where(program.integer, np.floor(program.column_upper), program.column_upper),
-    )
-
-
 def leaves_nothing(program: Program) -> bool:
-    """Whether the bounds of a column, or the limits of a row, hold no number that it can take.
+    """Whether the bounds of a column, or the limits of a row, hold no number.
 
     Examples
     --------
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
-    ...     [[1]], row_lower=0, row_upper=9, column_lower=2.3, column_upper=2.6, integer=True
+    ...     [[1]], row_lower=0, row_upper=9, column_lower=3, column_upper=2, integer=True
     ... )
     >>> leaves_nothing(program)
     True
     """
-    whole = whole_bounds(program)
-    columns = empty_intervals(whole.column_lower, whole.column_upper)
+    columns = empty_intervals(program.column_lower, program.column_upper)
     return bool(columns.any() or empty_intervals(program.row_lower, program.row_upper).any())
 
 
 def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the rows that solutions miss, ``(n_solutions, n_rows)``; none with a continuous column."""
-    made = whole_rows(program)
+    made = whole_rows(program, written=True)
     matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper
     sizes = abs(matrix) @ np.abs(full).T.astype(np.float64)
     activity = (matrix.astype(np.float64) @ full.T.astype(np.float64)).T

@@ -12,7 +12,8 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits, leaves_nothing, whole_bounds
+from shortlist.milp.whole_rows import exact_program
+from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
@@ -71,7 +72,7 @@ def solve_program(
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
-    program = whole_bounds(stepped.program)
+    program = exact_program(stepped.program)
     _check_solver(named, chosen)
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
@@ -157,7 +158,10 @@ def _check_solutions(named: NamedProgram, front: Front) -> None:
     """Raise if a solution breaks a row or a bound of the program as read."""
     broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
-        raise SolverError(f"the solver found a solution that breaks {broken}. Use another solver.")
+        raise SolverError(
+            f"the solver found a solution that breaks {broken}. Use another solver, or round the row's numbers "
+            "to fewer digits."
+        )
 
 
 def notes_on(named: NamedProgram, front: Front) -> list[str]:
