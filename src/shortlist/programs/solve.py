@@ -69,6 +69,8 @@ def solve_program(
         If a solution does not stand the check in integers.
     """
     chosen = method_options(method, **options)
+    if tolerance is not None and not isinstance(tolerance, Mapping):
+        raise BadInputError("tolerance", "must be a mapping of objectives to steps", repr(tolerance)[:60])
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
@@ -197,6 +199,10 @@ def named_objectives(objectives: str | Sequence[str] | None, n: int) -> list[tup
 
     if objectives is None:
         return [("min", f"objective {i + 1}") for i in range(n)]
+    if not isinstance(objectives, str) and not (
+        isinstance(objectives, Sequence) and all(isinstance(one, str) for one in objectives)
+    ):
+        raise BadInputError("objectives", "must read like 'min cost, max selected'", repr(objectives)[:60])
     text = objectives if isinstance(objectives, str) else ", ".join(objectives)
     found = [(str(sense), name) for sense, name in objective_names(text)]
     if len(found) != n:
