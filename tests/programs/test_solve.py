@@ -208,7 +208,16 @@ def test_objectives_with_continuous_columns_are_rounded_up_to_steps() -> None:
         assert any(value < price + 0.5 and weight <= -x for value, weight in front.values.tolist())
     for value, weight in front.values.tolist():
         assert value >= least[int(-weight)] - 1e-6
-    assert "rounded up to steps: price 0.5" in " ".join(notes_on(named, front))
+    assert "rounded: price up to multiples of 0.5;" in " ".join(notes_on(named, front))
+
+
+def test_values_to_maximise_are_rounded_down_and_the_note_says_so() -> None:
+    named = read_lp(Source("max.lp", ROW.format("x + y + z <= 2.75").replace("a: x", "a: x + z")))
+    front = solve_program(named, tolerance={"a": 0.5})
+    assert front.values.tolist() == [[2.5, 0.0]]
+    said = " ".join(notes_on(named, front))
+    assert "The program has 1 continuous column:" in said
+    assert "Values are rounded: a down to multiples of 0.5;" in said
 
 
 def test_a_step_for_anything_else_is_refused() -> None:

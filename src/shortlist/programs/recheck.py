@@ -113,7 +113,7 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list
 
 
 def _attained(program: Program, front: Front, number: int, steps: Mapping[str, float]) -> bool:
-    """Whether continuous columns can complete a solution with its point's values, rounded up to steps."""
+    """Whether continuous columns can complete a solution with its point's values, rounded to steps."""
     from shortlist.milp.backends import open_solver
     from shortlist.results.proof import Status
 
