@@ -22,11 +22,7 @@ from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules  # noqa: F401
 from shortlist.multistage.problem.reject_rules import RejectRule  # noqa: F401
-from shortlist.multistage.search.emsco import (
-    EmscoOptions,  # noqa: F401
-    EmscoResult,  # noqa: F401
-)
-from shortlist.multistage.search.enumeration import EnumerationResult  # noqa: F401
+from shortlist.multistage.search.emsco import EmscoOptions  # noqa: F401
 from shortlist.multistage.search.stage_objectives import StageProblem  # noqa: F401
 from shortlist.multistage.subclassifiers.encoding import (
     Encoding,  # noqa: F401

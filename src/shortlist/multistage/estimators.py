@@ -254,7 +254,7 @@ class MultiStageClassifier(TableClassifier):
         What is promised about the point that predicts; None where nothing was asked for.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
-    result_ : EnumerationResult, WindowResult or EmscoResult
+    result_ : StageResult
         All that the method found.
     problem_ : StageProblem
         What was searched, with the validation rows' decision bits.
