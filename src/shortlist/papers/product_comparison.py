@@ -15,13 +15,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.papers.comparison import side_by_side
-from shortlist.papers.front_quality import (
-    FrontTables,
-    Quality,
-    compare_fronts,
-    joint_front,
-    quality_of,
-)
+from shortlist.papers.front_quality import FrontTables, Quality, compare_fronts, joint_front, quality_of
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import checked_front, find_front, products_front
