@@ -11,7 +11,8 @@ import numpy as np
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, PanelOptions, _promised, choose_panels
+from shortlist.panels.choice import PanelChoice, _promised, choose_panels
+from shortlist.panels.panel_options import PanelOptions
 
 N_DRAWS, N_CHOOSE, N_CALIBRATE, N_CASES = 2000, 300, 150, 20_000
 ACCURACIES = {

@@ -9,7 +9,8 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelOptions, _promised, choose_panels
+from shortlist.panels.choice import _promised, choose_panels
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
 from tests.panels.made import priced_log
