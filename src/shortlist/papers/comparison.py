@@ -39,7 +39,7 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
     results : DataFrame
         A row per method and unit.
     measures : sequence of str
-        Columns of numbers.
+        Columns of numbers; what is missing takes no part.
 
     Returns
     -------
@@ -48,10 +48,9 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
         name, ``_deviation`` (n - 1 below; missing for one unit), ``_margin`` (see :func:`margin`) and
         ``_median``.
     """
-    of_method = results.groupby("method", sort=False)
-    found = of_method.size().to_frame("n_units")
+    found = results.groupby("method", sort=False).size().to_frame("n_units")
     for measure in measures:
-        values = of_method[measure]
+        values = results[measure].astype(float).groupby(results["method"], sort=False)
         found[measure], found[f"{measure}_median"] = values.mean(), values.median()
         found[f"{measure}_deviation"], found[f"{measure}_margin"] = values.std(), values.agg(margin)
     return found

@@ -259,7 +259,7 @@ def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
     tables = compare_fronts(unions(runs))
     measured = tuple(_measured(run, tables) for run in runs)
     numbers = [*QUALITY, "valid_share", "seconds"]
-    frame = pd.DataFrame(measured).astype(dict.fromkeys(numbers, float))
+    frame = pd.DataFrame(measured)
     seconds = frame.groupby("method")["seconds"].sum()
     middles = side_by_side(frame, numbers).to_dict("index")
     rows = tuple(_row(name, middles[name], float(seconds[name]), tables) for name in tables.qualities)
