@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import _cases, choose_panels
+from shortlist.panels.choice import PanelChoice, cases_of, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, stages_of
 from shortlist.panels.search import find_policies
-from shortlist.panels.verdict import figures, paid_at, verdict
+from shortlist.panels.verdict import figures, verdict
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -89,7 +89,7 @@ def chosen_on_half(log: AnswerLog, seed: int, learner: str = AUTO) -> Chosen:
     """Choose policies of up to two stages on one half, all of which chooses."""
     train, test = _halves(log, seed)
     scale = confidence_scale(train)
-    cases, steps = _cases(train, scale, PanelOptions(decide=learner, seed=seed))
+    cases, steps = cases_of(train, scale, PanelOptions(decide=learner, seed=seed))
     found = find_policies(cases, max_stages=2, budget=Budget()).found
     return Chosen(train, test, scale, cases, steps, found)
 
@@ -208,13 +208,16 @@ def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, floa
     start = time.process_time()
     choice = choose_panels(train, PanelOptions(decide=learner, seed=seed))
     seconds = time.process_time() - start
-    point = paid_at(choice, np.array([MOST_CENTS]))[0]
-    assert point is not None
-    panel = choice.panel(point)
+    panel = choice.panel(_best_for_cents(choice))
     told, real, does = verdict(choice, panel), verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
     wrong = beyond and (real.difference < 0 if told.recommended else real.difference > 0)
     return does.accuracy, does.price, real.single_figures.accuracy, float(wrong), seconds
+
+
+def _best_for_cents(choice: PanelChoice) -> int:
+    price = choice.front.values[:, choice.front.names.index("price")]
+    return int(np.flatnonzero(price <= MOST_CENTS)[0])  # the most accurate comes first
 
 
 def crowds(folder: Path, *, n_halves: int = 10) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,6 @@ from shortlist.panels.verdict import (
     calls_of,
     compared,
     figures,
-    paid_at,
     single_panel,
     verdict,
 )
@@ -128,13 +127,3 @@ def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_d
                 assert (paid[rivals] < paid[point]).any() == flips
                 tested += 1
     assert tested > 4
-
-
-def test_for_each_budget_the_most_accurate_point_within_it_is_told() -> None:
-    accuracy, price = CHOICE.front.values[:, 0], CHOICE.front.values[:, 1]
-    for budget in np.linspace(0.5, 9, 18):
-        (point,) = paid_at(CHOICE, np.array([budget]))
-        within = price <= budget
-        assert (point is None) == (not within.any())
-        if point is not None:
-            assert accuracy[point] == accuracy[within].max()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from shortlist.arrays import Floats, Mask
@@ -267,14 +266,3 @@ def _calls_by_point(choice: PanelChoice) -> Floats:
         panel = choice.panel(point)
         rows.append(calls_of(panel, panel.run(choice.chosen), choice.chosen.judges))
     return np.array(rows).reshape(-1, len(choice.chosen.judges))
-
-
-def paid_at(choice: PanelChoice, budgets: NDArray[np.float64]) -> list[int | None]:
-    """Return the most accurate point whose price is within each budget; None where none is."""
-    values = choice.front.values
-    price = values[:, choice.front.names.index("price")]
-    found: list[int | None] = []
-    for budget in budgets:
-        within = np.flatnonzero(price <= budget)
-        found.append(int(within[0]) if len(within) else None)  # points are sorted, the best first
-    return found
