@@ -83,7 +83,7 @@ class Fork:
         values = column.iloc[rows]
         if self.at_most is not None and values.dtype.kind in "iuf":
             numbers = values.to_numpy(dtype=np.float64)
-            return np.where(np.isfinite(numbers), numbers <= self.at_most, -1)
+            return np.asarray(np.where(np.isfinite(numbers), numbers <= self.at_most, -1))
         codes, uniques = pd.factorize(pd.Series([_plain_value(value) for value in values], dtype=object))
         plain = self.plain()
         told = [reader.fork_says(plain, value) for value in uniques.tolist()]

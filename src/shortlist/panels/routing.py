@@ -316,5 +316,7 @@ def trade_offs(found: Sequence[Found]) -> list[float]:
             break
         corners.append(min(rest, key=lambda one: (one.loss - here.loss) / (here.price - one.price)))
     slopes = [(b.loss - a.loss) / (a.price - b.price) for a, b in pairwise(corners)]
-    places = np.unique(np.linspace(0, len(slopes) - 1, TRADE_OFFS).astype(np.intp)) if slopes else []
-    return [slopes[place] for place in places] or [0.0]
+    if not slopes:
+        return [0.0]
+    places = np.unique(np.linspace(0, len(slopes) - 1, TRADE_OFFS).astype(np.intp))
+    return [slopes[place] for place in places.tolist()]
