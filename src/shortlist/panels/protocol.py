@@ -63,7 +63,14 @@ def panel_protocol(
         for place in range(len(panel.ways[way])):
             share = None if ways is None else ways[way].answered[place]
             steps.append(_step(panel, panel.ways[way], place, first, share))
-        routes.append(Route(plain(conditions.get(way, "never")), first, len(steps), ways and ways[way].share))
+        routes.append(
+            Route(
+                plain(conditions.get(way, "never")),
+                first,
+                len(steps),
+                None if ways is None else ways[way].share,
+            )
+        )
     checked = "Votes are counted, and nothing is rounded."
     if any(step.sums for step in steps):
         checked = f"Scores have {DIGITS} significant digits."
