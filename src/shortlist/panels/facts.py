@@ -233,6 +233,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "budgets": what_one_gets(report),
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
         "errors": report.errors,
+        "advice": advice(report),
         "verdict": verdict_sentences(report),
         "in_words": in_words(stages, router, panel.final, left),
         "notes": list(report.notes),
@@ -313,6 +314,13 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
     once = " at once" if len(stage["asks"]) > 1 else ""
     waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
     return f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): {ends}"
+
+
+def advice(report: PanelReport) -> str | None:
+    """Say that a single judge is what to take, where the panel is not worth more than it."""
+    if report.verdict.recommended:
+        return None
+    return f"Ask {report.verdict.single} alone: the panel below is not better beyond chance."
 
 
 def verdict_sentences(report: PanelReport) -> list[str]:

@@ -21,7 +21,7 @@ def panel_parts(report: PanelReport) -> Parts:
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     n_cases = told["held_out"]["n_cases"]
     yield Heading("What to do")
-    for sentence in told["in_words"]:
+    for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {n_cases:,} cases that were held out."

@@ -10,9 +10,9 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+from shortlist.papers.comparison import complete, rank_methods
 from shortlist.papers.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.papers.pruning_comparison import Fold, measure_fold, stratified_folds
-from shortlist.papers.ranks import rank_methods
 from shortlist.runs import Budget, Unit
 
 if TYPE_CHECKING:
@@ -167,11 +167,10 @@ def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
             "The deviation is over the folds. The paper's own table is not at hand.",
         )
     ]
-    measured = rows.groupby(["dataset", "repeat", "fold"])["method"].transform("nunique")
-    complete = rows[measured == rows["method"].nunique()]
-    n_tables = complete["dataset"].nunique()
+    whole = complete(rows)
+    n_tables = whole["dataset"].nunique()
     if n_tables > 1:
-        ranked = rank_methods(complete)
+        ranked = rank_methods(whole)
         ranks = [
             {"method": method, "mean rank": round(rank, 2)} for method, rank in ranked.mean_ranks.items()
         ]

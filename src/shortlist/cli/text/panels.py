@@ -51,6 +51,8 @@ def all_claims(choice: PanelChoice, point: int) -> list[str]:
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     """Print whom to ask, what that does on held-out cases, and what else the front has."""
     facts = panel_facts(told)
+    if facts["advice"]:
+        print(facts["advice"])
     print(f"Panel {told.point} of {len(choice.found):,} on the front:")
     for sentence in facts["in_words"]:
         print(f"  {sentence}")

@@ -124,7 +124,6 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
 def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
     """Return what the JSON of the command says."""
     from shortlist.cli.text.front_text import front_facts, front_status
-    from shortlist.papers.product_comparison import run_quality
 
     tables = comparison.tables
     interrupted = not comparison.conflict and len(comparison.runs) < comparison.n_wanted
@@ -144,18 +143,7 @@ def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -
         "box": {name: list(ends) for name, ends in box_ranges(comparison).items()},
         "methods": [dataclasses.asdict(row) for row in comparison.rows],
         "pairs": [dataclasses.asdict(pair) for pair in tables.pairs],
-        "runs": [
-            {
-                "method": run.method,
-                "seed": run.seed,
-                "seconds": run.front.seconds,
-                "proof": str(run.front.proof.kind),
-                "limit": run.front.proof.limit,
-                "valid_share": run.valid_share,
-                **dataclasses.asdict(run_quality(run, tables)),
-            }
-            for run in comparison.runs
-        ],
+        "runs": list(comparison.measured),
     }
 
 
