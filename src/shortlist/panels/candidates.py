@@ -70,7 +70,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     members = [ranked[0]]
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
-        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing)
+        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing, cases.ties)
         losses = [
             cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
         ]

@@ -87,7 +87,8 @@ class Fork:
         codes, uniques = pd.factorize(pd.Series([_plain_value(value) for value in values], dtype=object))
         plain = self.plain()
         told = [reader.fork_says(plain, value) for value in uniques.tolist()]
-        return np.array([*(-1 if one is None else int(one) for one in told), -1], dtype=np.int64)[codes]
+        answers = np.array([*(-1 if one is None else int(one) for one in told), -1], dtype=np.int64)
+        return np.asarray(answers[codes])
 
     def conditions(self) -> dict[int, str]:
         """Return in words which cases go to each branch."""
