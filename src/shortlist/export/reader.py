@@ -816,6 +816,7 @@ def _check_panel(policy: Any) -> None:
     for stages in (policy["stages"], *branches):
         _check_panel_stages(stages, len(judges), n_classes)
     if branches:
+        _need("branch" not in policy["router"], "router")
         _check_fork(policy["router"], len(branches), {*columns})
     _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
     _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
