@@ -11,7 +11,8 @@ import numpy as np
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, PanelOptions, choose_panels, with_promises
+from shortlist.panels.choice import PanelChoice, choose_panels, with_promises
+from shortlist.panels.panel_options import PanelOptions
 
 N_DRAWS, N_CHOOSE, N_CALIBRATE, N_CASES = 2000, 300, 150, 20_000
 ACCURACIES = {

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import AUTO, PanelChoice, PanelOptions, cases_of, choose_panels
+from shortlist.panels.choice import PanelChoice, cases_of, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
+from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, stages_of
 from shortlist.panels.search import find_policies

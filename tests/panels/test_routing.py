@@ -12,8 +12,9 @@ import pytest
 from shortlist.export import reader
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, PanelOptions, choose_panels
+from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Found, Recipe, followed
 from shortlist.panels.routing import alone_policies, grouped, trade_offs

@@ -13,7 +13,7 @@ from shortlist.panels.decisions import Heard
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
-from shortlist.panels.search import find_policies
+from shortlist.panels.search import Searched, find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
@@ -45,8 +45,12 @@ def cases_of(
     )  # fmt: skip
 
 
+def searched(cases: Cases, max_stages: int, **options: Any) -> Searched:
+    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)
+
+
 def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Found]:
-    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)[0]
+    return searched(cases, max_stages, **options).found
 
 
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
@@ -153,7 +157,7 @@ def test_claims_say_what_is_complete_and_what_is_not() -> None:
 def test_a_limit_ends_a_search_with_what_it_has_and_says_so() -> None:
     ticks = itertools.count()
     budget = Budget(3, clock=lambda: float(next(ticks)))
-    found, claims, _ = find_policies(cases_of(0, 4, Final()), max_stages=2, budget=budget)
+    found, claims, *_ = find_policies(cases_of(0, 4, Final()), max_stages=2, budget=budget)
     assert found
     assert claims[-1].startswith("Not finished, as a limit came first: ")
 

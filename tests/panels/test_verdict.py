@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.verdict import (

@@ -152,15 +152,13 @@ def run_command() -> None:
 def _translated(said: str | BaseException, words: Sequence[str]) -> str:
     """Call arguments by the options of the command that was asked for."""
     command: Any = typer.main.get_command(app)
-    name: list[str] = []
     if " ".join(words[:2]) in command.commands:
         words = [" ".join(words[:2])]
     for word in words:
         if word not in getattr(command, "commands", {}):
             break
         command = command.commands[word]
-        name.append(word)
-    return in_options(said, " ".join(name), options_of(command))
+    return in_options(said, options_of(command))
 
 
 @contextlib.contextmanager

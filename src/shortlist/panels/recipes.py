@@ -71,12 +71,15 @@ class Found(NamedTuple):
     seconds : float
         Mean latency; NaN where not known.
     recipe : Recipe
+    errors : tuple of int
+        Where recall and specificity are objectives: missed positives and false alarms.
     """
 
     loss: int
     price: int
     seconds: float
     recipe: Recipe
+    errors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,8 @@ class Cases:
         By the name of the learner.
     rule, missing : str
         How votes decide.
+    positive : int
+        The place of the positive class, where there are two.
     """
 
     answers: Heard
@@ -112,6 +117,7 @@ class Cases:
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]" = field(default_factory=dict)
     rule: str = PLURALITY
     missing: str = IGNORED
+    positive: int = 1
 
     @property
     def n_judges(self) -> int:

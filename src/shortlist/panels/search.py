@@ -25,6 +25,7 @@ from shortlist.panels.learning import VOTES
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Stage, run_stages
 from shortlist.panels.recipes import Cases, Found, Judges, Recipe, stages_of
 from shortlist.runs.budget import Budget
+from shortlist.runs.progress import Progress
 
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
@@ -44,11 +45,14 @@ class Searched(NamedTuple):
         What was searched completely, and what was not.
     jobs : list of Job
         What was tried, to try it again on a part of the cases.
+    of_two : list of Found
+        Policies that ask at most two judges and that no other one of these dominates by loss and price.
     """
 
     found: list[Found]
     claims: list[str]
     jobs: list[Job]
+    of_two: list[Found]
 
 
 def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget) -> Searched:
@@ -64,34 +68,38 @@ def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, 
     budget : Budget
         A limit or a cancellation ends the search with what was found.
     """
-    front = PolicyFront(with_latency)
+    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency=False)
     claims: list[str] = []
     done: list[Job] = []
-    for told, jobs in _families(cases, max_stages, front):
+    for kind, told, jobs in _families(cases, max_stages, front):
         finished = True
-        for job in jobs:
-            front.add(job(cases))
+        for number, job in enumerate(jobs, start=1):
+            found = job(cases)
+            front.add(found)
+            of_two.add([one for one in found if len(one.recipe.judges) <= 2])
             done.append(job)
+            budget.report(Progress(kind, number, len(jobs)))
             if budget.stopped:
                 finished = False
                 break
         claims.append(
             told if finished else f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}"
         )
-        budget.tell("panel", value=float(len(front.kept)))
         if not finished:
             break
-    return Searched(front.kept, claims, done)
+    return Searched(front.kept, claims, done, of_two.kept)
 
 
-def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[tuple[str, list[Job]]]:
-    """Yield kinds of policies, each with what is complete about it."""
+def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[tuple[str, str, list[Job]]]:
+    """Yield kinds of policies: what each is called, what is complete about it, and its jobs."""
     n = cases.n_judges
     yield (
+        "single judges",
         f"All {counted(n, 'single judge')} as they answer.",
         [partial(_single, judge=judge) for judge in range(n)],
     )
     yield (
+        "committees by votes",
         "Committees by votes, of all sets of judges, asked at once or in any order until settled."
         if n <= ALL_SETS_UP_TO
         else "Committees by votes: windows, the most accurate judges and those that grow best.",
@@ -103,24 +111,28 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
 
 def _learned_families(
     cases: Cases, name: str, max_stages: int, front: "PolicyFront"
-) -> Iterator[tuple[str, list[Job]]]:
+) -> Iterator[tuple[str, str, list[Job]]]:
     sets = stage_sets(cases, name)
     yield (
+        f"judges at once by {name}",
         f"Decisions by {name} of {counted(len(sets), 'set')} of judges, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
     if max_stages > 1:
         pairs = pairs_of(cases, name, sets)
         yield (
+            f"chains of two stages by {name}",
             _told_pairs(cases, name, len(pairs)),
             [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
     if max_stages > 2 and cases.final.kind != ANSWER:
-        yield "Chains of three stages are searched only where the last stage always answers.", []
+        told = "Chains of three stages are searched only where the last stage always answers."
+        yield "chains of three stages", told, []
     elif max_stages > 2:
         triples = triples_of(front.kept, name, sets)
         told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
         yield (
+            f"chains of three stages by {name}",
             f"Chains of three stages by {name}: windows, {told}.",
             [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
         )

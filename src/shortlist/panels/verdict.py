@@ -247,7 +247,12 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     judges = choice.chosen.judges
     now = choice.chosen.prices.mean(axis=0)
     calls, own = _calls_by_point(choice), choice.found[point]
-    rivals = [place for place, one in enumerate(choice.found) if place != point and one.loss <= own.loss]
+    rivals = [
+        place
+        for place, one in enumerate(choice.found)
+        if place != point
+        and all(a <= b for a, b in zip(one.errors or (one.loss,), own.errors or (own.loss,), strict=True))
+    ]
     told: dict[str, dict[str, Any]] = {}
     for judge, name in enumerate(judges):
         here = calls[point, judge]

@@ -40,6 +40,8 @@ RANK = "Rank: mean rank over the folds, 1 is best, ties share ranks; - above the
 
 def product_comparison_parts(comparison: "Comparison") -> Parts:
     """Return the fronts of all methods, the quality of every run, and hypervolume against time."""
+    import pandas as pd
+
     tables = comparison.tables
     picks = [] if tables is None else joint_picks(comparison.fronts, tables.joint)
     parts: list[Any] = list(front_parts(comparison.fronts, picks=picks))
@@ -50,11 +52,7 @@ def product_comparison_parts(comparison: "Comparison") -> Parts:
     for run in comparison.measured:
         words = f"{run['method']}, seed {run['seed']}: {run['seconds']:.3g} s, {run['hypervolume']:.4f}"
         dots[run["method"]].append([max(run["seconds"], 1e-3), run["hypervolume"], words])
-    parts.append(Heading("Every run"))
-    for name, title in QUALITIES.items():
-        each = {m: [run[name] for run in comparison.measured if run["method"] == m] for m in methods}
-        known = {m: [value for value in values if value is not None] for m, values in each.items()}
-        parts.append(box_chart(title, known, noun="run"))
+    parts += [Heading("Every run"), *_boxes(pd.DataFrame(comparison.measured), QUALITIES, noun="run")]
     parts.append(
         Chart(
             "Hypervolume against time",
@@ -87,8 +85,20 @@ def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pi
     return found
 
 
-def box_chart(title: str, values: "dict[str, list[float]]", *, noun: str) -> Chart:
-    """Return a box per method with its quartiles and median, and a dot for every run or fold."""
+def _boxes(results: "pd.DataFrame", measures: Mapping[str, str], *, noun: str) -> list[Chart]:
+    """Return what is measured, a box per method with its quartiles and median, and a dot for every unit."""
+    methods = dict.fromkeys(results["method"])
+    each = {
+        title: {
+            str(name): [float(value) for value in results.loc[results["method"] == name, measure].dropna()]
+            for name in methods
+        }
+        for measure, title in measures.items()
+    }
+    return [_box_chart(title, values, noun) for title, values in each.items() if any(values.values())]
+
+
+def _box_chart(title: str, values: dict[str, list[float]], noun: str) -> Chart:
     medians = {name: median(each) for name, each in values.items() if each}
     words = ", ".join(f"{name} {value:.4g}" for name, value in medians.items())
     rows = tuple(
@@ -163,15 +173,7 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
                 note=True,
             ),
         ]
-    parts.append(Heading("Every fold"))
-    for measure, words in MEASURES.items():
-        each = {
-            name: [float(value) for value in results.loc[results["method"] == name, measure].dropna()]
-            for name in methods
-        }
-        if any(each.values()):
-            parts.append(box_chart(words, each, noun="fold"))
-    return parts
+    return [*parts, Heading("Every fold"), *_boxes(results, MEASURES, noun="fold")]
 
 
 def rank_chart(test: "RankTest") -> Chart:

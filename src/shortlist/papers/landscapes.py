@@ -1,39 +1,31 @@
 """What stage assignments look like: Figures 2, 3 and 6 of :cite:t:`Hamilton2022`."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.multistage.holdout import split_three
+from shortlist.arrays import Labels
+from shortlist.datasets.shipped import synthetic30
+from shortlist.multistage.holdout import split_three, summarize
+from shortlist.multistage.predict.prediction import FittedStage, StagedModel, decide_known
+from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
-from shortlist.multistage.problem.stages import compress, has_gaps
+from shortlist.multistage.problem.stages import acquired, compress, has_gaps
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
+from shortlist.multistage.subclassifiers.encoding import learn_encoding
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.papers.paper import Line, Picture, ResultTable, Rows
 from shortlist.runs import NO_STUDY, Budget
-
-if TYPE_CHECKING:
-    import pandas as pd
-import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from shortlist.arrays import Labels
-from shortlist.datasets.shipped import synthetic30
-from shortlist.multistage.holdout import summarize
-from shortlist.multistage.predict.prediction import FittedStage, StagedModel, decide_known
-from shortlist.multistage.presets import SYNTHETIC30, preset
-from shortlist.multistage.problem.stages import acquired
-from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.multistage.subclassifiers.encoding import learn_encoding
-from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.tables.sets import read_set
 
 if TYPE_CHECKING:

@@ -171,6 +171,12 @@ class ResultTable:
     picture: Picture | None = None
 
 
+def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
+    """Return our row, and below it the paper's where it has one; ``whose`` says which is which."""
+    rows = [{**head, "whose": "here", **ours}]
+    return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
+
+
 @dataclass(frozen=True)
 class Paper:
     """A paper whose experiments can be run again.

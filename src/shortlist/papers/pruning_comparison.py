@@ -1,6 +1,5 @@
 """Methods side by side, by repeated stratified cross-validation over several tables."""
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,11 +123,7 @@ def compare_methods(
     work.study.bind({"n_folds": folds, "n_classifiers": size, "random_state": seed})
     again = {name: "fitted again, " if refit and _prunes(method) else "" for name, method in chosen.items()}
     work.study.bind({f"the method {name}": again[name] + described(one) for name, one in chosen.items()})
-    finished: list[Result] = []
-    units: list[Unit] = []
-    heads: dict[str, dict[str, Any]] = {}
-    n_missing: dict[str, int] = {}
-    found = work.study.results()
+    folds_by_key: dict[str, tuple[str, Fold]] = {}
     for table, (X, y, *given) in tables.items():
         labels = np.asarray(y)
         cases = given[0] if given else None
@@ -140,45 +135,38 @@ def compare_methods(
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed, cases=cases
         ):
-            key = f"{table}/{fold.repeat}/{fold.number}"
             _check_fold(table, fold, chosen)
-            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number}
-            known = {name: found[_key(key, name)] for name in chosen if _key(key, name) in found}
-            finished += [{**heads[key], **row} for row in known.values()]
-            missing = {name: method for name, method in chosen.items() if name not in known}
-            n_missing[key] = len(missing)
-            work_of_fold = len(labels) * len(missing)
-            units.append(
-                Unit(
-                    key,
-                    _finished_of_fold,
-                    (fold, missing, refit, slice_s),
-                    kind=table,
-                    size=work_of_fold,
-                    whole=True,
-                )
-            )
-    measured: dict[str, list[Result]] = {unit.key: [] for unit in units}
+            folds_by_key[f"{table}/{fold.repeat}/{fold.number}"] = table, fold
+    found = work.study.results()
+    known = {
+        key: {name: found[_key(key, name)] for name in chosen if _key(key, name) in found}
+        for key in folds_by_key
+    }
+    measured, begun = {key: dict(rows) for key, rows in known.items()}, False
     while True:
-        done: dict[str, list[Result]] = {
-            key: [] for key, rows in measured.items() if len(rows) == n_missing[key]
+        left = {
+            key: {name: method for name, method in chosen.items() if name not in rows}
+            for key, rows in measured.items()
         }
-        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
-            measured[key] += rows or []
-        if work.cancellation.cancelled or all(len(measured[key]) == n_missing[key] for key in measured):
+        done: dict[str, list[Result]] = {key: [] for key, methods in left.items() if not methods}
+        if begun and (work.cancellation.cancelled or len(done) == len(left)):
             break
-        units = [_without(unit, measured[unit.key]) for unit in units]
-    for key, rows in measured.items():
-        if len(rows) == n_missing[key]:
-            finished += [{**heads[key], **row} for row in rows]
-    return _frame(finished, [*tables, *chosen])
-
-
-def _without(unit: Unit, measured: Sequence[Result]) -> Unit:
-    fold, methods, *how = unit.arguments
-    names = {row["method"] for row in measured}
-    rest = {name: method for name, method in methods.items() if name not in names}
-    return dataclasses.replace(unit, arguments=(fold, rest, *how))
+        units = [
+            Unit(
+                key, _finished_of_fold, (fold, left[key], refit, slice_s), kind=table,
+                size=len(fold.y) * len(left[key]), whole=True,
+            )
+            for key, (table, fold) in folds_by_key.items()
+        ]  # fmt: skip
+        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
+            measured[key] |= {row["method"]: row for row in rows or []}
+        begun = True
+    results = [
+        {"dataset": table, "repeat": fold.repeat, "fold": fold.number, **row}
+        for key, (table, fold) in folds_by_key.items()
+        for row in (measured[key] if key in done else known[key]).values()
+    ]
+    return _frame(results, [*tables, *chosen])
 
 
 def _key(fold: str, method: str) -> str:
@@ -261,16 +249,13 @@ def _measured_methods(
             return
         if again is not None and answer.prunes:
             _let_answer(answer.estimator, again)
-        right = answer(fold.test) == fold.y[fold.test]
-        recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
         committee = getattr(answer.estimator, "pool_", None)
         cost = asking_cost(committee) if isinstance(committee, Pool) else None
         only = committee.names[0] if isinstance(committee, Pool) and len(committee) == 1 else None
         yield (
             {
                 "method": name,
-                "accuracy": float(right.mean()),
-                "balanced_accuracy": float(np.mean(recalls)),
+                **answer.accuracies(fold),
                 "size": _n_members(answer.estimator),
                 "seconds": seconds,
             }
@@ -330,6 +315,13 @@ class FittedMethod:
         """Return the classes that it predicts for the rows of these numbers."""
         asked = rows[:, None] if self.prunes else take_rows(self.X, rows)
         return np.asarray(self.estimator.predict(asked))
+
+    def accuracies(self, fold: "Fold") -> dict[str, float]:
+        """Return the share of right test rows, and the mean of the shares of each class."""
+        truth = fold.y[fold.test]
+        right = self(fold.test) == truth
+        recalls = [float(right[truth == label].mean()) for label in np.unique(truth)]
+        return {"accuracy": float(right.mean()), "balanced_accuracy": float(np.mean(recalls))}
 
 
 def fit_method(

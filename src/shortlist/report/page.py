@@ -31,6 +31,10 @@ FOLLOWING = "follow"
 """One more part of the script, for pages that ``shortlist open`` serves: it asks whether there is news."""
 
 
+MOST_OPEN_ROWS = 50
+"""Longer tables open on demand."""
+
+
 def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str = "") -> str:
     """Return an HTML page.
 
@@ -118,7 +122,7 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
         lines = (f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in part.facts)
         yield f'<dl class="facts">{"".join(lines)}</dl>'
     elif isinstance(part, Table):
-        yield from _table(part, heading)
+        yield from _folded(part, heading)
     elif isinstance(part, Chart):
         yield from _chart(part, name, heading)
     elif isinstance(part, Picture):
@@ -138,6 +142,16 @@ def _paragraph(text: str, *, note: bool) -> str:
 
 def _hidden(title: str, heading: str) -> str:
     return ' class="visually-hidden"' if title == heading else ""
+
+
+def _folded(table: Table, heading: str) -> Iterator[str]:
+    """Yield a table, which opens on demand where it is long."""
+    if len(table.rows) <= MOST_OPEN_ROWS:
+        yield from _table(table, heading)
+        return
+    yield f"<details><summary>{escape(table.title)}: {len(table.rows):,} rows</summary>"
+    yield from _table(table, heading)
+    yield "</details>"
 
 
 def _table(table: Table, heading: str) -> Iterator[str]:

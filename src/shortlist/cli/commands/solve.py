@@ -9,15 +9,14 @@ from shortlist.cli.options.groups import grouped
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
-    SEED,
     WHAT_MATTERS,
-    WORKERS,
     FrontOut,
     Json,
+    MethodSeed,
+    MethodWorkers,
     ProgramFile,
     ReportOut,
     check_shared,
-    read_workers,
 )
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -50,10 +49,8 @@ class SolveRun(StudyOptions):
     method: Annotated[
         str, typer.Option(help="Method: auto, exact, cwmoip, epsilon-constraint; or solrep.")
     ] = "auto"
-    seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None
-    workers: Annotated[
-        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
-    ] = None
+    seed: MethodSeed = None
+    workers: MethodWorkers = None
     out: FrontOut = None
     report: ReportOut = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.files import Named
-from shortlist.cli.options.settings import read_pairs
+from shortlist.cli.options.settings import Fills, read_pairs
 from shortlist.cli.options.shared import WHAT_MATTERS, LimitTexts
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ class QuestionOptions:
             "defects and not_used_before; may be repeated. Default: MODEL.augment."
         ),
     ] = None
-    default: Annotated[str, "Value of an attribute where a feature has none, such as cost=0,defects=1."] = ""
+    default: Annotated[
+        str, "Value of an attribute where a feature has none, such as cost=0,defects=1.", Fills("defaults")
+    ] = ""
     ignore_unknown: Annotated[bool, "Skip rows of features that the model does not have."] = False
     limit: LimitTexts = None
     select: Annotated[list[str] | None, typer.Option(help="Feature that every product must have.")] = None
@@ -115,6 +117,7 @@ class QuestionOptions:
             help="File with a partial configuration, or with decisions in stages; may be repeated, in the "
             "order of the stages."
         ),
+        Fills("fixed"),
     ] = None
 
     @property

@@ -34,18 +34,9 @@ def solved_facts(
 
 def print_solved(front: "Front", saved: Path | None, study: Path | None) -> None:
     """Print the answer for people."""
-    from shortlist.cli.text.configured import next_lines, work_lines
-    from shortlist.cli.text.front_text import front_status, headline, look_at, range_lines
+    from shortlist.cli.text.configured import print_found
+    from shortlist.cli.text.front_text import front_status
 
-    if not len(front):
-        limit = front.proof.limit
-        reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
-        print(f"Status {front_status(front)}: {reason}.")
-    else:
-        print(headline(front))
-        for line in (*work_lines(front), *range_lines(front), *next_lines(front)):
-            print(line)
-    if study is not None and front.proof.limit:
-        print(f"What has been finished is in {study}; the same command goes on from there.")
-    if saved is not None:
-        print(f"Saved to {saved}{look_at(saved)}")
+    limit = front.proof.limit
+    reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
+    print_found(front, [f"Status {front_status(front)}: {reason}."], saved, study)

@@ -293,10 +293,6 @@ class BudgetedClassifier(TableClassifier):
         rows = self._encoded(X)
         return self.model_.bought(rows)
 
-    def n_features_bought(self, X: Any) -> NDArray[np.int64]:
-        """Return how many features every row buys, ``(n_samples,)``."""
-        return np.asarray(self.features_bought(X).sum(axis=1))
-
     def decisions(self, X: Any) -> Decisions:
         """Return what is decided about every row, and what it pays."""
         rows = self._encoded(X)
