@@ -224,10 +224,14 @@ class BoundedSolves:
             if solution.status is Status.INFEASIBLE:
                 return None
             if solution.status is Status.UNBOUNDED:
-                names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
+                names = all_of([name for name, w in zip(self.integers.names, weights, strict=True) if w])
+                if (weights <= 0).all():
+                    raise BadInputError(
+                        f"this method needs the worst value of each objective, but {names} can get worse for "
+                        "ever. Bound the columns, or use method 'exact', which does not need it."
+                    )
                 raise BadInputError(
-                    f"`objectives` must be bounded, but {all_of(names)} can improve for ever. Bound the "
-                    "columns."
+                    f"`objectives` must be bounded, but {names} can improve for ever. Bound the columns."
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
                 vector = self.integers.vector(solution.values)
