@@ -41,6 +41,8 @@ class FrontCheck:
         The solver that found the front, or "" where none did.
     seconds : float
         Wall-clock time of the recheck.
+    n_completed : int
+        Points whose continuous columns HiGHS has found again, within its tolerance.
     """
 
     failures: tuple[str, ...]
@@ -49,6 +51,7 @@ class FrontCheck:
     search: BoxSearch | None = None
     found_by: str = ""
     seconds: float = 0.0
+    n_completed: int = 0
 
     @property
     def status(self) -> str:
@@ -59,9 +62,18 @@ class FrontCheck:
 
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
-        if self.failures or self.search is None:
+        if self.failures:
             return []
-        search = self.search
+        said = []
+        if self.n_completed:
+            said.append(
+                "The continuous columns are no part of the front: that each solution has some rests on the "
+                "word of HiGHS, within its tolerance."
+            )
+        return said if self.search is None else said + self._searched(self.search)
+
+    def _searched(self, search: BoxSearch) -> list[str]:
+        """Say where a better solution could be, and who says that there is none."""
         total = counted(search.n_boxes, "box")
         asked = {
             ProofKind.COMPLETE: "Whatever no point of it dominates lies in one of",
