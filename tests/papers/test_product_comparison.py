@@ -13,10 +13,10 @@ from joblib import parallel_config
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.papers import product_comparison
+from shortlist.papers.front_quality import quality_of
 from shortlist.papers.product_comparison import (
     Comparison,
     compare_products,
-    run_quality,
     tabulated,
     unions,
 )
@@ -84,7 +84,7 @@ def test_medians_and_unions_are_those_of_the_runs(whole: Comparison) -> None:
     assert whole.tables is not None
     runs = [run for run in whole.runs if run.method == "ibed"]
     row = next(row for row in whole.rows if row.method == "ibed")
-    each = [run_quality(run, whole.tables) for run in runs]
+    each = [quality_of(run.front.points, whole.tables.joint.points, whole.tables.box) for run in runs]
     assert row.middle.hypervolume == sorted(quality.hypervolume for quality in each)[1]
     assert row.middle.n_points == sorted(len(run.front) for run in runs)[1]
     assert row.seconds == pytest.approx(sum(run.front.seconds for run in runs))

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_count
 from shortlist._words import all_of
-from shortlist.arrays import Labels
+from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError, UnmetChoiceError
 from shortlist.guarantees.cells import UNASKED, UNKNOWN, labels_of, without_unasked, words_in
 from shortlist.guarantees.guarantee import Guarantee, guarantees_of
@@ -18,12 +18,12 @@ from shortlist.multistage.predict.prediction import (
     REJECTED,
     Acquire,
     Decisions,
-    FittedStage,
     OnDemand,
     StagedModel,
     confidences,
     decide_known,
     decide_on_demand,
+    fitted_stages,
     stage_amounts,
 )
 from shortlist.multistage.predict.stage_answers import Figures, answers_of_model, measured_points
@@ -80,21 +80,13 @@ class StagedAnswers(TableClassifier):
         guarantees = guarantees_of(self.front_)
         self.guarantee_ = guarantees[self.point_] if guarantees else None
         promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
-        stages = []
-        known = np.zeros(len(self.assignment_), dtype=bool)
-        for subset in subsets:
+
+        def fit(subset: Mask) -> tuple[Any, float]:
             model, least = self._models[subset.tobytes()]
-            stages.append(
-                FittedStage(
-                    np.flatnonzero(subset & ~known),
-                    subset,
-                    model,
-                    max(least, promised),
-                    int(self.costs_.price(subset)),
-                )
-            )
-            known = subset
-        self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
+            return model, max(least, promised)
+
+        stages = fitted_stages(subsets, fit, self.costs_)
+        self.model_ = StagedModel(self._encoding, stages, self._rule, self.costs_)
         is_promised = self.guarantee_ is not None and self.guarantee_.promised
         share = float(self.coverage_[self.point_])
         doubt = "" if self.answer_rejected else low_coverage(share, promised=is_promised)

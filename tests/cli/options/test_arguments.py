@@ -33,9 +33,10 @@ from shortlist.multistage.problem.costs import feature_costs, read_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.panels import load_panel
-from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.reading import read_log
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.papers.paper import reproduce as run_again
 from shortlist.papers.product_comparison import check_methods, compare_products
 from shortlist.papers.pruning_comparison import compare_methods

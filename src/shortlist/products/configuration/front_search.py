@@ -198,7 +198,7 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
     SolverError
         If the solver cannot tell whether there is another one.
     """
-    from shortlist.milp.session import open_solver
+    from shortlist.milp.backends import open_solver
     from shortlist.products.encodings.inequalities import to_program
 
     n = question.model.n_features
