@@ -197,7 +197,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions, options.votes, options.missing,
+        round(options.final.price * steps), decisions, options.votes, options.missing, options.ties,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
     )  # fmt: skip
     return cases, steps
