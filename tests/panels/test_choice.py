@@ -95,8 +95,12 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
     ("change", "objectives", "message"),
     [
         ({"max_stages": 4}, ("accuracy", "price"), "max_stages must be 1, 2 or 3, got 4"),
-        ({}, ("accuracy",), "objectives must be accuracy or error-cost, then price"),
-        ({}, ("price", "accuracy"), "objectives must be accuracy or error-cost, then price"),
+        ({}, ("accuracy",), "objectives must be accuracy, error-cost, or recall and specificity, then price"),
+        (
+            {},
+            ("price", "accuracy"),
+            "objectives must be accuracy, error-cost, or recall and specificity, then price",
+        ),
         ({}, ("accuracy", "price", "latency"), "latency must be known for every call"),
         (
             {"error_costs": {("no", "yes"): 2}},
