@@ -9,7 +9,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import _promised, choose_panels
+from shortlist.panels.choice import choose_panels, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
@@ -153,7 +153,7 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
     truly = [choice.of_recipe(one.recipe) for one in choice.found]
     for _ in range(100):
         drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
-        told = _promised(replace(choice, calibration=drawn), demand)
+        told = with_promises(replace(choice, calibration=drawn), demand)
         failed = False
         for point, promise in enumerate(told.guarantees):
             if promise.promised:

@@ -25,16 +25,13 @@ NAMES = ("small", "other", "large")
 
 def panel() -> Panel:
     """Two judges at once, who have to agree, and then a third; a person decides where there is no majority."""
-    import numpy as np
-
-    zeros = np.zeros(3)
     return Panel(
         NAMES, ("ham", "spam"),
         (
             Stage((0, 1), Votes((0, 1), (1, 1), "majority", "counted"), (0.9, 0.9)),
             Stage((2,), Votes((0, 1, 2), (1, 1, 1), "majority", "counted"), (0.6, 0.6)),
         ),
-        (1.0, 2.0, 4.0), ConfidenceScale(zeros, zeros + 1, zeros, np.zeros(3, dtype=bool)), (0.1, 0.1, 0.5),
+        (1.0, 2.0, 4.0), ConfidenceScale((None,) * 3), (0.1, 0.1, 0.5),
         Final("hand-over", 50.0),
     )  # fmt: skip
 

@@ -5,10 +5,12 @@ The format is described field by field in Shortlist's documentation ("How to put
     python reader.py policy.json rows.csv [--not-asked MARKER]
 """
 
+import bisect
 import csv
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import math
 import os
@@ -23,8 +25,8 @@ Opinion = list[float] | None
 
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
-EQUAL, FINEST = 1e-9, 1e-3
-"""Of panels: how far equal probabilities are apart at most, and how near to certainty confidence is told."""
+EQUAL = 1e-9
+"""Of panels: how far equal probabilities are apart at most."""
 
 
 class ReaderError(ValueError):
@@ -425,12 +427,16 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
-    """Return how sure a judge is, finely told apart near certainty; 0 where that is never told."""
+    """Return what a judge's confidence is worth: straight lines between knots; 0 where none is ever told."""
     column, scale = f"{judge['name']}.confidence", judge["confidence"]
     if scale is None or _is_gap(row.get(column)):
         return 0.0 if scale is None else float(scale["usual"])
-    share = (_as_number(repr(column), row[column]) - scale["low"]) / (scale["high"] - scale["low"])
-    return math.log(1 - max(0.0, min(1.0, share)) + FINEST) / math.log(FINEST)
+    sure, knots, values = _as_number(repr(column), row[column]), scale["knots"], scale["values"]
+    if not knots[0] < sure < knots[-1]:
+        return float(values[0] if sure <= knots[0] else values[-1])
+    after = bisect.bisect_right(knots, sure)
+    share = (sure - knots[after - 1]) / (knots[after] - knots[after - 1])
+    return float(values[after - 1] + share * (values[after] - values[after - 1]))
 
 
 def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> str:
@@ -807,8 +813,11 @@ def _check_panel(policy: Any) -> None:
         _need(_is_amount(judge["price"]), "price of a judge")
         _need(judge["latency"] is None or _is_amount(judge["latency"]), "latency of a judge")
         if scale is not None:
-            _need(_are_numbers([scale["low"], scale["high"], scale["usual"]]), "confidence of a judge")
-            _need(0 < scale["high"] - scale["low"] <= LARGEST, "confidence of a judge")
+            knots, values = scale["knots"], scale["values"]
+            _need(_is_list(knots) and _is_list(values) and len(knots) == len(values) > 0, "confidence")
+            _need(_are_numbers([*knots, *values, scale["usual"]]), "confidence of a judge")
+            _need(all(a < b for a, b in itertools.pairwise(knots)), "confidence of a judge")
+            _need(knots[-1] - knots[0] <= LARGEST, "confidence of a judge")
     columns = [column for each in _columns_of(policy).values() for column in each]
     _need(len(set(columns)) == 2 * len(judges) > 0, "judges")
     branches = policy["branches"] if "router" in policy else []

@@ -131,7 +131,7 @@ def choose_panels(
     known = log.at(log.truth >= 0)
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
-    cases, steps = _cases(chosen, scale, options)
+    cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives
@@ -152,7 +152,7 @@ def choose_panels(
         steps=steps,
     )
     ordered = _ordered(choice)
-    return ordered if options.demand is None else _promised(ordered, options.demand)
+    return ordered if options.demand is None else with_promises(ordered, options.demand)
 
 
 def _searched(
@@ -180,7 +180,7 @@ def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog,
     return log.at(parts > 1), log.at(parts == 0), log.at(parts == 1)
 
 
-def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
+def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.prices, options.final.price)
@@ -189,9 +189,11 @@ def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tup
         few = len(log.judges) <= ALL_SETS_UP_TO
         learner = LOGISTIC if few or scale.told.any() else DAWID_SKENE
     folds = folds_of(log, options.n_folds, options.seed)
-    decisions = {
-        name: OutOfFold(answers, log.truth, folds, name) for name in dict.fromkeys([learner]) if name != VOTES
-    }
+    without = [  # as they are where a fold has no say in what confidence is worth
+        heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
+        for fold in np.unique(folds)
+    ]
+    decisions = {} if learner == VOTES else {learner: OutOfFold(answers, log.truth, folds, learner, without)}
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
@@ -280,7 +282,6 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     log = choice.chosen
     members, recipe, n_classes = list(found.recipe.judges), found.recipe, len(log.classes)
     places = {judge: place for place, judge in enumerate(members)}
-    scale = choice.scale
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
         latency = log.latency[:, members].mean(axis=0)
@@ -289,7 +290,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         log.classes,
         stages_of(recipe, choice.cases.decisions, n_classes, places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
-        ConfidenceScale(scale.low[members], scale.high[members], scale.usual[members], scale.told[members]),
+        choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
         router=recipe.router,
@@ -302,7 +303,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     )
 
 
-def _promised(choice: PanelChoice, demand: Demand) -> PanelChoice:
+def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
     """Test on the calibration cases what can be promised about each point, all points at once."""
     assert choice.calibration is not None
     trials = []

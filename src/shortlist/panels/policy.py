@@ -340,12 +340,11 @@ def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:
     )
 
 
-def _plain_scale(scale: ConfidenceScale, place: int) -> dict[str, float] | None:
-    if not scale.told[place]:
+def _plain_scale(scale: ConfidenceScale, place: int) -> dict[str, Any] | None:
+    curve = scale.curves[place]
+    if curve is None:
         return None
-    return {
-        "low": float(scale.low[place]), "high": float(scale.high[place]), "usual": float(scale.usual[place])
-    }  # fmt: skip
+    return {"knots": curve.knots.tolist(), "values": curve.values.tolist(), "usual": curve.usual}
 
 
 def _plain_stage(stage: Stage) -> dict[str, Any]:

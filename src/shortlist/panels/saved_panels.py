@@ -8,7 +8,15 @@ import numpy as np
 
 from shortlist.errors import BadFileError
 from shortlist.export import reader
-from shortlist.panels.decisions import UNANSWERED, VOTE_RULES, ConfidenceScale, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import (
+    UNANSWERED,
+    VOTE_RULES,
+    ConfidenceScale,
+    Curve,
+    Decision,
+    ScoreTable,
+    Votes,
+)
 from shortlist.panels.policy import NEVER, Final, Panel, Stage
 from shortlist.panels.router import ALONE, Alone, router_of
 
@@ -37,18 +45,13 @@ def load_panel(path: str | Path) -> Panel:
 def panel_of(policy: dict[str, Any]) -> Panel:
     """Return the panel of a policy that :func:`shortlist.export.reader.check` accepts."""
     judges = policy["judges"]
-    scales = [judge["confidence"] for judge in judges]
-    low, high, usual = (
-        np.array([default if scale is None else scale[name] for scale in scales], dtype=np.float64)
-        for name, default in (("low", 0.0), ("high", 1.0), ("usual", 0.0))
-    )
     final = policy["final"]
     return Panel(
         judges=tuple(judge["name"] for judge in judges),
         classes=tuple(policy["classes"]),
         stages=_stages(policy, policy["stages"]),
         prices=tuple(judge["price"] for judge in judges),
-        scale=ConfidenceScale(low, high, usual, np.array([scale is not None for scale in scales])),
+        scale=ConfidenceScale(tuple(_curve(judge["confidence"]) for judge in judges)),
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
         least=NEVER if policy["least"] is None else policy["least"],
@@ -56,6 +59,13 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         router=router_of(policy["router"]) if "router" in policy else None,
         branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
     )
+
+
+def _curve(plain: dict[str, Any] | None) -> Curve | None:
+    if plain is None:
+        return None
+    knots, values = (np.array(plain[name], dtype=np.float64) for name in ("knots", "values"))
+    return Curve(knots, values, float(plain["usual"]))
 
 
 def _stages(policy: dict[str, Any], stages: list[dict[str, Any]]) -> tuple[Stage, ...]:

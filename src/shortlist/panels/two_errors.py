@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
-from shortlist.guarantees.guarantee import wilson_interval
+from shortlist.guarantees.intervals import wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.policy import HAND_OVER, Panel
 from shortlist.panels.recipes import Cases, Found, Recipe, followed

@@ -247,13 +247,7 @@ def _truth(folder: Path | None, name: str, stages: int) -> EnumerationResult:
 
 
 def measure_recall(
-    folder: Path | None,
-    name: str,
-    stages: int,
-    options: EmscoOptions,
-    seed: int,
-    *,
-    budget: Budget,
+    folder: Path | None, name: str, stages: int, options: EmscoOptions, seed: int, *, budget: Budget
 ) -> Rows:
     """Count what one run of evolution finds of the complete front; nothing if it was stopped.
 

@@ -20,7 +20,8 @@ def recheck_front(
     """Check every point of a front, and ask again what it claims of the others.
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
-    and no point may dominate another. What is said to be complete is asked of a solver that did not find it,
+    and no point may dominate another. Continuous columns are no part of a front: HiGHS finds some for each
+    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did not find it,
     as far as sums of integers do not prove it (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters
@@ -65,7 +66,8 @@ def recheck_front(
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
     steps = dict(front.extras.get("program", {}).get("tolerance", {}))
     program = with_steps(named, steps).program
-    return check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+    found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+    return found if program.integer.all() else dataclasses.replace(found, n_completed=len(front))
 
 
 def _wrong_points(named: NamedProgram, front: Front) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> tupl
 
 def _attained(program: Program, front: Front, number: int) -> bool:
     """Whether continuous columns can complete a solution with values as good as its point's."""
-    from shortlist.milp.session import open_solver
+    from shortlist.milp.backends import open_solver
     from shortlist.results.proof import Status
 
     whole = np.flatnonzero(program.integer)

@@ -14,7 +14,7 @@ from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, gu
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
-    from shortlist.guarantees.guarantee import Interval
+    from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage

@@ -121,6 +121,7 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
         "n_points": found.n_points,
         "claim": str(found.claim),
         "found_by": found.found_by,
+        "completed_by_highs": found.n_completed,
         "boxes": None
         if search is None
         else {

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.ensembles.averaging._kernels import (
+from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
     SIGMOID,
     Envelopes,

@@ -14,14 +14,13 @@ from shortlist.errors import BadInputError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
+from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
-
-SOLVER_TITLES = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,8 @@ class FrontCheck:
         The solver that found the front, or "" where none did.
     seconds : float
         Wall-clock time of the recheck.
+    n_completed : int
+        Points whose continuous columns HiGHS has found again, within its tolerance.
     """
 
     failures: tuple[str, ...]
@@ -50,6 +51,7 @@ class FrontCheck:
     search: BoxSearch | None = None
     found_by: str = ""
     seconds: float = 0.0
+    n_completed: int = 0
 
     @property
     def status(self) -> str:
@@ -60,9 +62,18 @@ class FrontCheck:
 
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
-        if self.failures or self.search is None:
+        if self.failures:
             return []
-        search = self.search
+        said = []
+        if self.n_completed:
+            said.append(
+                "The continuous columns are no part of the front: that each solution has some rests on the "
+                "word of HiGHS, within its tolerance."
+            )
+        return said if self.search is None else said + self._searched(self.search)
+
+    def _searched(self, search: BoxSearch) -> list[str]:
+        """Say where a better solution could be, and who says that there is none."""
         total = counted(search.n_boxes, "box")
         asked = {
             ProofKind.COMPLETE: "Whatever no point of it dominates lies in one of",
@@ -73,8 +84,8 @@ class FrontCheck:
         if search.n_by_sums:
             said.append(f"{search.n_by_sums:,} are empty by sums of integers, which rest on no solver.")
         if search.n_by_solver:
-            title = SOLVER_TITLES.get(search.solver, search.solver)
-            found = SOLVER_TITLES.get(self.found_by, "")
+            title = TITLES.get(search.solver, search.solver)
+            found = TITLES.get(self.found_by, "")
             alone = f", which also found the front: they rest on {title} alone" if found == title else ""
             both = f"; {found} had said so before" if found and found != title else ""
             said.append(f"{search.n_by_solver:,} are empty by the word of {title}{alone or both}.")
