@@ -15,10 +15,10 @@ import pandas as pd
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+from shortlist.papers.comparison import rank_methods
 from shortlist.papers.evolution import SETS, EvolutionSize, eel_methods, eel_table
 from shortlist.papers.paper import how_to_get
 from shortlist.papers.pruning_comparison import compare_methods
-from shortlist.papers.ranks import rank_methods
 from shortlist.tables.sets import read_set
 
 SIZES = ((1000, 16_000), (100, 8000))

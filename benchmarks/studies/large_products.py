@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from joblib import parallel_config
+from numpy.typing import NDArray
 
 from shortlist.arrays import Points
 from shortlist.papers.front_quality import box_of, quality_of
@@ -27,11 +28,12 @@ from shortlist.papers.product_lines import (
     SYSTEMS,
     evolve_once,
     prepared_question,
-    published_product,
     stored_points,
 )
 from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
+from shortlist.products import read_requirements
 from shortlist.products.configuration.found_front import find_front
+from shortlist.products.configuration.front_search import Question
 from shortlist.products.configuration.search_options import search_options
 from shortlist.results.front import Front
 from shortlist.runs import Progress, Unit, Work, run_units
@@ -214,6 +216,14 @@ def by_solrep(
     )
     limit = "" if solve_limit_s is None else f"-{solve_limit_s:g}s"
     return kept(f"{name}-{number}-{rule}-{n_points}{limit}{'' if fixed else '-free'}", find)
+
+
+def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
+    """Return the rich product of Linux that SATIBEA's data come with, to start from."""
+    path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
+    product = np.zeros((1, question.model.n_features), dtype=bool)
+    product[0, list(read_requirements(path, question.model).select)] = True
+    return product
 
 
 def evolved(

@@ -11,7 +11,8 @@ import numpy as np
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, PanelOptions, _promised, choose_panels
+from shortlist.panels.choice import PanelChoice, choose_panels, with_promises
+from shortlist.panels.panel_options import PanelOptions
 
 N_DRAWS, N_CHOOSE, N_CALIBRATE, N_CASES = 2000, 300, 150, 20_000
 ACCURACIES = {
@@ -60,7 +61,7 @@ def broken_promises(
     n_given = n_broken = n_points = 0
     for _ in range(n_draws):
         drawn = population.at(rng.integers(0, len(population.truth), N_CALIBRATE))
-        told = _promised(replace(choice, calibration=drawn), demand).guarantees
+        told = with_promises(replace(choice, calibration=drawn), demand).guarantees
         failed = False
         for point, promise in enumerate(told):
             if promise.promised:

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import AUTO, PanelOptions, _cases, choose_panels
+from shortlist.panels.choice import PanelChoice, cases_of, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
+from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
-from shortlist.panels.search import Cases, Found, find_policies, stages_of
-from shortlist.panels.verdict import figures, paid_at, verdict
+from shortlist.panels.recipes import Cases, Found, stages_of
+from shortlist.panels.search import find_policies
+from shortlist.panels.verdict import figures, verdict
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -87,8 +89,8 @@ def chosen_on_half(log: AnswerLog, seed: int, learner: str = AUTO) -> Chosen:
     """Choose policies of up to two stages on one half, all of which chooses."""
     train, test = _halves(log, seed)
     scale = confidence_scale(train)
-    cases, steps = _cases(train, scale, PanelOptions(decide=learner, seed=seed))
-    found, _ = find_policies(cases, max_stages=2, budget=Budget())
+    cases, steps = cases_of(train, scale, PanelOptions(decide=learner, seed=seed))
+    found = find_policies(cases, max_stages=2, budget=Budget()).found
     return Chosen(train, test, scale, cases, steps, found)
 
 
@@ -176,7 +178,9 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
     """Yield what the panel for at most 3.5 cents does on the other half, and how often the verdict is wrong.
 
     A verdict is wrong where it recommends a panel that is worse than the single judge beyond chance on the
-    other half, and where it recommends the judge although the panel is better beyond chance there.
+    other half, and where it says that the panel is no better although it is better beyond chance there. Where
+    it says that too few cases tell, it is undecided; `missed` are all halves in which a panel that is better
+    beyond chance is not recommended.
     """
     table = pd.read_csv(folder / "llmbar.csv.gz")
     prices = dict(pd.read_csv(folder / "llmbar-prices.csv").to_numpy().tolist())
@@ -193,26 +197,32 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS),
         }  # fmt: skip
         rows = [_on_other_half(log, seed, learner) for seed in range(seeds)]
-        accuracy, price, single, wrong, seconds = np.mean(rows, axis=0)
+        accuracy, price, single, wrong, undecided, missed, seconds = np.mean(rows, axis=0)
         yield {
             "part": "llmbar", "data": "llmbar", "what": f"decide {learner}, a quarter measuring", "n_halves": seeds,
             "accuracy": accuracy, "price": price, "single": single, "reach": 0.861, "seconds": seconds,
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS), "wrong_verdicts": wrong,
+            "undecided_verdicts": undecided, "missed": missed,
         }  # fmt: skip
 
 
-def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, float, float, float, float]:
+def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]:
     train, test = _halves(log, seed)
     start = time.process_time()
     choice = choose_panels(train, PanelOptions(decide=learner, seed=seed))
     seconds = time.process_time() - start
-    point = paid_at(choice, np.array([MOST_CENTS]))[0]
-    assert point is not None
-    panel = choice.panel(point)
+    panel = choice.panel(_best_for_cents(choice))
     told, real, does = verdict(choice, panel), verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
-    wrong = beyond and (real.difference < 0 if told.recommended else real.difference > 0)
-    return does.accuracy, does.price, real.single_figures.accuracy, float(wrong), seconds
+    missed = beyond and real.difference > 0 and not told.recommended
+    wrong = (missed and not told.undecided) or (beyond and real.difference < 0 and told.recommended)
+    said = (float(wrong), float(told.undecided), float(missed))
+    return does.accuracy, does.price, real.single_figures.accuracy, *said, seconds
+
+
+def _best_for_cents(choice: PanelChoice) -> int:
+    price = choice.front.values[:, choice.front.names.index("price")]
+    return int(np.flatnonzero(price <= MOST_CENTS)[0])  # the most accurate comes first
 
 
 def crowds(folder: Path, *, n_halves: int = 10) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,7 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
 # Saved models name these by this package; they are not exported.
-from shortlist.ensembles.committees.evidence import (
-    ClassSelection,  # noqa: F401
-    EnsembleSelection,  # noqa: F401
-)
+from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -26,11 +23,11 @@ from shortlist.errors import UntrustedFileError as UntrustedFileError
 from shortlist.guarantees.guarantee import Guarantee as Guarantee
 from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
-from shortlist.multistage.problem.costs import FeatureCosts  # noqa: F401
+from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
-from shortlist.products.configuration.product_front import Configured  # noqa: F401
+from shortlist.products.configuration.product_front import Configured
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.requirements import Requirements as Requirements
 from shortlist.products.configuration.requirements import read_requirements as read_requirements
@@ -39,17 +36,14 @@ from shortlist.products.formats import read_model as read_model
 from shortlist.products.formats import write_model as write_model
 from shortlist.programs.arrays import solve_front as solve_front
 from shortlist.results.front import Front as Front
-from shortlist.results.objective import (
-    Limit,  # noqa: F401
-    Sense,  # noqa: F401
-)
+from shortlist.results.objective import Limit, Sense
 from shortlist.results.objective import Objective as Objective
-from shortlist.results.picking import Pick  # noqa: F401
+from shortlist.results.picking import Pick
 from shortlist.results.proof import Proof as Proof
-from shortlist.results.proof import ProofKind  # noqa: F401
+from shortlist.results.proof import ProofKind
 from shortlist.results.proof import Status as Status
-from shortlist.results.selection import Selection  # noqa: F401
-from shortlist.saved_models import SavedModel  # noqa: F401
-from shortlist.tables.fingerprints import Fingerprint  # noqa: F401
+from shortlist.results.selection import Selection
+from shortlist.saved_models import SavedModel
+from shortlist.tables.fingerprints import Fingerprint
 
 __version__: str

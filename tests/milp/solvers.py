@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from shortlist.errors import MissingDependencyError
-from shortlist.milp.session import SOLVERS, open_solver
+from shortlist.milp.backends import SOLVERS, open_solver
 
 
 def installed_solvers() -> Iterator[str]:

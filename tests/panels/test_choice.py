@@ -9,7 +9,8 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelOptions, _promised, choose_panels
+from shortlist.panels.choice import choose_panels, with_promises
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
 from tests.panels.made import priced_log
@@ -94,8 +95,12 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
     ("change", "objectives", "message"),
     [
         ({"max_stages": 4}, ("accuracy", "price"), "max_stages must be 1, 2 or 3, got 4"),
-        ({}, ("accuracy",), "objectives must be accuracy or error-cost, then price"),
-        ({}, ("price", "accuracy"), "objectives must be accuracy or error-cost, then price"),
+        ({}, ("accuracy",), "objectives must be accuracy, error-cost, or recall and specificity, then price"),
+        (
+            {},
+            ("price", "accuracy"),
+            "objectives must be accuracy, error-cost, or recall and specificity, then price",
+        ),
         ({}, ("accuracy", "price", "latency"), "latency must be known for every call"),
         (
             {"error_costs": {("no", "yes"): 2}},
@@ -148,7 +153,7 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
     truly = [choice.of_recipe(one.recipe) for one in choice.found]
     for _ in range(100):
         drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
-        told = _promised(replace(choice, calibration=drawn), demand)
+        told = with_promises(replace(choice, calibration=drawn), demand)
         failed = False
         for point, promise in enumerate(told.guarantees):
             if promise.promised:

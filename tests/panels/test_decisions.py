@@ -5,7 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from shortlist.panels.decisions import MISSING, VOTE_RULES, Heard, ScoreTable, Votes, confidence_scale
+from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.decisions import (
+    LOG_ODDS,
+    MISSING,
+    VOTE_RULES,
+    Heard,
+    ScoreTable,
+    Votes,
+    confidence_scale,
+)
 from shortlist.panels.policy import settled
 from tests.panels.made import log_of
 from tests.panels.oracles import heard_at_random, scored, settled_by_trying, voted
@@ -67,15 +76,40 @@ def test_equal_classes_and_silence_are_never_sure() -> None:
     assert decided.sure[[0, 2]].tolist() == [0.0, 0.0]
 
 
-def test_confidence_is_told_apart_near_certainty_and_the_usual_one_stands_for_none() -> None:
-    log = log_of(np.random.default_rng(0), 3)
+def test_a_confidence_is_worth_the_log_odds_of_being_right_and_the_usual_one_stands_for_none() -> None:
+    rng = np.random.default_rng(0)
+    sure = np.round(rng.random((4000, 2)), 2)
+    sure[rng.random(sure.shape) < 0.1] = np.nan
+    truth = rng.integers(0, 3, 4000)
+    is_right = rng.random(4000) < np.clip(np.nan_to_num(sure[:, 0], nan=0.5), 0.1, 0.9)
+    said = np.column_stack([np.where(is_right, truth, (truth + 1) % 3)] * 2)
+    confidence = np.column_stack([100 * sure[:, 0], np.full(4000, np.nan)])  # on any scale that rises
+    log = make_log(["a", "b"], np.arange(4000), said, truth, measures=Measures(confidence=confidence))
     scale = confidence_scale(log)
-    assert scale.told.tolist() == [True, True, False]
-    assert log.confidence is not None
+    assert scale.told.tolist() == [True, False]
+    worth = scale.of(np.array([[percent, np.nan] for percent in (20.0, 50.0, 80.0)]), (3, 2))
+    assert worth[:, 0] * LOG_ODDS == pytest.approx(np.log([0.25, 1, 4]), abs=0.3)
     scaled = scale.of(log.confidence, log.answers.shape)
-    known = np.isfinite(log.confidence)
-    expected = np.log(1 - log.confidence + 1e-3) / np.log(1e-3)
-    assert scaled[known] == pytest.approx(expected[known])
-    for judge in (0, 1):
-        assert scaled[~known[:, judge], judge] == pytest.approx(np.median(scaled[known[:, judge], judge]))
-    assert (scaled[:, 2] == 0).all()
+    known = np.isfinite(confidence[:, 0])
+    assert scaled[~known, 0] == pytest.approx(np.median(scaled[known, 0]), abs=1e-12)
+    assert (scaled[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("n_cases", [1, 40, 400])
+def test_knots_of_confidence_rise_and_are_worth_the_log_odds_of_the_cases_around_them(n_cases: int) -> None:
+    rng = np.random.default_rng(n_cases)
+    log = log_of(rng, 3, n_cases)
+    assert log.confidence is not None
+    for judge, curve in enumerate(confidence_scale(log).curves[:2]):
+        if curve is None:
+            assert n_cases == 1
+            continue
+        told = np.isfinite(log.confidence[:, judge]) & (log.answers[:, judge] >= 0)
+        sure, right = log.confidence[told, judge], (log.answers == log.truth[:, None])[told, judge]
+        assert (np.diff(curve.knots) > 0).all()
+        levels = np.unique(sure)
+        assert np.isin(curve.knots, levels).all()
+        if len(curve.knots) == len(levels):  # a knot for each confidence on record
+            n, n_right = (sure[:, None] == levels).sum(axis=0), (sure[right, None] == levels).sum(axis=0)
+            expected = np.log((n_right + 0.5) / (n - n_right + 0.5))
+            assert curve.values * LOG_ODDS == pytest.approx(expected)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand
-from shortlist.panels.choice import PanelChoice, PanelOptions, choose_panels
+from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import PanelReport, panel_facts, panel_report, round_budgets
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from tests.panels.made import JUDGES, priced_log
 

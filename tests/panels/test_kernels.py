@@ -57,17 +57,20 @@ def test_far_scores_do_not_overflow() -> None:
     assert scores.tolist() == [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
 
 
-def test_confidence_on_its_scale_is_that_of_the_slow_twin() -> None:
-    rng = np.random.default_rng(0)
-    confidence = np.round(rng.uniform(-20, 120, (60, 3)), 1)
-    confidence[rng.random(confidence.shape) < 0.2] = np.nan
-    low, high = np.array([0.0, -10.0, 50.0]), np.array([100.0, 110.0, 51.0])
+@pytest.mark.parametrize("n_knots", [1, 2, 7])
+def test_confidence_on_its_curve_is_that_of_the_slow_twin(n_knots: int) -> None:
+    rng = np.random.default_rng(n_knots)
+    knots = np.sort(rng.choice(np.arange(-100, 1000) / 10, n_knots, replace=False))
+    values = np.sort(rng.normal(0, 1, n_knots))
+    confidence = np.concatenate([knots, np.round(rng.uniform(-20, 120, 60), 1), [np.nan]])
     scaled = np.empty_like(confidence)
-    scale_confidence(confidence, low, high, 1e-3, scaled)
-    for row, found in zip(confidence, scaled, strict=True):
-        for judge, number in enumerate(row):
-            if math.isnan(number):
-                assert math.isnan(found[judge])
-                continue
-            share = min(1.0, max(0.0, (float(number) - low[judge]) / (high[judge] - low[judge])))
-            assert found[judge] == math.log(1 - share + 1e-3) / math.log(1e-3)
+    scale_confidence(confidence, knots, values, 0.25, scaled)
+    for sure, found in zip(confidence.tolist(), scaled.tolist(), strict=True):
+        below, above = knots[knots <= sure], knots[knots > sure]
+        if math.isnan(sure):
+            assert found == 0.25
+        elif not len(below) or not len(above):
+            assert found == (values[-1] if len(below) else values[0])
+        else:
+            low, high = values[len(below) - 1], values[len(below)]
+            assert found == low + (sure - below[-1]) / (above[0] - below[-1]) * (high - low)

@@ -44,8 +44,11 @@ def test_the_chart_has_every_judge_every_panel_and_this_panel() -> None:
     _, report = made()
     told = panel_facts(report)
     (chart,) = (part for part in panel_parts(report) if isinstance(part, Chart))
-    panels, judges, own = (series["points"] for series in chart.data["series"])
+    panels, two, judges, own = (series["points"] for series in chart.data["series"])
     assert [one[0] for one in panels] == sorted(row["price"] for row in told["front"])
+    assert [one[:2] for one in two] == sorted(
+        [row["price"], row["accuracy"]] for row in told["cascades_of_two"]
+    )
     assert [one[:2] for one in judges] == [[row["price"], row["accuracy"]] for row in told["judges"]]
     assert [one[:2] for one in own] == [
         [told["front"][report.point]["price"], told["front"][report.point]["accuracy"]]

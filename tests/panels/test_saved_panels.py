@@ -45,7 +45,7 @@ def test_the_reader_decides_every_case_as_the_panel_does(kind: str, n_stages: in
     rng = np.random.default_rng([KINDS.index(kind), n_stages, FINALS.index(final)])
     ended, undecided = set(), 0
     for draw in range(4):
-        log = log_of(rng, n_judges=n_stages + 2, wide=draw == 1)
+        log = log_of(rng, n_judges=n_stages + 2, n_cases=100, wide=draw == 1)
         panel = panel_of_kind(rng, log, kind, n_stages, final, least=0.55 if draw == 2 else 0.0)
         policy = json.loads(json.dumps(panel.plain(), allow_nan=False))
         reader.check(policy)
@@ -127,7 +127,7 @@ def one_judge(classes: tuple[str, ...]) -> dict[str, Any]:
     """The policy of one judge, who tells how sure it is."""
     return {
         "format": "shortlist-policy", "version": 1, "kind": "panel", "classes": list(classes), "reject_label": None,
-        "judges": [{"name": "a", "price": 1.0, "latency": None, "confidence": {"low": 0, "high": 1, "usual": 0}}],
+        "judges": [{"name": "a", "price": 1.0, "latency": None, "confidence": {"knots": [0.0, 1.0], "values": [0.0, 1.0], "usual": 0.0}}],
         "stages": [{
             "asks": [0], "knows": [0], "answer_from": [None] * len(classes), "settled": False,
             "decision": {"rule": "logistic", "bias": [0.0] * len(classes),
@@ -182,8 +182,7 @@ def test_equal_classes_are_not_decided() -> None:
 def log_scale(n_judges: int) -> Any:
     from shortlist.panels.decisions import ConfidenceScale
 
-    zeros = np.zeros(n_judges)
-    return ConfidenceScale(zeros, zeros + 1, zeros, np.zeros(n_judges, dtype=bool))
+    return ConfidenceScale((None,) * n_judges)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from shortlist.panels.bounds import bound_at
+from shortlist.panels.candidates import orders_of
 from shortlist.panels.decisions import Heard
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.search import Cases, Found, find_policies, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.search import Searched, find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
@@ -43,8 +45,12 @@ def cases_of(
     )  # fmt: skip
 
 
+def searched(cases: Cases, max_stages: int, **options: Any) -> Searched:
+    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)
+
+
 def found_in(cases: Cases, max_stages: int, **options: Any) -> list[Found]:
-    return find_policies(cases, max_stages=max_stages, budget=Budget(), **options)[0]
+    return searched(cases, max_stages, **options).found
 
 
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
@@ -98,6 +104,29 @@ def test_all_committees_by_votes_of_up_to_five_judges_are_on_the_front_or_domina
             assert any(a <= loss and b <= price for a, b in front)
 
 
+@pytest.mark.parametrize("n_judges", [3, 4, 5])
+def test_no_order_of_a_committee_is_settled_for_less_than_the_front_says(n_judges: int) -> None:
+    cases = cases_of(9, n_judges, Final(), learner="votes")
+    front = [(one.loss, one.price) for one in found_in(cases, 1)]
+    for size in range(3, n_judges + 1):
+        for order in itertools.permutations(range(n_judges), size):
+            sets = tuple(order[:number] for number in range(1, size + 1))
+            recipe = Recipe(sets, ((),) * size, "votes", settled=True)
+            stages = stages_of(recipe, cases.decisions, 3)
+            told = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, Final())
+            loss, price = int(cases.losses_of(told.codes).sum()), round(told.price.sum())
+            assert any(a <= loss and b <= price for a, b in front)
+
+
+def test_many_judges_are_asked_the_cheapest_first_and_the_most_accurate_first() -> None:
+    cases = cases_of(10, 7, Final(), learner="votes")
+    mean = cases.prices.mean(axis=0)
+    right = [(cases.answers.words[:, judge] == cases.truth).mean() for judge in range(7)]
+    cheap, good = orders_of(cases, (0, 2, 3, 6))
+    assert list(cheap) == sorted((0, 2, 3, 6), key=lambda judge: mean[judge])
+    assert [right[judge] for judge in good] == sorted((right[judge] for judge in good), reverse=True)
+
+
 @pytest.mark.parametrize("missing", ["ignored", "counted"])
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
@@ -128,7 +157,7 @@ def test_claims_say_what_is_complete_and_what_is_not() -> None:
 def test_a_limit_ends_a_search_with_what_it_has_and_says_so() -> None:
     ticks = itertools.count()
     budget = Budget(3, clock=lambda: float(next(ticks)))
-    found, claims = find_policies(cases_of(0, 4, Final()), max_stages=2, budget=budget)
+    found, claims, *_ = find_policies(cases_of(0, 4, Final()), max_stages=2, budget=budget)
     assert found
     assert claims[-1].startswith("Not finished, as a limit came first: ")
 

@@ -13,7 +13,6 @@ from shortlist.papers.front_quality import (
     box_of,
     compare_fronts,
     joint_front,
-    median,
     quality_of,
 )
 from shortlist.results.front import Front
@@ -184,8 +183,3 @@ def test_fronts_that_cannot_be_compared_are_named() -> None:
     odd = Front.from_points(*one, Proof(ProofKind.APPROXIMATE))
     with pytest.raises(BadInputError, match="'odd' differs"):
         compare_fronts({"A": front_of([(1, 1)]), "odd": odd})
-
-
-def test_the_median_passes_over_what_is_not_known() -> None:
-    assert median([3, None, 1, 2]) == 2
-    assert median([None]) is None

@@ -13,10 +13,10 @@ from joblib import parallel_config
 
 from shortlist.errors import BadInputError, SolverError
 from shortlist.papers import product_comparison
+from shortlist.papers.front_quality import quality_of
 from shortlist.papers.product_comparison import (
     Comparison,
     compare_products,
-    run_quality,
     tabulated,
     unions,
 )
@@ -27,7 +27,7 @@ from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget, Cancellation, Progress, Work, open_study
-from shortlist.runs.studies.schema import SUMMED, checksum
+from shortlist.runs.studies.schema import checksum
 
 N = 14
 LINE = make_model(
@@ -84,7 +84,7 @@ def test_medians_and_unions_are_those_of_the_runs(whole: Comparison) -> None:
     assert whole.tables is not None
     runs = [run for run in whole.runs if run.method == "ibed"]
     row = next(row for row in whole.rows if row.method == "ibed")
-    each = [run_quality(run, whole.tables) for run in runs]
+    each = [quality_of(run.front.points, whole.tables.joint.points, whole.tables.box) for run in runs]
     assert row.middle.hypervolume == sorted(quality.hypervolume for quality in each)[1]
     assert row.middle.n_points == sorted(len(run.front) for run in runs)[1]
     assert row.seconds == pytest.approx(sum(run.front.seconds for run in runs))
@@ -230,8 +230,8 @@ def test_a_study_that_was_changed_is_found_out(
         record |= change
     with contextlib.closing(sqlite3.connect(tmp_path / "study.db")) as file:
         file.create_function("checksum", -1, checksum)
-        file.execute("UPDATE units SET result = ?", (json.dumps(record),))
-        file.execute(f"UPDATE units SET checksum = checksum({', '.join(SUMMED['units'])})")  # ours
+        file.execute("UPDATE rows SET value = ? WHERE kind = 'done'", (json.dumps(record),))
+        file.execute("UPDATE rows SET checksum = checksum(kind, part, key, value)")
         file.commit()
     with open_study(tmp_path / "study.db") as study, pytest.raises(error, match=told):
         compared(["ibea"], seeds=[0], work=Work(1, study))

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
@@ -23,14 +22,13 @@ from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.papers import pruning_comparison as comparison
+from shortlist.papers.comparison import write_results
 from shortlist.papers.pruning_comparison import (
     COMPARISON_COLUMNS,
     best_singles,
     best_singles_text,
     compare_methods,
-    write_results,
 )
-from shortlist.papers.ranks import rank_folds, rank_methods
 from shortlist.runs import Cancellation, Progress, Work, open_study
 from tests.ensembles.pools.test_judges import made
 
@@ -243,46 +241,6 @@ def test_results_survive_parquet(tmp_path: Path, results: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "results.parquet"), results)
 
 
-def _invented(values: dict[str, list[float]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {"dataset": f"table {n}", "method": method, "accuracy": value}
-            for method, row in values.items()
-            for n, value in enumerate(row)
-        ]
-    )
-
-
-def test_ranks_equal_friedmans_test() -> None:
-    rng = np.random.default_rng(0)
-    values = {name: rng.permutation(100)[:9].tolist() for name in "abcd"}
-    test = rank_methods(_invented(values))
-    expected = stats.friedmanchisquare(*values.values())
-    ranks = stats.rankdata([[-v for v in row] for row in zip(*values.values(), strict=True)], axis=1).mean(
-        axis=0
-    )
-    assert test.mean_ranks == pytest.approx(dict(zip("abcd", ranks, strict=True)))
-    assert list(test.mean_ranks.values()) == sorted(ranks)
-    assert test.chi_square == pytest.approx(expected.statistic)
-    assert test.chi_square_p == pytest.approx(expected.pvalue)
-    assert test.f == pytest.approx(8 * test.chi_square / (9 * 3 - test.chi_square))
-
-
-@pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (10, 3.164)])
-def test_the_critical_difference_uses_the_table_of_demsar(k: int, q: float) -> None:
-    rng = np.random.default_rng(1)
-    values = {f"m{index}": rng.random(6).tolist() for index in range(k)}
-    test = rank_methods(_invented(values))
-    assert test.critical_difference == pytest.approx(q * np.sqrt(k * (k + 1) / 36), abs=1e-3)
-
-
-def test_methods_in_one_order_everywhere_differ_for_certain() -> None:
-    test = rank_methods(_invented({"a": [3, 3, 3], "b": [2, 2, 2], "c": [1, 1, 1]}))
-    assert test.mean_ranks == {"a": 1, "b": 2, "c": 3}
-    assert test.f == np.inf
-    assert test.f_p == 0
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -291,53 +249,11 @@ def test_methods_in_one_order_everywhere_differ_for_certain() -> None:
         pytest.param(
             lambda: compare_methods(TABLES, ["uwa"], n_folds=1), "n_folds must be at least 2", id="one"
         ),
-        pytest.param(
-            lambda: rank_methods(_invented({"a": [1, 2]})), "two tables and two methods", id="one method"
-        ),
-        pytest.param(lambda: rank_methods(_invented({"a": [1, 2], "b": [1]})), "every method", id="a gap"),
-        pytest.param(
-            lambda: rank_methods(_invented({"a": [1]}), alpha=1), "alpha must be between", id="alpha"
-        ),
     ],
 )
 def test_bad_input_is_one_sentence(call: Any, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         call()
-
-
-def _folds(accuracies: dict[str, list[float]]) -> pd.DataFrame:
-    rows = [
-        {"dataset": "t", "repeat": 0, "fold": fold, "method": method, "accuracy": accuracy,
-         "balanced_accuracy": accuracy, "size": 1.0, "seconds": 0.0}
-        for method, values in accuracies.items()
-        for fold, accuracy in enumerate(values)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def test_ranks_over_folds_are_means_with_shared_ties() -> None:
-    ranked = rank_folds(_folds({"a": [0.5, 0.75], "b": [0.5, 1.0], "c": [0.25, 0.5]})).set_index("method")
-    assert ranked["rank"].to_dict() == {"b": 1.25, "a": 1.75, "c": 3.0}
-    assert ranked["accuracy"].to_dict() == {"b": 0.75, "a": 0.625, "c": 0.375}
-    assert ranked.loc["b", "accuracy_deviation"] == pytest.approx(np.sqrt(0.125))
-
-
-def test_methods_beyond_the_limit_have_no_rank_and_come_last() -> None:
-    results = _folds({"a": [1.0, 1.0], "b": [0.5, 0.75], "c": [0.25, 0.8]})
-    results["cost"] = [5.0, 9.0, 3.0, 3.0, 4.0, 4.0]
-    ranked = rank_folds(results.assign(within_limit=results["cost"] <= 5)).set_index("method")
-    assert ranked["rank"].fillna(0).to_dict() == {"b": 1.5, "c": 1.5, "a": 0.0}
-    assert ranked.index[-1] == "a"
-    assert ranked["cost"].to_dict() == {"a": 7.0, "b": 3.0, "c": 4.0}
-
-
-def test_folds_that_lack_a_method_do_not_rank() -> None:
-    results = _folds({"a": [0.5, 1.0], "b": [0.75]})
-    ranked = rank_folds(results).set_index("method")
-    assert ranked["n_folds"].tolist() == [1, 1]
-    assert ranked.loc["a", "accuracy"] == 0.5
-    with pytest.raises(BadInputError, match="a fold in which every method was measured"):
-        rank_folds(results[(results["method"] == "a") ^ (results["fold"] == 0)])
 
 
 def test_folds_that_leave_too_few_rows_to_prune_are_refused_before_a_pool_is_fitted(

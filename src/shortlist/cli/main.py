@@ -32,11 +32,11 @@ from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.arguments import in_options, speaking
+from shortlist.cli.options.arguments import in_options
 from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
-from shortlist.cli.text.output import Held, complain, deliver, unwritten, warn, warned
+from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
 
 
 class _Commands(typer.core.TyperGroup):
@@ -152,15 +152,13 @@ def run_command() -> None:
 def _translated(said: str | BaseException, words: Sequence[str]) -> str:
     """Call arguments by the options of the command that was asked for."""
     command: Any = typer.main.get_command(app)
-    name: list[str] = []
     if " ".join(words[:2]) in command.commands:
         words = [" ".join(words[:2])]
     for word in words:
         if word not in getattr(command, "commands", {}):
             break
         command = command.commands[word]
-        name.append(word)
-    return in_options(said, " ".join(name), options_of(command))
+    return in_options(said, options_of(command))
 
 
 @contextlib.contextmanager

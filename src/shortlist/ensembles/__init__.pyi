@@ -1,20 +1,13 @@
 # The public names, each once; shortlist._lazy reads this file too.
 
 # Saved models name these by this package; they are not exported.
-from shortlist.ensembles.committees.asking import AskingOrder  # noqa: F401
-from shortlist.ensembles.committees.ballots import (
-    Mean,  # noqa: F401
-    Plurality,  # noqa: F401
-    Threshold,  # noqa: F401
-)
+from shortlist.ensembles.committees.asking import AskingOrder
+from shortlist.ensembles.committees.ballots import Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen as Chosen
-from shortlist.ensembles.committees.chosen import (
-    RecordedRows,  # noqa: F401
-    Terms,  # noqa: F401
-)
+from shortlist.ensembles.committees.chosen import RecordedRows, Terms
 from shortlist.ensembles.committees.committee import Committee as Committee
-from shortlist.ensembles.committees.committee import MemberAnswers  # noqa: F401
-from shortlist.ensembles.committees.evidence import Evidence  # noqa: F401
+from shortlist.ensembles.committees.committee import MemberAnswers
+from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.estimators.evolved_ensemble import (
     EvolutionaryEnsembleClassifier as EvolutionaryEnsembleClassifier,
 )
@@ -24,32 +17,22 @@ from shortlist.ensembles.estimators.rule_pruners import BackfittingPruner as Bac
 from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as GreedyMeansPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
-from shortlist.ensembles.evolution.evolution import (
-    Evolved,  # noqa: F401
-    Generation,  # noqa: F401
-)
-from shortlist.ensembles.evolution.reference_rows import ExactStep  # noqa: F401
-from shortlist.ensembles.evolution.scored_spaces import (
-    GeneticPrograms,  # noqa: F401
-    LinearClassifiers,  # noqa: F401
-    NeuralNetworks,  # noqa: F401
-)
-from shortlist.ensembles.evolution.spaces import RuleSystems  # noqa: F401
+from shortlist.ensembles.evolution.evolution import Evolved, Generation
+from shortlist.ensembles.evolution.reference_rows import ExactStep
+from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
+from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
-from shortlist.ensembles.pools.encoder import TableEncoder  # noqa: F401
-from shortlist.ensembles.pools.families import (
-    NearestRows,  # noqa: F401
-    RidgeCovariance,  # noqa: F401
-)
+from shortlist.ensembles.pools.encoder import TableEncoder
+from shortlist.ensembles.pools.families import NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import load_pool as load_pool
 from shortlist.ensembles.pools.fitting import make_pool as make_pool
-from shortlist.ensembles.pools.judges import Judge  # noqa: F401
-from shortlist.ensembles.pools.members import Member  # noqa: F401
-from shortlist.ensembles.pools.pool import CrossFittedPool  # noqa: F401
+from shortlist.ensembles.pools.judges import Judge
+from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.pool import CrossFittedPool
 from shortlist.ensembles.pools.pool import Pool as Pool
-from shortlist.ensembles.rules.margin_selection import Backfitted  # noqa: F401
-from shortlist.ensembles.rules.orderings import Ordering  # noqa: F401
-from shortlist.ensembles.verification.recheck import Verification  # noqa: F401
+from shortlist.ensembles.rules.margin_selection import Backfitted
+from shortlist.ensembles.rules.orderings import Ordering
+from shortlist.ensembles.verification.recheck import Verification
 from shortlist.ensembles.verification.recheck import verify as verify
-from shortlist.ensembles.votes.binary_votes import Confusion  # noqa: F401
-from shortlist.ensembles.votes.calibration import Calibration  # noqa: F401
+from shortlist.ensembles.votes.binary_votes import Confusion
+from shortlist.ensembles.votes.calibration import Calibration

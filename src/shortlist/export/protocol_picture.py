@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from shortlist.export.protocols import Protocol, Rule, Step
+from shortlist.export.protocols import Protocol, Route, Rule, Step
 
 SIZE, LEADING, PADDING = 13, 18, 10
 """Of text in pixels: how high it is, from line to line, and from the edge of its box."""
@@ -32,30 +32,21 @@ def picture(protocol: Protocol) -> str:
     """Return the flow chart: what each step orders, what it answers, and who decides at the end."""
     shapes: list[str] = []
     shortened = False
-    top, left = 2.0, 1.0
-    for step in protocol.steps:
-        lines, cut = _step_lines(step, protocol.wording.order)
-        left -= step.share or 0.0
-        answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
+    top = 2.0
+    for route in protocol.routes or (Route("", 1, len(protocol.steps), 1.0),):
+        if route.when:
+            top, cut = _heading(route, top, shapes)
+            shortened |= cut
+        left = 1.0 if route.share is None else route.share
+        for step in protocol.steps[route.first - 1 : route.last]:
+            left -= step.share or 0.0
+            top, cut = _drawn_step(step, protocol.wording.order, left, top, shapes)
+            shortened |= cut
+        last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
         shortened |= cut
-        box = _Box(2, top, STEP_WIDTH, lines)
-        answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
-        middle = top + LEADING
-        shapes += [_drawn(box, bold=1), _drawn(answer)]
-        shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
-        low = top + max(box.height, answer.height)
-        centre = 2 + STEP_WIDTH / 2
-        word = "otherwise"
-        if step.share is not None:
-            shapes.append(_text(2 + STEP_WIDTH + 12, middle + LEADING, _percent(step.share)))
-            word = f"otherwise: {_percent(left)} of all cases"
-        shapes.append(_arrow(centre, top + box.height, centre, low + GAP, word))
-        top = low + GAP
-    last, cut = _wrapped([protocol.wording.last], STEP_WIDTH)
-    shortened |= cut
-    end = _Box(2, top, STEP_WIDTH, tuple(last))
-    shapes.append(_drawn(end, bold=1))
-    top += end.height
+        end = _Box(2, top, STEP_WIDTH, tuple(last))
+        shapes.append(_drawn(end, bold=1))
+        top += end.height + (GAP if route.last < len(protocol.steps) else 0)
     if shortened:
         shapes.append(
             _text(2, top + LEADING, "Names with … are shortened or left out: .html and .md have all.")
@@ -69,6 +60,35 @@ def picture(protocol: Protocol) -> str:
         + "\n".join(shapes)
         + "\n</svg>\n"
     )
+
+
+def _heading(route: Route, top: float, shapes: list[str]) -> tuple[float, bool]:
+    """Draw which cases go a way; return where its first step begins, and whether something was left out."""
+    share = "" if route.share is None else f" ({_percent(route.share)})"
+    lines, cut = _wrapped([f"Where {route.when}{share}:"], WIDTH)
+    for line in lines:
+        top += LEADING
+        shapes.append(_text(2, top, line, is_bold=True))
+    return top + PADDING, cut
+
+
+def _drawn_step(step: Step, order: str, left: float, top: float, shapes: list[str]) -> tuple[float, bool]:
+    """Draw a step with its answers and arrows; return where the next box begins, and whether it was cut."""
+    lines, cut = _step_lines(step, order)
+    answers = tuple(line for rule in step.rules for line in _wrapped([_short(rule)], ANSWER_WIDTH)[0])
+    box = _Box(2, top, STEP_WIDTH, lines)
+    answer = _Box(WIDTH - 2 - ANSWER_WIDTH, top, ANSWER_WIDTH, answers)
+    middle = top + LEADING
+    shapes += [_drawn(box, bold=1), _drawn(answer)]
+    shapes.append(_arrow(2 + STEP_WIDTH, middle, WIDTH - 2 - ANSWER_WIDTH, middle, "answer"))
+    low = top + max(box.height, answer.height)
+    centre = 2 + STEP_WIDTH / 2
+    word = "otherwise"
+    if step.share is not None:
+        shapes.append(_text(2 + STEP_WIDTH + 12, middle + LEADING, _percent(step.share)))
+        word = f"otherwise: {_percent(left)} of all cases"
+    shapes.append(_arrow(centre, top + box.height, centre, low + GAP, word))
+    return low + GAP, cut
 
 
 def _percent(share: float) -> str:

@@ -86,10 +86,12 @@ def _parts(protocol: Protocol) -> Iterator[Part]:
     ]
     yield "title", _title(protocol)
     yield "text", wording.beginning
+    if protocol.routes:
+        yield "list", [f"Where {route.when}: begin with step {route.first}." for route in protocol.routes]
     yield "picture", None
     yield "table", [head, *rows]
     for step in protocol.steps:
-        yield from _step(step, wording, is_last=step is protocol.steps[-1])
+        yield from _step(step, wording, is_last=step.number in protocol.lasts)
     yield "heading", "At the end"
     yield "text", wording.end
     yield "text", wording.gaps

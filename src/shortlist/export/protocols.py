@@ -91,6 +91,25 @@ class Step:
     share: float | None = None
 
 
+class Route(NamedTuple):
+    """The steps of the cases for which something holds that is known before the first step.
+
+    Attributes
+    ----------
+    when : str
+        What holds.
+    first, last : int
+        The numbers of the steps.
+    share : float or None
+        Of all cases that are on record.
+    """
+
+    when: str
+    first: int
+    last: int
+    share: float | None
+
+
 class Wording(NamedTuple):
     """What a protocol calls things: whom or what a step asks for, and what happens at the end."""
 
@@ -131,6 +150,8 @@ class Protocol:
         Rows that were checked, and those that the printed numbers answer otherwise, or at another step.
     wording : Wording
         What things are called.
+    routes : tuple of Route
+        Empty where every case begins with step 1.
     """
 
     target: str
@@ -141,6 +162,12 @@ class Protocol:
     n_rows: int
     n_changed: int
     wording: Wording = OF_STAGES
+    routes: tuple[Route, ...] = ()
+
+    @property
+    def lasts(self) -> set[int]:
+        """The numbers of the steps after which no other follows."""
+        return {route.last for route in self.routes} or {len(self.steps)}
 
 
 def protocol_of(

@@ -5,10 +5,12 @@ The format is described field by field in Shortlist's documentation ("How to put
     python reader.py policy.json rows.csv [--not-asked MARKER]
 """
 
+import bisect
 import csv
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import math
 import os
@@ -23,8 +25,8 @@ Opinion = list[float] | None
 
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
-EQUAL, FINEST = 1e-9, 1e-3
-"""Of panels: how far equal probabilities are apart at most, and how near to certainty confidence is told."""
+EQUAL = 1e-9
+"""Of panels: how far equal probabilities are apart at most."""
 
 
 class ReaderError(ValueError):
@@ -265,7 +267,8 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
     heard: dict[int, int | None] = {}
     asked, needs, unknown = list[str](), list[str](), dict[str, str]()
     number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
-    for stage in policy["stages"]:
+    stages, way = _way_of(policy, row)
+    for stage in stages:
         for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
             word = _said(judge, row, failed)
             if word is None:
@@ -278,15 +281,58 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         if needs:
             break
         number += 1
-        best = (_voted if "votes" in stage["decision"] else _scored)(policy, stage, heard, row)
-        if _ends(stage, best, always=number == len(policy["stages"]) and final["kind"] == "answer"):
+        kind = "votes" if "votes" in stage["decision"] else stage["decision"]["rule"]
+        decides: Any = {"votes": _voted, "alone": _alone}.get(kind, _scored)
+        best = decides(policy, stage, heard, row)
+        if _ends(stage, best, always=number == len(stages) and final["kind"] == "answer"):
             answers = policy["least"] is not None and best.sure >= policy["least"]
             break
     is_left = not (answers or needs)
     last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
     label = best.label if answers else None
     told = _told(policy, label, best.shares, best.sure, last, needs=needs, unknown=unknown)
-    return told | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+    return told | way | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+
+
+def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the stages of the branch to which a panel's router sends a case, and what is told of that.
+
+    Where a column has no value, or one that the router does not know, they are those of no branch.
+    """
+    node = policy.get("router")
+    if node is None:
+        return policy["stages"], {}
+    while "branch" not in node:
+        value = row.get(node["column"])
+        says = fork_says(node, value)
+        if says is None:
+            told = {node["column"]: None if _is_gap(value) else str(value)}
+            return policy["stages"], {"branch": 0, "unrouted": told}
+        node = node["yes" if says else "no"]
+    return policy["branches"][node["branch"] - 1], {"branch": node["branch"], "unrouted": {}}
+
+
+def routed_by(policy: Any) -> list[str]:
+    """Return the columns of the case that the router of a policy asks about, each once; perhaps none."""
+    nodes = [policy["router"]] if "router" in policy else []
+    found: dict[str, None] = {}
+    while nodes:
+        node = nodes.pop()
+        if "branch" not in node:
+            found[node["column"]] = None
+            nodes += [node["no"], node["yes"]]
+    return list(found)
+
+
+def fork_says(fork: Any, value: Any) -> bool | None:
+    """Say whether a question of a router is answered yes by a value; None where it cannot tell."""
+    if "at_most" not in fork:
+        word = _word(value)
+        return word in fork["words"] if word in fork["known"] else None
+    try:
+        return None if _is_gap(value) else _as_number("", value) <= fork["at_most"]
+    except (ReaderError, OverflowError, TypeError):
+        return None
 
 
 def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
@@ -344,14 +390,24 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     for place, number in zip(knows, votes, strict=False):  # further votes are of judges who come later
         if (label := heard[place]) is not None:
             tally[label] += number
+    first = stage["decision"].get("ties") == "first"  # of equal classes
     left, counts = sum(votes[len(knows) :]), stage["decision"]["missing"] == "counted"
     whole, least = sum(votes) if counts else sum(tally), stage["decision"]["rule"] == "majority"
     *_, second, most = sorted(tally)
-    wins = most > second and (not least or 2 * most > whole)
-    settled = most > second + left and (not least or 2 * most > whole + (0 if counts else left))
+    winner = tally.index(most)
+    wins = most > (0 if first else second) and (not least or 2 * most > whole)
+    others = (one + left + (not first or k < winner) for k, one in enumerate(tally) if k != winner)
+    settled = most >= max(1, *others) and (not least or 2 * most > whole + (0 if counts else left))
     shares = [one / max(1, whole) for one in tally]
-    label = tally.index(most) if wins else None
+    label = winner if wins else None
     return Decided(label, shares, max(shares) if wins else 0.0, settled)
+
+
+def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> Decided:
+    """Return what is decided about every case of a branch, without asking anybody."""
+    label, shares = stage["decision"]["label"], stage["decision"]["shares"]
+    known = label >= 0
+    return Decided(label if known else None, shares, shares[label] if known else 0.0, settled=False)
 
 
 def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
@@ -371,12 +427,16 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
-    """Return how sure a judge is, finely told apart near certainty; 0 where that is never told."""
+    """Return what a judge's confidence is worth: straight lines between knots; 0 where none is ever told."""
     column, scale = f"{judge['name']}.confidence", judge["confidence"]
     if scale is None or _is_gap(row.get(column)):
         return 0.0 if scale is None else float(scale["usual"])
-    share = (_as_number(repr(column), row[column]) - scale["low"]) / (scale["high"] - scale["low"])
-    return math.log(1 - max(0.0, min(1.0, share)) + FINEST) / math.log(FINEST)
+    sure, knots, values = _as_number(repr(column), row[column]), scale["knots"], scale["values"]
+    if not knots[0] < sure < knots[-1]:
+        return float(values[0] if sure <= knots[0] else values[-1])
+    after = bisect.bisect_right(knots, sure)
+    share = (sure - knots[after - 1]) / (knots[after] - knots[after - 1])
+    return float(values[after - 1] + share * (values[after] - values[after - 1]))
 
 
 def _state(feature: Any, row: dict[str, Any], failed: Collection[str] = ()) -> str:
@@ -745,7 +805,7 @@ def _check_judges(policy: Any) -> None:
 
 
 def _check_panel(policy: Any) -> None:
-    judges, asked, final = policy["judges"], list[int](), policy["final"]
+    judges, final = policy["judges"], policy["final"]
     n_classes = len(policy["classes"])
     for judge in judges:
         scale = judge["confidence"]
@@ -753,13 +813,31 @@ def _check_panel(policy: Any) -> None:
         _need(_is_amount(judge["price"]), "price of a judge")
         _need(judge["latency"] is None or _is_amount(judge["latency"]), "latency of a judge")
         if scale is not None:
-            _need(_are_numbers([scale["low"], scale["high"], scale["usual"]]), "confidence of a judge")
-            _need(0 < scale["high"] - scale["low"] <= LARGEST, "confidence of a judge")
+            knots, values = scale["knots"], scale["values"]
+            _need(_is_list(knots) and _is_list(values) and len(knots) == len(values) > 0, "confidence")
+            _need(_are_numbers([*knots, *values, scale["usual"]]), "confidence of a judge")
+            _need(all(a < b for a, b in itertools.pairwise(knots)), "confidence of a judge")
+            _need(knots[-1] - knots[0] <= LARGEST, "confidence of a judge")
     columns = [column for each in _columns_of(policy).values() for column in each]
     _need(len(set(columns)) == 2 * len(judges) > 0, "judges")
-    _need(_is_list(policy["stages"]) and len(policy["stages"]) > 0, "stages")
-    for stage in policy["stages"]:
-        _need(_are_places(stage["asks"], len(judges)) and _are_places(stage["knows"], len(judges)), "asks")
+    branches = policy["branches"] if "router" in policy else []
+    _need(_is_list(branches) and (len(branches) > 0) == ("router" in policy), "branches")
+    for stages in (policy["stages"], *branches):
+        _check_panel_stages(stages, len(judges), n_classes)
+    if branches:
+        _need("branch" not in policy["router"], "router")
+        _check_fork(policy["router"], len(branches), {*columns})
+    _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
+    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
+    _need(policy["least"] is None or _is_number(policy["least"]), "least")
+    _need(isinstance(policy["promise"], str), "promise")
+
+
+def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:
+    asked = list[int]()
+    _need(_is_list(stages) and len(stages) > 0, "stages")
+    for stage in stages:
+        _need(_are_places(stage["asks"], n_judges) and _are_places(stage["knows"], n_judges), "asks")
         asked += stage["asks"]
         _need(len(set(asked)) == len(asked), "asks of a stage")
         _need(len(set(stage["knows"])) == len(stage["knows"]) and {*stage["knows"]} <= {*asked}, "knows")
@@ -767,18 +845,35 @@ def _check_panel(policy: Any) -> None:
         _need(_is_list(stage["answer_from"]) and len(stage["answer_from"]) == n_classes, "answer_from")
         _need(_are_numbers([one for one in stage["answer_from"] if one is not None]), "answer_from")
         _check_panel_decision(stage, n_classes)
-    _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
-    _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
-    _need(policy["least"] is None or _is_number(policy["least"]), "least")
-    _need(isinstance(policy["promise"], str), "promise")
+
+
+def _check_fork(node: Any, n_branches: int, columns: set[str]) -> None:
+    """Check a question of a router, and all that follow."""
+    if "branch" in node:
+        _need(_are_places([node["branch"] - 1], n_branches), "branch of a router")
+        return
+    _need(isinstance(node["column"], str) and node["column"] not in columns, "column of a router")
+    if "at_most" in node:
+        _need(_is_number(node["at_most"]), "at_most of a router")
+    else:
+        _need(all(isinstance(one, str) for one in (*node["known"], *node["words"])), "words of a router")
+        _need(_is_list(node["words"]) and {*node["words"]} <= {*node["known"]}, "words of a router")
+    for way in (node["yes"], node["no"]):
+        _check_fork(way, n_branches, columns)
 
 
 def _check_panel_decision(stage: Any, n_classes: int) -> None:
     decision, n_judges = stage["decision"], len(stage["knows"])
+    if decision["rule"] == "alone":
+        _need(_are_numbers(decision["shares"], n_classes) and n_judges == 0, "shares of a decision")
+        _need(decision["label"] == -1 or _are_places([decision["label"]], n_classes), "label of a decision")
+        _need("votes" not in decision and not stage["settled"], "rule of a decision")
+        return
     if decision["rule"] in {"plurality", "majority"}:
         _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) >= n_judges, "votes")
         _need(stage["settled"] or len(decision["votes"]) == n_judges, "votes")
         _need(decision["missing"] in {"ignored", "counted"}, "missing of a decision")
+        _need(decision.get("ties", "unanswered") in {"unanswered", "first"}, "ties of a decision")
         return
     _need(isinstance(decision["rule"], str) and not stage["settled"], "rule of a decision")
     _need(_are_numbers(decision["bias"], n_classes) and "votes" not in decision, "bias of a decision")

@@ -2,19 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr
+
+from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, ndtri
-
-from shortlist.errors import BadInputError
 
 
 class Demand(NamedTuple):
@@ -101,54 +99,6 @@ def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
         allowed = np.where(passes, middle, allowed)
         refused = np.where(~passes & (refused - allowed > 1), middle, refused)
     return allowed
-
-
-CONFIDENCE = 0.95
-"""Of the intervals; a difference with a p-value above the rest may be chance."""
-
-Interval = tuple[float, float]
-"""Least and largest share that the rows are compatible with."""
-
-
-def wilson_interval(n_right: int, n_rows: int) -> Interval:
-    """Return Wilson's score interval (1927) of a share, at 95 %.
-
-    Parameters
-    ----------
-    n_right, n_rows : int
-        Rows that are right, of at least one row.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(9, 10)]
-    [0.596, 0.982]
-    """
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
-    share = n_right / n_rows
-    middle = share + z**2 / (2 * n_rows)
-    half = z * math.sqrt(share * (1 - share) / n_rows + z**2 / (4 * n_rows**2))
-    shrink = 1 + z**2 / n_rows
-    low = 0.0 if n_right == 0 else (middle - half) / shrink
-    high = 1.0 if n_right == n_rows else (middle + half) / shrink
-    return low, high
-
-
-def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        Of at least one row, such as what each row paid.
-
-    Examples
-    --------
-    >>> [round(end, 2) for end in mean_interval(np.array([1.0, 2.0, 3.0]))]
-    [0.87, 3.13]
-    """
-    mean, n = float(values.mean()), len(values)
-    half = float(ndtri(0.5 + CONFIDENCE / 2)) * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
-    return mean - half, mean + half
 
 
 ASSUMPTION = (

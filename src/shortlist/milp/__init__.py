@@ -1,7 +1,8 @@
 """Mixed-integer linear programs, and solvers behind one protocol."""
 
+from shortlist.milp.backends import SOLVERS, open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.milp.session import SOLVERS, Session, Solver, open_solver
+from shortlist.milp.session import Session, Solver
 from shortlist.milp.solution import Limits, Solution
 
 __all__ = [

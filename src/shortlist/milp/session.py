@@ -4,7 +4,6 @@ from typing import Protocol
 
 from numpy.typing import ArrayLike
 
-from shortlist._validation import as_choice
 from shortlist.milp.program import Program
 from shortlist.milp.solution import NO_LIMITS, Limits, Solution
 from shortlist.milp.watch import OnBound
@@ -64,34 +63,3 @@ class Solver(Protocol):
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
         """Load `program`; its first objective, if any, gives the costs."""
-
-
-SOLVERS = ("highs", "cpsat", "scip")
-"""Names of the solvers; the first is the default."""
-
-
-def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> Solver:
-    """Return the backend called `name`, importing its solver only now.
-
-    `short_programs` says that each session solves programs of fractions of a second; SCIP makes no use of it.
-    `presolve` says that HiGHS makes short programs smaller all the same.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such solver.
-    MissingDependencyError
-        If the solver is an extra that is not installed; the message says how to install it.
-    """
-    as_choice(name, "solver", SOLVERS)
-    if name == "highs":
-        from shortlist.milp.backends.highs import Highs
-
-        return Highs(short_programs=short_programs, presolve=presolve)
-    if name == "cpsat":
-        from shortlist.milp.backends.cpsat import CpSat
-
-        return CpSat(short_programs=short_programs)
-    from shortlist.milp.backends.scip import Scip
-
-    return Scip()

@@ -46,17 +46,24 @@ def softmax_rows(scores: Floats) -> None:
             scores[i, k] /= total
 
 
-@kernel("void(float64[:, ::1], float64[::1], float64[::1], float64, float64[:, ::1])")
-def scale_confidence(confidence: Floats, low: Floats, high: Floats, finest: float, scaled: Floats) -> None:
-    """Put confidences on the scale of :class:`shortlist.panels.decisions.ConfidenceScale`; NaN stays."""
-    n_rows, n_judges = confidence.shape
-    for i in range(n_rows):
-        for j in range(n_judges):
-            scaled[i, j] = math.nan
-            if not math.isnan(confidence[i, j]):
-                share = (confidence[i, j] - low[j]) / (high[j] - low[j])
-                share = max(0.0, min(1.0, share))
-                scaled[i, j] = math.log(1 - share + finest) / math.log(finest)
+@kernel("void(float64[::1], float64[::1], float64[::1], float64, float64[:])")
+def scale_confidence(confidence: Floats, knots: Floats, values: Floats, usual: float, scaled: Floats) -> None:
+    """Put confidences of one judge on its :class:`shortlist.panels.decisions.Curve`; NaN becomes `usual`."""
+    last = knots.shape[0] - 1
+    for i in range(confidence.shape[0]):
+        sure = confidence[i]
+        if math.isnan(sure):
+            scaled[i] = usual
+        elif sure <= knots[0]:
+            scaled[i] = values[0]
+        elif sure >= knots[last]:
+            scaled[i] = values[last]
+        else:
+            after = 1
+            while knots[after] <= sure:
+                after += 1
+            share = (sure - knots[after - 1]) / (knots[after] - knots[after - 1])
+            scaled[i] = values[after - 1] + share * (values[after] - values[after - 1])
 
 
 @kernel(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shortlist.panels.policy import HAND_OVER
-from shortlist.panels.search import Cases
+from shortlist.panels.recipes import Cases
 
 
 def bound_at(cases: Cases, budget: float) -> float:

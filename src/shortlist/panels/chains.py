@@ -75,7 +75,7 @@ def threshold_front(
         if not len(cases):
             continue
         own, least = _group(cases, decided.sure, stopped, going_on)
-        points, parts = _merged(points, own)
+        points, parts = merged(points, own)
         thresholds = thresholds[parts[:, 0]]
         thresholds[:, code] = least[parts[:, 1]]
     return ChainFront(points, thresholds)
@@ -95,9 +95,16 @@ def _group(
     return points[:count].copy(), between[cuts[:count]]
 
 
-def _merged(
+def merged(
     first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the front of all sums of a point of one group and one of another, and the places of both.
+
+    Raises
+    ------
+    BadInputError
+        If losses are so many steps apart that they do not fit into a table.
+    """
     lowest = int(first[:, 0].min() + second[:, 0].min())
     width = int(first[:, 0].max() + second[:, 0].max()) - lowest + 1
     if width > MOST_LOSSES:

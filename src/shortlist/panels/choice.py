@@ -1,8 +1,8 @@
 """From a log to a front of panels: which cases choose, which measure, and what each point does on them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,73 +20,33 @@ from shortlist.guarantees.thresholds import (
     promise_each,
 )
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import IGNORED, PLURALITY, ConfidenceScale, confidence_scale, heard
+from shortlist.panels.candidates import ALL_SETS_UP_TO
+from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
-from shortlist.panels.policy import ANSWER, Final, Outcome, Panel
-from shortlist.panels.search import (
-    ALL_SETS_UP_TO,
-    Cases,
-    Found,
-    Recipe,
-    find_policies,
-    right_or_wrong,
-    stages_of,
+from shortlist.panels.panel_options import (
+    ACCURACY,
+    AUTO,
+    ERROR_COST,
+    LATENCY,
+    OBJECTIVES,
+    PRICE,
+    RECALL,
+    SPECIFICITY,
+    PanelOptions,
+    check_panel_options,
 )
+from shortlist.panels.policy import ANSWER, Outcome, Panel
+from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.routing import routed_policies
+from shortlist.panels.search import find_policies
+from shortlist.panels.two_errors import find_by_two_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
-AUTO = "auto"
-ACCURACY, PRICE, LATENCY, ERROR_COST = "accuracy", "price", "latency", "error-cost"
-OBJECTIVES = {ACCURACY: "max", ERROR_COST: "min", PRICE: "min", LATENCY: "min"}
-"""What a front of panels may be of, each with its sense."""
-
-FEWEST_CASES = 20
-"""Fewer cases of known truth choose nothing."""
 FINEST_STEPS = 10**9
 """Prices that are no decimals are rounded to this part of the largest one."""
-
-
-@dataclass(frozen=True)
-class PanelOptions:
-    """What panels may do, and how they are chosen.
-
-    Attributes
-    ----------
-    decide : {"auto", "logistic", "dawid-skene", "votes"}
-        How answers of several judges are decided; votes are always candidates. ``auto`` is logistic
-        regression for up to five judges or where they tell how sure they are, and otherwise the model of
-        Dawid and Skene.
-    votes : {"plurality", "majority"}
-        Which class wins votes: the one with most, or the one with more than half; equal classes are never
-        decided.
-    missing : {"ignored", "counted"}
-        Whether the votes of the silent count in the denominator.
-    final : Final
-        What the last stage does where it is not sure.
-    max_stages : int
-        From 1 to 3.
-    error_costs : mapping of (str, str) to int
-        What answering the first class costs where the second is right; 1 for every mistake by default.
-    test_share : float
-        The share of the cases that measures and chooses nothing.
-    demand : Demand or None
-        What is to be promised, on calibration cases: as many as those that measure.
-    n_folds : int
-    seed : int
-    """
-
-    decide: str = AUTO
-    votes: str = PLURALITY
-    missing: str = IGNORED
-    final: Final = field(default_factory=Final)
-    max_stages: int = 2
-    error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    test_share: float = 0.25
-    demand: Demand | None = None
-    n_folds: int = 5
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +66,12 @@ class PanelChoice:
         The cases that choose, those that measure, and those that set thresholds of promises, if any.
     claims : tuple of str
         What was searched completely, and what was not.
+    of_two : tuple of Found
+        Policies that ask at most two judges and that no other one of these dominates by loss and price.
     guarantees : tuple of Guarantee
         Of each point, where something is to be promised.
+    steps : int
+        So many steps of price one unit has.
     """
 
     front: Front
@@ -118,11 +82,18 @@ class PanelChoice:
     test: AnswerLog
     calibration: AnswerLog | None
     claims: tuple[str, ...]
+    of_two: tuple[Found, ...] = ()
     guarantees: tuple[Guarantee, ...] = ()
+    steps: int = 1
 
     def panel(self, point: int) -> Panel:
         """Return the panel of a point, with the judges that it asks."""
         return _panel(self, self.found[point], self.guarantees[point] if self.guarantees else None)
+
+    def values_of(self, found: Found) -> dict[str, float]:
+        """Return the objectives of any policy of the search, of one case in the mean, by name."""
+        names = self.front.names
+        return dict(zip(names, _values(self.cases, found, names, self.steps), strict=True))
 
     def of_recipe(self, recipe: Recipe) -> Panel:
         """Return the panel of any recipe, such as that of a single judge."""
@@ -156,48 +127,48 @@ def choose_panels(
         tells it.
     """
     options, budget = options or PanelOptions(), budget or Budget()
-    _check(log, options, objectives)
+    check_panel_options(log, options, objectives)
     known = log.at(log.truth >= 0)
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
-    cases, steps = _cases(chosen, scale, options)
-    found, claims = find_policies(
-        cases, max_stages=options.max_stages, with_latency=LATENCY in objectives, budget=budget
-    )
+    cases, steps = cases_of(chosen, scale, options)
+    found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
+    every &= not options.router and RECALL not in objectives
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
-    choice = PanelChoice(front, tuple(found), cases, scale, chosen, test, calibration, tuple(claims))
-    ordered = _ordered(choice, objectives, steps)
-    return ordered if options.demand is None else _promised(ordered, options.demand)
+    choice = PanelChoice(
+        front,
+        tuple(found),
+        cases,
+        scale,
+        chosen,
+        test,
+        calibration,
+        tuple(claims),
+        tuple(of_two),
+        steps=steps,
+    )
+    ordered = _ordered(choice)
+    return ordered if options.demand is None else with_promises(ordered, options.demand)
 
 
-def _check(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
-    known = log.truth[log.truth >= 0]
-    if len(known) < FEWEST_CASES:
-        raise BadInputError(
-            "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", "Add cases."
-        )
-    if len(np.unique(known)) < 2:
-        label = log.classes[known[0]]
-        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
-    if options.max_stages not in {1, 2, 3}:
-        raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
-    unknown = [name for name in objectives if name not in OBJECTIVES]
-    if unknown or PRICE not in objectives or objectives[0] not in {ACCURACY, ERROR_COST}:
-        raise BadInputError(
-            "objectives",
-            "must be accuracy or error-cost, then price, and perhaps latency",
-            str(list(objectives)),
-        )
-    if options.error_costs and ERROR_COST not in objectives:
-        raise BadInputError(
-            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
-        )
-    if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
-        raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
+def _searched(
+    chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
+) -> tuple[list[Found], list[str], list[Found]]:
+    """Return the policies of the front, what was searched, and those of at most two judges."""
+    if RECALL in objectives:
+        found, claims = find_by_two_errors(cases, max_stages=options.max_stages, budget=budget)
+        return found, claims, []
+    with_latency = LATENCY in objectives
+    searched = find_policies(cases, max_stages=options.max_stages, with_latency=with_latency, budget=budget)
+    if not options.router:
+        return searched.found, searched.claims, searched.of_two
+    features, halves = chosen.features[list(options.router)], folds_of(chosen, 2, options.seed)
+    found, said = routed_policies(searched, cases, features, halves, with_latency=with_latency, budget=budget)
+    return found, [*searched.claims, *said], searched.of_two
 
 
 def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
@@ -209,7 +180,7 @@ def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog,
     return log.at(parts > 1), log.at(parts == 0), log.at(parts == 1)
 
 
-def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
+def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.prices, options.final.price)
@@ -218,13 +189,16 @@ def _cases(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tup
         few = len(log.judges) <= ALL_SETS_UP_TO
         learner = LOGISTIC if few or scale.told.any() else DAWID_SKENE
     folds = folds_of(log, options.n_folds, options.seed)
-    decisions = {
-        name: OutOfFold(answers, log.truth, folds, name) for name in dict.fromkeys([learner]) if name != VOTES
-    }
+    without = [  # as they are where a fold has no say in what confidence is worth
+        heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
+        for fold in np.unique(folds)
+    ]
+    decisions = {} if learner == VOTES else {learner: OutOfFold(answers, log.truth, folds, learner, without)}
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions, options.votes, options.missing,
+        round(options.final.price * steps), decisions, options.votes, options.missing, options.ties,
+        positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
     )  # fmt: skip
     return cases, steps
 
@@ -261,6 +235,12 @@ def _values(cases: Cases, found: Found, objectives: Sequence[str], steps: int) -
         ACCURACY: 1 - found.loss / n, ERROR_COST: found.loss / n,
         PRICE: found.price / (n * steps), LATENCY: found.seconds,
     }  # fmt: skip
+    if found.errors:
+        sizes = np.bincount(cases.truth == cases.positive, minlength=2)
+        told |= {
+            RECALL: 1 - found.errors[0] / max(1, sizes[1]),
+            SPECIFICITY: 1 - found.errors[1] / max(1, sizes[0]),
+        }
     return [told[name] + 0.0 for name in objectives]
 
 
@@ -280,38 +260,41 @@ def _front(
 
 
 def _asked_at(recipe: Recipe, n_judges: int) -> list[int]:
-    """Return the stage, from 1, in which each judge is asked; 0: never."""
+    """Return the first stage, from 1, in which each judge is asked; 0: never."""
     stages = [0] * n_judges
-    for number in range(len(recipe.sets), 0, -1):
-        for judge in recipe.sets[number - 1]:
-            stages[judge] = number
+    longest = max(len(way.sets) for way in recipe.ways)
+    for number in range(longest, 0, -1):
+        for way in recipe.ways:
+            for judge in way.sets[number - 1] if number <= len(way.sets) else ():
+                stages[judge] = number
     return stages
 
 
-def _ordered(choice: PanelChoice, objectives: Sequence[str], steps: int) -> PanelChoice:
+def _ordered(choice: PanelChoice) -> PanelChoice:
     """Bring the policies into the order of the points of the front."""
     place: dict[tuple[float, ...], Found] = {}
     for one in choice.found:
-        place.setdefault(tuple(_values(choice.cases, one, objectives, steps)), one)
+        place.setdefault(tuple(choice.values_of(one).values()), one)
     return replace(choice, found=tuple(place[tuple(row)] for row in choice.front.values.tolist()))
 
 
 def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:
     log = choice.chosen
-    members = sorted({judge for one in found.recipe.sets for judge in one})
+    members, recipe, n_classes = list(found.recipe.judges), found.recipe, len(log.classes)
     places = {judge: place for place, judge in enumerate(members)}
-    scale = choice.scale
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
         latency = log.latency[:, members].mean(axis=0)
     panel = Panel(
         tuple(log.judges[judge] for judge in members),
         log.classes,
-        stages_of(found.recipe, choice.cases.decisions, len(log.classes), places),
+        stages_of(recipe, choice.cases.decisions, n_classes, places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
-        ConfidenceScale(scale.low[members], scale.high[members], scale.usual[members], scale.told[members]),
+        choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
+        router=recipe.router,
+        branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
     )
     return (
         panel
@@ -320,7 +303,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     )
 
 
-def _promised(choice: PanelChoice, demand: Demand) -> PanelChoice:
+def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
     """Test on the calibration cases what can be promised about each point, all points at once."""
     assert choice.calibration is not None
     trials = []

@@ -1,7 +1,7 @@
 """How the answers so far of some judges decide a case: by votes, or by scores that were learned.
 
 A decision names a class and how sure it is of it, between 0 and 1. It names none where nobody has answered
-and where two classes are equal; such a case is never sure.
+and, unless it is asked for, where two classes are equal; such a case is never sure.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,11 @@ UNDECIDED = -1
 EQUAL = 1e-9
 """Probabilities that differ by no more are equal, whoever adds them up."""
 
-FINEST = 1e-3
-"""Confidence is told apart up to this distance from certainty."""
+MOST_KNOTS, FEWEST_AT_KNOT = 10, 30
+"""A judge's confidence has so many knots at most, each of so many cases at least; two where cases are few."""
+
+LOG_ODDS = 4.0
+"""So many log-odds are one unit of confidence, which keeps most of it between 0 and 1."""
 
 PLURALITY, MAJORITY = "plurality", "majority"
 VOTE_RULES = (PLURALITY, MAJORITY)
@@ -30,6 +33,10 @@ VOTE_RULES = (PLURALITY, MAJORITY)
 IGNORED, COUNTED = "ignored", "counted"
 MISSING = (IGNORED, COUNTED)
 """Whether votes that are missing count in the denominator of a majority and of how sure it is."""
+
+UNANSWERED, FIRST = "unanswered", "first"
+TIES = (UNANSWERED, FIRST)
+"""What is decided where votes are equal: nothing, or the first of the equal classes."""
 
 
 class Decided(NamedTuple):
@@ -74,58 +81,87 @@ class Heard(NamedTuple):
         return Heard(np.ascontiguousarray(words), np.ascontiguousarray(confidence), self.n_classes)
 
 
-@dataclass(frozen=True, eq=False)
-class ConfidenceScale:
-    """What turns the confidence of each judge into numbers from 0 to 1, finely told apart near certainty.
-
-    A confidence c becomes v = (c - low) / (high - low), cut off at 0 and 1. It is then put as
-    log(1 - v + FINEST) / log(FINEST), so that 0.9, 0.99 and 0.999 are as far apart as each other.
+class Curve(NamedTuple):
+    """What the confidence of a judge is worth: straight lines between knots, and level outside them.
 
     Attributes
     ----------
-    low, high : ndarray of float, shape (n_judges,)
-        0 and 1, or the range on record where that is another one.
-    usual : ndarray of float, shape (n_judges,)
+    knots : ndarray of float, shape (n_knots,)
+        Confidences, rising.
+    values : ndarray of float, shape (n_knots,)
+        What each is put as: the log-odds that the judge is right, in units of `LOG_ODDS`.
+    usual : float
         What stands for a confidence that is not told.
-    told : ndarray of bool, shape (n_judges,)
-        Which judges tell how sure they are.
     """
 
-    low: Floats
-    high: Floats
-    usual: Floats
-    told: NDArray[np.bool_]
+    knots: Floats
+    values: Floats
+    usual: float
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceScale:
+    """What turns the confidence of each judge, on whatever scale, into how much it is to be believed.
+
+    Attributes
+    ----------
+    curves : tuple of Curve or None, one for each judge
+        None for a judge that never tells how sure it is.
+
+    Examples
+    --------
+    >>> scale = ConfidenceScale((Curve(np.array([0.5, 0.9]), np.array([0.0, 1.0]), 0.25), None))
+    >>> scale.of(np.array([[0.7, 0.7], [0.95, 0.7], [np.nan, 0.7]]), (3, 2)).round(6).tolist()
+    [[0.5, 0.0], [1.0, 0.0], [0.25, 0.0]]
+    """
+
+    curves: tuple[Curve | None, ...]
+
+    @property
+    def told(self) -> NDArray[np.bool_]:
+        """Which judges tell how sure they are, ``(n_judges,)``."""
+        return np.array([curve is not None for curve in self.curves], dtype=bool)
+
+    def at(self, judges: Any) -> "ConfidenceScale":
+        """Return the scale of some judges."""
+        return ConfidenceScale(tuple(self.curves[judge] for judge in judges))
 
     def of(self, confidence: Floats | None, shape: tuple[int, int]) -> Floats:
-        """Return confidences on the scale, ``(n_cases, n_judges)``."""
-        if confidence is None or not self.told.any():
-            return np.broadcast_to(np.where(self.told, self.usual, 0.0), shape).copy()
-        scaled = np.empty(shape)
-        scale_confidence(np.ascontiguousarray(confidence), self.low, self.high, FINEST, scaled)
-        return np.where(self.told, np.where(np.isnan(scaled), self.usual, scaled), 0.0)
+        """Return confidences on the scale, ``(n_cases, n_judges)``; 0 where a judge never tells any."""
+        scaled = np.zeros(shape)
+        for judge, curve in enumerate(self.curves):
+            if curve is not None and confidence is None:
+                scaled[:, judge] = curve.usual
+            elif curve is not None and confidence is not None:
+                scale_confidence(np.ascontiguousarray(confidence[:, judge]), *curve, scaled[:, judge])
+        return scaled
 
 
 def confidence_scale(log: AnswerLog) -> ConfidenceScale:
-    """Return the scale of the confidences on record."""
-    n_judges = len(log.judges)
-    low, high, usual = np.zeros(n_judges), np.ones(n_judges), np.zeros(n_judges)
-    told = np.zeros(n_judges, dtype=bool)
+    """Learn the scale of the confidences of a log from its cases of known truth.
+
+    The cases of a judge, by rising confidence, are cut into parts of about equal size. Each is a knot, at its
+    middle confidence, with the log-odds of the share that is right. So it need not rise: some judges tell
+    how probable one class is, and are sure at both ends.
+    """
     if log.confidence is None:
-        return ConfidenceScale(low, high, usual, told)
-    for judge in range(n_judges):
-        known = log.confidence[:, judge]
-        known = known[np.isfinite(known)]
-        if not len(known):
-            continue
-        told[judge] = True
-        if known.min() < 0 or known.max() > 1:
-            low[judge], high[judge] = known.min(), max(known.max(), known.min() + 1)
-    scale = ConfidenceScale(low, high, usual, told)
-    scaled = scale.of(log.confidence, log.answers.shape)
-    scaled[~np.isfinite(log.confidence)] = np.nan
-    for judge in np.flatnonzero(told).tolist():
-        usual[judge] = np.nanmedian(scaled[:, judge])
-    return scale
+        return ConfidenceScale((None,) * len(log.judges))
+    curves = []
+    for said, sure in zip(log.answers.T, log.confidence.T, strict=True):
+        told = np.isfinite(sure) & (said >= 0) & (log.truth >= 0)
+        curves.append(_curve(sure[told], said[told] == log.truth[told]) if told.any() else None)
+    return ConfidenceScale(tuple(curves))
+
+
+def _curve(sure: Floats, right: NDArray[np.bool_]) -> Curve:
+    n_parts = max(2, min(MOST_KNOTS, len(sure) // FEWEST_AT_KNOT))
+    edges = np.unique(np.quantile(sure, np.arange(1, n_parts) / n_parts))
+    _, part = np.unique(np.searchsorted(edges, sure, side="right"), return_inverse=True)
+    counts = np.bincount(part)
+    shares = (np.bincount(part, weights=right) + 0.5) / (counts + 1)
+    knots = np.sort(sure)[np.cumsum(counts) - (counts + 1) // 2]  # the middle one of each part
+    values = np.log(shares / (1 - shares)) / LOG_ODDS
+    return Curve(knots, values, float(np.median(np.interp(sure, knots, values))))
 
 
 def heard(log: AnswerLog, scale: ConfidenceScale) -> Heard:
@@ -153,7 +189,7 @@ class Decision(Protocol):
 class Votes:
     """Every judge has votes, and the class with most of them, or with more than half, is decided.
 
-    Equal classes are not decided: the first of equals is never taken.
+    Equal classes are not decided, unless the first of equals is asked for.
 
     Attributes
     ----------
@@ -163,6 +199,7 @@ class Votes:
     rule : {"plurality", "majority"}
     missing : {"ignored", "counted"}
         Whether the votes of the silent count in the denominator.
+    ties : {"unanswered", "first"}
 
     Examples
     --------
@@ -177,6 +214,7 @@ class Votes:
     votes: tuple[int, ...]
     rule: str = PLURALITY
     missing: str = IGNORED
+    ties: str = UNANSWERED
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases by votes; how sure it is, is the share of the winner."""
@@ -186,7 +224,7 @@ class Votes:
         winner = tally.argmax(axis=1)
         most = tally[np.arange(len(tally)), winner]
         alone = (tally == most[:, None]).sum(axis=1) == 1
-        decided = alone & (most > 0)
+        decided = (alone | (self.ties == FIRST)) & (most > 0)
         if self.rule == MAJORITY:
             decided &= 2 * most > all_votes
         share = most / np.maximum(1, all_votes)
@@ -202,7 +240,7 @@ class Votes:
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"rule": self.rule, "votes": list(self.votes), "missing": self.missing}
+        return {"rule": self.rule, "votes": list(self.votes), "missing": self.missing, "ties": self.ties}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,18 +4,32 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.choice import ACCURACY, PanelChoice
-from shortlist.panels.decisions import Votes
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel
-from shortlist.panels.verdict import Figures, Verdict, break_even_prices, verdict
+from shortlist.panels.choice import PanelChoice
+from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
+from shortlist.panels.learning import VOTES
+from shortlist.panels.panel_options import ERROR_COST, LATENCY, RECALL, SPECIFICITY
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
+from shortlist.panels.recipes import Found, Recipe
+from shortlist.panels.router import Alone, columns_of
+from shortlist.panels.two_errors import recall_and_specificity, with_errors
+from shortlist.panels.verdict import (
+    Figures,
+    Verdict,
+    best_single,
+    break_even_prices,
+    single_panel,
+    verdict,
+)
 
+BALANCED = "balanced-accuracy"
+"""The mean of recall and specificity."""
 MOST_BUDGETS = 10
 """So many budgets at most are told what one gets for them."""
 
@@ -30,7 +44,8 @@ class PanelReport:
     point : int
         Its number on the front.
     objective : str
-        What the front has besides price: ``accuracy``, or ``error-cost``.
+        What the front has besides price: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the mean of
+        recall and specificity, where the front has both of them.
     front : sequence of mapping
         For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
         ``promised`` or None, and ``stages`` in words; on the cases that choose.
@@ -38,13 +53,22 @@ class PanelReport:
         For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
     verdict : Verdict
         The panel and the best single judge, on cases that chose neither.
-    answered : sequence of float
-        The share of these cases that each stage answers.
+    ways : sequence of Way
+        What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
+        of each branch.
+    two : sequence of mapping
+        For each policy of at most two judges that no other such one beats its value of the objective by name,
+        ``price`` and ``stages``, as in `front`.
+    beside : BesideTwo, optional
+        The panel and the best of these for no more, on cases that chose neither.
     guarantee : Guarantee, optional
     break_even : mapping
         As :func:`shortlist.panels.verdict.break_even_prices` returns it.
     notes : sequence of str
         What was searched, and what was missing in the log.
+    errors : mapping, optional
+        Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
+        the best ``single`` judge on the cases that measure, as `recall_and_specificity` returns them.
     """
 
     panel: Panel
@@ -53,80 +77,147 @@ class PanelReport:
     front: Sequence[Mapping[str, Any]]
     judges: Sequence[Mapping[str, Any]]
     verdict: Verdict
-    answered: Sequence[float]
+    ways: "Sequence[Way]"
+    two: Sequence[Mapping[str, Any]] = ()
+    beside: BesideTwo | None = None
     guarantee: Guarantee | None = None
     break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    errors: Mapping[str, Any] | None = None
 
 
 def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> PanelReport:
     """Return what is told of a point of a front of panels."""
-    panel, objective = choice.panel(point), choice.front.names[0]
+    panel = choice.panel(point)
+    objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
+    two = best_of_two(choice.of_two, choice.found[point].price)
+    asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
     return PanelReport(
         panel=panel,
         point=point,
         objective=objective,
         front=[_front_row(choice, number) for number in range(len(choice.found))],
-        judges=_judge_rows(choice, objective),
+        judges=_judge_rows(choice),
         verdict=verdict(choice, panel),
-        answered=answered_shares(panel, choice.test),
+        ways=ways_of(panel, choice.test),
+        two=_rows_of_two(choice),
+        beside=None if two is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
+        errors=_held_out_errors(choice, panel) if objective == BALANCED else None,
     )
 
 
-def answered_shares(panel: Panel, log: AnswerLog) -> tuple[float, ...]:
-    """Return the share of the cases of a log that each stage answers."""
+def _held_out_errors(choice: PanelChoice, panel: Panel) -> dict[str, Any]:
+    """Return recall and specificity of a panel and of the best single judge on the cases that measure."""
+    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice))
+    both = {"panel": panel, "single": alone}
+    told = {name: recall_and_specificity(one, choice.test, positive) for name, one in both.items()}
+    return {"positive": choice.chosen.classes[positive], **told}
+
+
+class Way(NamedTuple):
+    """What becomes of the cases that go one way, in shares of all cases.
+
+    Attributes
+    ----------
+    share : float
+        The cases that go this way.
+    reached, answered : tuple of float
+        By stage: the cases that reach it, and those that it answers.
+    """
+
+    share: float
+    reached: tuple[float, ...]
+    answered: tuple[float, ...]
+
+
+def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
+    """Return what becomes of the cases of a log, for each of the ways of a panel."""
     outcome = panel.run(log)
-    stages = outcome.stage[outcome.codes >= 0]
-    return tuple((np.bincount(stages, minlength=len(panel.stages)) / len(outcome.codes)).tolist())
+    ways = []
+    for number, stages in enumerate(panel.ways):
+        here = outcome.way == number
+        at = [here & (outcome.stage >= stage) for stage in range(len(stages))]
+        ends = [here & (outcome.stage == stage) & (outcome.codes >= 0) for stage in range(len(stages))]
+        reached, answered = (tuple(float(one.mean()) for one in masks) for masks in (at, ends))
+        ways.append(Way(float(here.mean()), reached, answered))
+    return tuple(ways)
 
 
 def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
-    values = dict(zip(choice.front.names, choice.front.values[number].tolist(), strict=True))
     seconds = choice.found[number].seconds
     return {
         "number": number,
-        choice.front.names[0]: values[choice.front.names[0]],
-        "price": values["price"],
+        **_values(choice, choice.found[number]),
         "latency": None if math.isnan(seconds) else seconds,
         "promised": choice.guarantees[number].promised if choice.guarantees else None,
         "stages": stages_in_words(choice.panel(number)),
     }
 
 
-def _judge_rows(choice: PanelChoice, objective: str) -> list[dict[str, Any]]:
+def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
+    """Return what a policy reaches on the cases that choose, and its price."""
+    values = choice.values_of(found)
+    values.pop(LATENCY, None)
+    if RECALL in values:
+        values[BALANCED] = (values[RECALL] + values[SPECIFICITY]) / 2
+    return values
+
+
+def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
+    """Return what the best policies of at most two judges reach on the cases that choose."""
+    return [
+        {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
+        for one in choice.of_two
+    ]
+
+
+def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
     cases, log = choice.cases, choice.chosen
-    words = np.where(cases.answers.words == cases.answers.n_classes, -1, cases.answers.words)
     rows = []
     for judge, name in enumerate(log.judges):
-        loss = float(cases.losses_of(words[:, judge]).mean())
-        value = 1 - loss if objective == ACCURACY else loss
-        rows.append({"name": name, objective: value, "price": float(log.prices[:, judge].mean())})
+        words = cases.answers.words[:, judge]
+        codes = np.where(words == cases.answers.n_classes, -1, words)
+        recipe = Recipe(((judge,),), ((),), VOTES)
+        found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), math.nan, recipe)
+        if RECALL in choice.front.names:
+            found = with_errors(cases, found)
+        rows.append({"name": name, **_values(choice, found), "price": float(log.prices[:, judge].mean())})
     return rows
 
 
 def stages_in_words(panel: Panel) -> str:
     """Say in a few words who is asked, such as ``small, then large and other, then a person``."""
-    asked = [all_of(panel.judges[judge] for judge in stage.asks) for stage in panel.stages]
-    return ", then ".join(asked + ["a person"] * (panel.final.kind == HAND_OVER))
+    ways = panel.ways[1:] if panel.router is not None else panel.ways
+    person = ["a person"] * (panel.final.kind == HAND_OVER)
+    told = [", then ".join([all_of(_names(panel, stage)) for stage in stages] + person) for stages in ways]
+    if panel.router is None:
+        return told[0]
+    return f"by {all_of(columns_of(panel.router))}: {' | '.join(told)}"
+
+
+def _names(panel: Panel, stage: Stage) -> list[str]:
+    return [panel.judges[judge] for judge in stage.asks] or ["nobody"]
 
 
 def panel_facts(report: PanelReport) -> dict[str, Any]:
     """Return what is told of a panel, as plain values that JSON takes."""
     told, panel = report.verdict, report.panel
-    stages = [_stage_facts(report, number) for number in range(len(panel.stages))]
-    left = max(0.0, round(1 - sum(report.answered), 9))
-    found = report.guarantee
+    stages = _stages_facts(report, 0)
+    left = max(0.0, round(1 - sum(sum(way.answered) for way in report.ways), 9))
+    found, router = report.guarantee, _router_facts(report)
     return {
         "point": report.point,
         "objective": report.objective,
         "classes": list(panel.classes),
         "stages": stages,
+        "router": router,
         "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
         "held_out": dataclasses.asdict(told.panel_figures),
         "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
+        "two_judges": None if report.beside is None else report.beside.facts(),
         "difference": told.difference,
         "difference_interval": list(told.difference_interval),
         "p_value": told.p_value,
@@ -138,47 +229,74 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "guarantee": None if found is None else found.as_dict(),
         "front": [dict(row) for row in report.front],
         "judges": [dict(row) for row in report.judges],
+        "cascades_of_two": [dict(row) for row in report.two],
         "budgets": what_one_gets(report),
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
+        "errors": report.errors,
+        "advice": advice(report),
         "verdict": verdict_sentences(report),
-        "in_words": in_words(stages, panel.final, left),
+        "in_words": in_words(stages, router, panel.final, left),
         "notes": list(report.notes),
     }
 
 
-def _stage_facts(report: PanelReport, number: int) -> dict[str, Any]:
-    panel, stage = report.panel, report.panel.stages[number]
-    is_last = number == len(panel.stages) - 1
+def _router_facts(report: PanelReport) -> dict[str, Any] | None:
+    """Return the branches of a router; the stages of a case that it cannot tell are those of the panel."""
+    router = report.panel.router
+    if router is None:
+        return None
+    conditions = router.conditions()
+    branches = [
+        {
+            "number": number,
+            "when": conditions[number],
+            "share": report.ways[number].share,
+            "stages": _stages_facts(report, number),
+        }
+        for number in range(1, len(report.panel.ways))
+        if number in conditions
+    ]
+    return {"columns": columns_of(router), "unrouted": report.ways[0].share, "branches": branches}
+
+
+def _stages_facts(report: PanelReport, way: int) -> list[dict[str, Any]]:
+    """Return what is told of each stage of one of the ways."""
+    shares, stages = report.ways[way], report.panel.ways[way]
+    return [
+        _stage_facts(report.panel, stage, number, is_last=number == len(stages))
+        | {"reached": shares.reached[number - 1], "answered": shares.answered[number - 1]}
+        for number, stage in enumerate(stages, start=1)
+    ]
+
+
+def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> dict[str, Any]:
     least = [None if one == NEVER else one for one in stage.answer_from]
     seconds = max((panel.latencies[judge] for judge in stage.asks), default=0.0)
+    always = stage.settled or (is_last and panel.final.kind == ANSWER) or isinstance(stage.decision, Alone)
     return {
-        "number": number + 1,
+        "number": number,
         "asks": [panel.judges[judge] for judge in stage.asks],
         "price": sum(panel.prices[judge] for judge in stage.asks),
         "seconds": None if math.isnan(seconds) else seconds,
-        "decides": stage.decision.rule
-        if isinstance(stage.decision, Votes)
-        else stage.decision.plain()["rule"],
+        "decides": stage.decision.plain()["rule"],
+        "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "settled": stage.settled,
-        "answer_from": None
-        if stage.settled or (is_last and panel.final.kind == ANSWER)
-        else dict(zip(panel.classes, least, strict=True)),
-        "reached": 1.0 if not number else max(0.0, 1 - sum(report.verdict.panel_figures.ended[:number])),
-        "answered": report.answered[number],
+        "answer_from": None if always else dict(zip(panel.classes, least, strict=True)),
     }
 
 
-def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> list[str]:
+def in_words(
+    stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, final: Final, left: float
+) -> list[str]:
     """Say in sentences whom a panel asks, and how many cases each stage answers."""
     said = []
-    for stage in stages:
-        begin = "Ask" if stage["number"] == 1 else "Then ask"
-        once = " at once" if len(stage["asks"]) > 1 else ""
-        waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
-        said.append(
-            f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): that answers "
-            f"{_percent(stage['answered'])} of the cases."
-        )
+    if router is not None:
+        said.append(f"By {all_of(router['columns'])} a case goes one of these ways before anybody is asked.")
+        for branch in router["branches"]:
+            said.append(f"Where {branch['when']} ({_percent(branch['share'])} of the cases):")
+            said += [_stage_sentence(stage) for stage in branch["stages"]]
+        said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
+    said += [_stage_sentence(stage) for stage in stages]
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each.")
@@ -187,10 +305,30 @@ def in_words(stages: Sequence[Mapping[str, Any]], final: Final, left: float) -> 
     return said
 
 
+def _stage_sentence(stage: Mapping[str, Any]) -> str:
+    """Say whom a stage asks, and how many cases it answers."""
+    ends = f"that answers {_percent(stage['answered'])} of the cases."
+    if not stage["asks"]:
+        return f"Answer {stage['answers']} without asking anybody: {ends}"
+    begin = "Ask" if stage["number"] == 1 else "Then ask"
+    once = " at once" if len(stage["asks"]) > 1 else ""
+    waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
+    return f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): {ends}"
+
+
+def advice(report: PanelReport) -> str | None:
+    """Say that a single judge is what to take, where the panel is not worth more than it."""
+    if report.verdict.recommended or report.errors is not None:  # which accuracy does not weigh
+        return None
+    return f"Ask {report.verdict.single} alone: the panel below is not better beyond chance."
+
+
 def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
-    said = [told.sentence()]
+    said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
+    if report.errors is not None:
+        said = [_errors_sentence(report), f"Where every mistake counts alike: {told.sentence()}"]
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
@@ -204,6 +342,21 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
     return said + break_even_sentences(report.break_even)
+
+
+def _errors_sentence(report: PanelReport) -> str:
+    """Say recall and specificity of the panel and of the best single judge on held-out cases."""
+    assert report.errors is not None
+    said = []
+    for who, one in (("the panel", "panel"), (f"{report.verdict.single!r} alone", "single")):
+        own = report.errors[one]
+        parts = (
+            f"{name} {own[name]:.3g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
+            for name in (RECALL, SPECIFICITY)
+            if own[name] is not None
+        )
+        said.append(f"{who} has {all_of(parts)}")
+    return f"Of {report.errors['positive']!r} on the held-out cases {', and '.join(said)}."
 
 
 def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -232,15 +385,16 @@ def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
     for budget in round_budgets([row["price"] for row in report.front]):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
+            two = _best(report.two, report.objective, budget)
             single = (
                 None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
             )
-            rows.append({"budget": budget, **point, "single": single})
+            rows.append({"budget": budget, **point, "single": single, "two_judges": two})
     return rows
 
 
 def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> Mapping[str, Any] | None:
-    sign = -1 if objective == ACCURACY else 1
+    sign = 1 if objective == ERROR_COST else -1
     within = [row for row in rows if row["price"] <= budget]
     return min(within, key=lambda row: (sign * row[objective], row["price"])) if within else None
 

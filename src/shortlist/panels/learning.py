@@ -1,6 +1,6 @@
 """Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -163,13 +163,21 @@ class OutOfFold:
     truth : ndarray of int64, shape (n_cases,)
     folds : ndarray of int64, shape (n_cases,)
     learner : {"logistic", "dawid-skene", "votes"}
+    without : sequence of Heard, optional
+        For each fold the answers to all cases, with what confidence is worth learned without that fold.
     """
 
     def __init__(
-        self, answers: Heard, truth: NDArray[np.int64], folds: NDArray[np.int64], learner: str
+        self,
+        answers: Heard,
+        truth: NDArray[np.int64],
+        folds: NDArray[np.int64],
+        learner: str,
+        without: Sequence[Heard] | None = None,
     ) -> None:
         self.answers, self.truth, self.learner = answers, truth, learner
         self._folds = [folds == fold for fold in np.unique(folds)]
+        self._without = [answers] * len(self._folds) if without is None else without
         self._known: dict[tuple[int, ...], Judged] = {}
 
     def of(self, judges: Iterable[int]) -> Judged:
@@ -186,8 +194,9 @@ class OutOfFold:
             plain = whole.decide(answers)
             return Judged(whole, plain, plain)
         codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))
-        for out in self._folds:
-            part = fit(chosen, answers.at(~out), self.truth[~out], whole)
-            codes[out], sure[out] = part.decide(answers.at(out))
+        for out, every in zip(self._folds, self._without, strict=True):
+            seen = every.of(chosen)
+            part = fit(chosen, seen.at(~out), self.truth[~out], whole)
+            codes[out], sure[out] = part.decide(seen.at(out))
         decided = Decided(codes, sure)
         return Judged(whole, decided, decided if answers.confidence.any() else whole.decide(answers))

@@ -21,9 +21,9 @@ def panel_parts(report: PanelReport) -> Parts:
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     n_cases = told["held_out"]["n_cases"]
     yield Heading("What to do")
-    for sentence in told["in_words"]:
+    for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
-    drawn = picture(panel_protocol(report.panel, shares=report.answered))
+    drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {n_cases:,} cases that were held out."
     yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
     yield _stage_table(told)
@@ -44,19 +44,28 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _stage_table(told: Mapping[str, Any]) -> Table:
-    columns = ("stage", "price", "seconds", "reached by", "answers", "sure enough from")
+    columns = ["stage", "price", "seconds", "reached by", "answers", "sure enough from"]
+    router = told["router"]
+    ways = [("", told["stages"])]
+    if router is not None:
+        columns = ["where", *columns]
+        ways = [(branch["when"], branch["stages"]) for branch in router["branches"]]
+        ways.append(("a value is missing or unknown", told["stages"]))
     rows = [
         (
-            f"{stage['number']}. {all_of(stage['asks'])}",
+            *([where] if router is not None else []),
+            f"{stage['number']}. {all_of(stage['asks'] or ['nobody'])}",
             f"{stage['price']:.4g}",
             _number(stage["seconds"]),
             f"{100 * stage['reached']:.3g} %",
             f"{100 * stage['answered']:.3g} %",
             _least(stage),
         )
-        for stage in told["stages"]
+        for where, stages in ways
+        for stage in stages
     ]
-    return Table("Stage after stage", columns, tuple(rows), ("Shares are of the cases that were held out.",))
+    notes = ("Shares are of the cases that were held out.",)
+    return Table("Stage after stage", tuple(columns), tuple(rows), notes)
 
 
 def _least(stage: Mapping[str, Any]) -> str:
@@ -77,6 +86,9 @@ def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
         ("this panel", *measured(own), _number(own["latency"])),
         (f"{single['name']} alone", *measured(single), _number(single["latency"])),
     ]
+    if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
+        two = told["two_judges"]
+        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two), ""))
     title = f"Held out: {n_cases:,} cases, which chose nothing"
     return Table(title, ("who answers", "right", "mean price", "seconds"), tuple(rows), (INTERVALS,))
 
@@ -96,19 +108,25 @@ def _chart(told: Mapping[str, Any]) -> Chart:
         [row["price"], row[name], f"{row['name']}: {row[name]:.4g} for {row['price']:.4g}"]
         for row in told["judges"]
     ]
+    two = [
+        [row["price"], row[name], f"{row['stages']}: {row[name]:.4g} for {row['price']:.4g}"]
+        for row in sorted(told["cascades_of_two"], key=lambda row: row["price"])
+    ]
     own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
     series = [
-        {"name": "panels", "points": panels, "step": True},
+        {"name": "panels", "points": panels, **({"line": False} if told["errors"] else {"step": True})},
+        {"name": "at most two judges", "points": two, "step": True},
         {"name": "judges alone", "points": judges, "line": False},
         {"name": "this panel", "points": own, "line": False},
     ]
-    who = [*(f"panel {row['number']}" for row in told["front"]), *(row["name"] for row in told["judges"])]
-    rows = [*told["front"], *told["judges"]]
+    who = [f"panel {row['number']}" for row in told["front"]]
+    who += [*(row["stages"] for row in told["cascades_of_two"]), *(row["name"] for row in told["judges"])]
+    rows = [*told["front"], *told["cascades_of_two"], *told["judges"]]
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
         f"Price against {name}",
-        f"{len(panels):,} panels that no other beats, and all {len(judges):,} judges alone, on the cases "
-        "that choose; what is learned decides out of fold.",
+        f"{len(panels):,} panels that no other beats, the best cascades of at most two judges, and all "
+        f"{len(judges):,} judges alone, on the cases that choose; what is learned decides out of fold.",
         {
             "kind": "line",
             "x": {"label": "mean price of a case"},
@@ -128,11 +146,20 @@ def _budgets(told: Mapping[str, Any]) -> Table:
             f"{row['price']:.4g}",
             str(row["number"]),
             row["stages"],
+            "none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4g}",
             "none" if row["single"] is None else f"{row['single']['name']} {row['single'][name]:.4g}",
         )
         for row in told["budgets"]
     ]
-    columns = ("up to, a case", name, "mean price", "panel", "who is asked", "best judge alone")
+    columns = (
+        "up to, a case",
+        name,
+        "mean price",
+        "panel",
+        "who is asked",
+        "at most two judges",
+        "best judge alone",
+    )
     notes = ("Figures are of the cases that choose, out of fold where something is learned.",)
     return Table("What one gets for how much", columns, tuple(rows), notes)
 
@@ -140,11 +167,13 @@ def _budgets(told: Mapping[str, Any]) -> Table:
 def _front(told: Mapping[str, Any]) -> Table:
     name, rows = told["objective"], told["front"]
     has_promise = any(row["promised"] is not None for row in rows)
-    columns = ["panel", name, "mean price", "seconds", *(["promise"] if has_promise else []), "who is asked"]
+    names = [name, *(["recall", "specificity"] if told["errors"] else [])]
+    promise = ["promise"] if has_promise else []
+    columns = ["panel", *names, "mean price", "seconds", *promise, "who is asked"]
     cells = [
         (
             str(row["number"]),
-            f"{row[name]:.4g}",
+            *(f"{row[one]:.4g}" for one in names),
             f"{row['price']:.4g}",
             _number(row["latency"]),
             *(["holds" if row["promised"] else "does not hold"] if has_promise else []),

@@ -17,6 +17,7 @@ from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import (
+    FIRST,
     UNDECIDED,
     ConfidenceScale,
     Decided,
@@ -24,6 +25,7 @@ from shortlist.panels.decisions import (
     Heard,
     heard,
 )
+from shortlist.panels.router import Fork
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
 FINALS = (ANSWER, HAND_OVER, REJECT)
@@ -90,6 +92,8 @@ class Outcome(NamedTuple):
         What was paid for the judges asked, and a person; seconds until the answer: stages one after the
         other, judges of a stage side by side. NaN where no latency is known.
     handed_over : ndarray of bool, shape (n_cases,)
+    way : ndarray of int64, shape (n_cases,)
+        The branch that a router chose; 0 where there is none, or it could not tell.
     """
 
     codes: NDArray[np.int64]
@@ -98,6 +102,7 @@ class Outcome(NamedTuple):
     price: Floats
     latency: Floats
     handed_over: Mask
+    way: NDArray[np.int64]
 
     def right(self, truth: NDArray[np.int64]) -> Mask:
         """Mark the cases whose outcome is right; a person always is."""
@@ -126,6 +131,10 @@ class Panel:
         stage is not sure. Infinite where nothing is promised, and then no case is answered.
     promise : str, default=""
         What is promised about answers to new cases, in a sentence; empty where nothing was asked for.
+    router : Fork, optional
+        What tells by columns of the case which of the branches it goes to, before anybody is asked.
+    branches : tuple of tuple of Stage
+        The stages of each branch of the router; `stages` are then those of a case that it cannot tell.
     """
 
     judges: tuple[str, ...]
@@ -137,6 +146,13 @@ class Panel:
     final: Final = Final()
     least: float = 0.0
     promise: str = ""
+    router: Fork | None = None
+    branches: tuple[tuple[Stage, ...], ...] = ()
+
+    @property
+    def ways(self) -> tuple[tuple[Stage, ...], ...]:
+        """The stages of a case, those of each branch behind them."""
+        return (self.stages, *self.branches)
 
     def run(self, log: AnswerLog) -> Outcome:
         """Answer the cases of a log, asking stage after stage, and count what that costs.
@@ -144,13 +160,22 @@ class Panel:
         Raises
         ------
         BadInputError
-            If the log lacks a judge of the panel, or has other classes.
+            If the log lacks a judge of the panel or a column of its router, or has other classes.
         """
         places = self._places(log)
         answers = heard(_of_judges(log, places), self.scale)
         prices = log.prices[:, places]
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
-        return self._kept(run_stages(self.stages, answers, prices, latency, self.final))
+        if self.router is None:
+            return self._kept(run_stages(self.stages, answers, prices, latency, self.final))
+        way = self.router.branches(log.features)
+        outcome = _nothing_yet(way)
+        for number, stages in enumerate(self.ways):
+            rows = np.flatnonzero(way == number)
+            here = run_stages(stages, answers.at(rows), prices[rows], latency[rows], self.final)
+            for whole, part in zip(outcome[:-1], here[:-1], strict=True):
+                whole[rows] = part
+        return self._kept(outcome)
 
     def _kept(self, outcome: Outcome) -> Outcome:
         """Take back the answers that are less sure than a promise needs."""
@@ -230,6 +255,9 @@ class Panel:
             "least": None if self.least == NEVER else self.least,
             "promise": self.promise,
         }
+        if self.router is not None:
+            branches = [[_plain_stage(stage) for stage in stages] for stages in self.branches]
+            policy |= {"router": self.router.plain(), "branches": branches}
         return policy | {"digest": reader.digest(policy)}
 
 
@@ -245,7 +273,7 @@ def run_stages(
     for number, stage in enumerate(stages):
         asks = np.array(stage.asks, dtype=np.int64)
         price[left] += prices[np.ix_(left, asks)].sum(axis=1)
-        seconds[left] += latency[np.ix_(left, asks)].max(axis=1)
+        seconds[left] += latency[np.ix_(left, asks)].max(axis=1, initial=0.0)
         now = answers.at(left).of(stage.decision.judges)
         decided = stage.decision.decide(now)
         codes[left], sure[left] = decided
@@ -256,7 +284,14 @@ def run_stages(
     handed[left] = final.kind == HAND_OVER
     price[left] += final.price
     codes[left] = UNDECIDED
-    return Outcome(codes, sure, ended, price, seconds, handed)
+    return Outcome(codes, sure, ended, price, seconds, handed, np.zeros(n_cases, dtype=np.int64))
+
+
+def _nothing_yet(way: NDArray[np.int64]) -> Outcome:
+    """Return an outcome to be filled in, of cases that go these ways."""
+    codes, stage = np.empty_like(way), np.empty_like(way)
+    sure, price, latency = (np.empty(len(way)) for _ in range(3))
+    return Outcome(codes, sure, stage, price, latency, np.empty(len(way), dtype=bool), way)
 
 
 def is_done(stage: Stage, decided: Decided, answers: Heard, last: bool, final: Final) -> Mask:
@@ -278,13 +313,16 @@ def settled(votes: Any, answers: Heard) -> Mask:
     A judge who was asked and is silent will not vote; `votes` are of all judges of the committee, and
     `answers` of those asked so far, who are the first of them.
     """
-    tally = np.sort(votes.tally(answers), axis=1)
+    tally = votes.tally(answers)
     left = sum(votes.votes[len(votes.judges) :])
-    first, second = tally[:, -1], tally[:, -2]
-    sure = first > second + left
+    winner = tally.argmax(axis=1)[:, None]
+    most = np.take_along_axis(tally, winner, axis=1)
+    places = np.arange(tally.shape[1])
+    wins_ties = (votes.ties == FIRST) & (winner < places)
+    sure = (most > 0)[:, 0] & ((most >= tally + left + ~wins_ties) | (places == winner)).all(axis=1)
     if votes.rule == "majority":
         every = sum(votes.votes) if votes.missing == "counted" else tally.sum(axis=1) + left
-        sure &= 2 * first > every
+        sure &= 2 * most[:, 0] > every
     return np.asarray(sure)
 
 
@@ -302,12 +340,11 @@ def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:
     )
 
 
-def _plain_scale(scale: ConfidenceScale, place: int) -> dict[str, float] | None:
-    if not scale.told[place]:
+def _plain_scale(scale: ConfidenceScale, place: int) -> dict[str, Any] | None:
+    curve = scale.curves[place]
+    if curve is None:
         return None
-    return {
-        "low": float(scale.low[place]), "high": float(scale.high[place]), "usual": float(scale.usual[place])
-    }  # fmt: skip
+    return {"knots": curve.knots.tolist(), "values": curve.values.tolist(), "usual": curve.usual}
 
 
 def _plain_stage(stage: Stage) -> dict[str, Any]:

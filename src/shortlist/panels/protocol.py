@@ -2,12 +2,27 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shortlist._words import all_of
-from shortlist.export.protocols import START, Amount, Line, Protocol, Rule, Step, Wording, plain, score_limit
-from shortlist.panels.decisions import COUNTED, MAJORITY, Decision, ScoreTable, Votes
+from shortlist.export.protocols import (
+    START,
+    Amount,
+    Line,
+    Protocol,
+    Route,
+    Rule,
+    Step,
+    Wording,
+    plain,
+    score_limit,
+)
+from shortlist.panels.decisions import COUNTED, FIRST, MAJORITY, Decision, ScoreTable, Votes
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
+from shortlist.panels.router import Alone
+
+if TYPE_CHECKING:
+    from shortlist.panels.facts import Way
 
 DIGITS = 6
 """Significant digits of a printed number."""
@@ -28,7 +43,7 @@ def panel_protocol(
     panel: Panel,
     *,
     target: str = "a panel",
-    shares: Sequence[float] | None = None,
+    ways: Sequence["Way"] | None = None,
 ) -> Protocol:
     """Return a panel as a protocol.
 
@@ -37,35 +52,51 @@ def panel_protocol(
     panel : Panel
     target : str
         What is answered, for the title.
-    shares : sequence of float, optional
-        Of each stage, the share of the cases on record that it answers.
+    ways : sequence of Way, optional
+        Of each way that a case may go, the shares of the cases on record.
     """
-    steps = tuple(
-        _step(panel, number, None if shares is None else shares[number])
-        for number in range(len(panel.stages))
-    )
+    conditions = {0: "a value is missing or unknown"} | (panel.router.conditions() if panel.router else {})
+    order = [*range(1, len(panel.ways)), 0]
+    steps, routes = list[Step](), list[Route]()
+    for way in order:
+        first = len(steps) + 1
+        for place in range(len(panel.ways[way])):
+            share = None if ways is None else ways[way].answered[place]
+            steps.append(_step(panel, panel.ways[way], place, first, share))
+        routes.append(
+            Route(
+                plain(conditions.get(way, "never")),
+                first,
+                len(steps),
+                None if ways is None else ways[way].share,
+            )
+        )
     checked = "Votes are counted, and nothing is rounded."
     if any(step.sums for step in steps):
         checked = f"Scores have {DIGITS} significant digits."
     elif any(step.classifier for step in steps):
         checked = "No score can be added up by hand; the policy file answers."
     promise = panel.promise or "Nothing is promised about new cases."
-    return Protocol(plain(target), steps, promise, checked, DIGITS, 0, 0, _wording(panel))
-
-
-def _step(panel: Panel, number: int, share: float | None) -> Step:
-    stage, score = panel.stages[number], _score(panel, panel.stages[number].decision)
-    is_last = number == len(panel.stages) - 1
-    rules = tuple(
-        _rule(panel, stage, code, score, always=is_last and panel.final.kind == ANSWER)
-        for code in range(len(panel.classes))
+    routed = tuple(routes) if panel.router is not None else ()
+    return Protocol(
+        plain(target), tuple(steps), promise, checked, DIGITS, 0, 0, _wording(panel), routes=routed
     )
-    if not score.sums and len({rule[1:] for rule in rules}) == 1:
+
+
+def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share: float | None) -> Step:
+    """Return a step; `first` is the number of the first one of its way."""
+    stage, score = stages[place], _score(panel, stages[place].decision)
+    is_last = place == len(stages) - 1
+    codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(panel.classes))
+    rules = tuple(
+        _rule(panel, stage, code, score, always=is_last and panel.final.kind == ANSWER) for code in codes
+    )
+    if len(rules) > 1 and not score.sums and len({rule[1:] for rule in rules}) == 1:
         rules = (rules[0]._replace(answer="a class"),)
     return Step(
-        number + 1,
-        tuple(plain(panel.judges[judge]) for judge in stage.asks),
-        tuple(_amounts(panel, number)),
+        first + place,
+        tuple(plain(panel.judges[judge]) for judge in stage.asks) or ("nobody",),
+        tuple(_amounts(panel, stages[: place + 1])),
         score.sums,
         score.lines,
         score.classifier,
@@ -74,11 +105,11 @@ def _step(panel: Panel, number: int, share: float | None) -> Step:
     )
 
 
-def _amounts(panel: Panel, number: int) -> Iterator[Amount]:
-    """Yield what a step costs in money and, where all judges' is known, in time."""
-    asks = [stage.asks for stage in panel.stages[: number + 1]]
+def _amounts(panel: Panel, stages: tuple[Stage, ...]) -> Iterator[Amount]:
+    """Yield what the last of some stages costs in money and, where all judges' is known, in time."""
+    asks = [stage.asks for stage in stages]
     prices = [sum(panel.prices[judge] for judge in judges) for judges in asks]
-    seconds = [max(panel.latencies[judge] for judge in judges) for judges in asks]
+    seconds = [max((panel.latencies[judge] for judge in judges), default=0.0) for judges in asks]
     yield Amount("price", f"{prices[-1]:.6g}", f"{sum(prices):.6g}")
     if not any(map(math.isnan, panel.latencies)):
         yield Amount("seconds", f"{seconds[-1]:.6g}", f"{sum(seconds):.6g}")
@@ -99,13 +130,17 @@ def _wording(panel: Panel) -> Wording:
         else f"{last} about a case that no step answers."
     )
     gaps = GAPS
+    if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
+        gaps = GAPS.replace(", and where two classes are equal", "")
+        gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
     elif panel.least > 0:
         gaps += (
             f" An answer with a probability or a share below {panel.least:.6g} does not count: see the end."
         )
-    return Wording("ask", BEGINNING, last, end, gaps, "policy file")
+    beginning = BEGINNING if panel.router is None else f"Begin as listed here. {BEGINNING.split('. ', 1)[1]}"
+    return Wording("ask", beginning, last, end, gaps, "policy file")
 
 
 class _Score(NamedTuple):
@@ -140,6 +175,8 @@ def _adds(scores: Sequence[float]) -> tuple[str, ...]:
 def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
     """Return when a stage answers a class."""
     answer, least = plain(panel.classes[code]), 0.0 if always else stage.answer_from[code]
+    if isinstance(stage.decision, Alone):
+        return Rule(answer, "the case goes this way", "")
     if isinstance(stage.decision, Votes):
         return Rule(answer, _votes_condition(panel, stage, least, always=always), "")
     probability = "" if least > 1 else f"{least:.{DIGITS}g}"
@@ -168,6 +205,8 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
         return f"{plain(panel.judges[votes.judges[0]])} says so"
     all_votes = f"all {sum(votes.votes)} votes" if votes.missing == COUNTED else "the votes cast"
     needs = ["more votes than any other"]
+    if votes.ties == FIRST:
+        needs = ["more votes than any class before it in the list, and no fewer than any other"]
     if votes.rule == MAJORITY:
         needs.append(f"more than half of {all_votes}")
     if stage.settled and not always:

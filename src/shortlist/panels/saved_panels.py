@@ -8,8 +8,17 @@ import numpy as np
 
 from shortlist.errors import BadFileError
 from shortlist.export import reader
-from shortlist.panels.decisions import VOTE_RULES, ConfidenceScale, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import (
+    UNANSWERED,
+    VOTE_RULES,
+    ConfidenceScale,
+    Curve,
+    Decision,
+    ScoreTable,
+    Votes,
+)
 from shortlist.panels.policy import NEVER, Final, Panel, Stage
+from shortlist.panels.router import ALONE, Alone, router_of
 
 
 def load_panel(path: str | Path) -> Panel:
@@ -36,23 +45,31 @@ def load_panel(path: str | Path) -> Panel:
 def panel_of(policy: dict[str, Any]) -> Panel:
     """Return the panel of a policy that :func:`shortlist.export.reader.check` accepts."""
     judges = policy["judges"]
-    scales = [judge["confidence"] for judge in judges]
-    low, high, usual = (
-        np.array([default if scale is None else scale[name] for scale in scales], dtype=np.float64)
-        for name, default in (("low", 0.0), ("high", 1.0), ("usual", 0.0))
-    )
     final = policy["final"]
     return Panel(
         judges=tuple(judge["name"] for judge in judges),
         classes=tuple(policy["classes"]),
-        stages=tuple(_stage(stage, len(policy["classes"])) for stage in policy["stages"]),
+        stages=_stages(policy, policy["stages"]),
         prices=tuple(judge["price"] for judge in judges),
-        scale=ConfidenceScale(low, high, usual, np.array([scale is not None for scale in scales])),
+        scale=ConfidenceScale(tuple(_curve(judge["confidence"]) for judge in judges)),
         latencies=tuple(math.nan if judge["latency"] is None else judge["latency"] for judge in judges),
         final=Final(final["kind"], final["price"]),
         least=NEVER if policy["least"] is None else policy["least"],
         promise=policy["promise"],
+        router=router_of(policy["router"]) if "router" in policy else None,
+        branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
     )
+
+
+def _curve(plain: dict[str, Any] | None) -> Curve | None:
+    if plain is None:
+        return None
+    knots, values = (np.array(plain[name], dtype=np.float64) for name in ("knots", "values"))
+    return Curve(knots, values, float(plain["usual"]))
+
+
+def _stages(policy: dict[str, Any], stages: list[dict[str, Any]]) -> tuple[Stage, ...]:
+    return tuple(_stage(stage, len(policy["classes"])) for stage in stages)
 
 
 def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
@@ -62,7 +79,11 @@ def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
 
 def _decision(stage: dict[str, Any], n_classes: int) -> Decision:
     plain, judges = stage["decision"], tuple(stage["knows"])
+    if plain["rule"] == ALONE:
+        return Alone(plain["label"], tuple(plain["shares"]))
     if plain["rule"] in VOTE_RULES:
-        return Votes(judges, tuple(plain["votes"]), plain["rule"], plain["missing"])
+        return Votes(
+            judges, tuple(plain["votes"]), plain["rule"], plain["missing"], plain.get("ties", UNANSWERED)
+        )
     parts = (np.array(plain[name], dtype=np.float64).ravel() for name in ("bias", "labels", "slopes"))
     return ScoreTable(judges, np.concatenate(list(parts)), n_classes, plain["rule"])

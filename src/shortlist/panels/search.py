@@ -1,135 +1,61 @@
-"""Policies over judges, their loss and price on the cases that choose, and the front of all of them."""
+"""The search for panels: loss and price of policies on the cases that choose, and the front of all of them."""
 
-import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import counted
 from shortlist.arrays import Floats, Mask
+from shortlist.panels.candidates import (
+    ALL_PAIRS_UP_TO,
+    ALL_SETS_UP_TO,
+    committees_of,
+    orders_of,
+    pairs_of,
+    stage_sets,
+    triples_of,
+)
 from shortlist.panels.chains import threshold_front
-from shortlist.panels.decisions import IGNORED, PLURALITY, Decided, Heard, Votes
-from shortlist.panels.learning import OutOfFold
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, run_stages
+from shortlist.panels.decisions import Decided, Votes
+from shortlist.panels.learning import VOTES
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Stage, run_stages
+from shortlist.panels.recipes import Cases, Found, Judges, Recipe, stages_of
 from shortlist.runs.budget import Budget
+from shortlist.runs.progress import Progress
 
-ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
-"""Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
-LARGEST_GROWN, MOST_VOTERS = 5, 15
-"""How large sets of judges grow one by one, and how many vote at most."""
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
-MOST_TRIPLES = 60
-"""So many chains of three stages are tried at most."""
+
+Job = Callable[[Cases], list[Found]]
+"""Measures some policies on cases: all thresholds of a chain, or a committee at once and until settled."""
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
-
-    Attributes
-    ----------
-    sets : tuple of tuple of int
-        The judges asked so far, after each stage.
-    thresholds : tuple of tuple of float
-        For each stage the least that ends a case, by class; empty where the last stage answers all.
-    learner : str
-        Who decides: a key of the decisions out of fold, or ``"votes"``.
-    settled : bool, default=False
-        With votes: judges are asked one after the other until the class is settled.
-    rule, missing : str
-        With votes: as :class:`shortlist.panels.decisions.Votes` has them.
-    """
-
-    sets: tuple[tuple[int, ...], ...]
-    thresholds: tuple[tuple[float, ...], ...]
-    learner: str
-    settled: bool = False
-    rule: str = PLURALITY
-    missing: str = IGNORED
-
-
-class Found(NamedTuple):
-    """A policy with its loss and its price, summed over the cases that choose.
+class Searched(NamedTuple):
+    """What a search found.
 
     Attributes
     ----------
-    loss, price : int
-        In steps.
-    seconds : float
-        Mean latency; NaN where not known.
-    recipe : Recipe
+    found : list of Found
+        Policies that none dominates, with falling loss and rising price.
+    claims : list of str
+        What was searched completely, and what was not.
+    jobs : list of Job
+        What was tried, to try it again on a part of the cases.
+    of_two : list of Found
+        Policies that ask at most two judges and that no other one of these dominates by loss and price.
     """
 
-    loss: int
-    price: int
-    seconds: float
-    recipe: Recipe
+    found: list[Found]
+    claims: list[str]
+    jobs: list[Job]
+    of_two: list[Found]
 
 
-@dataclass(frozen=True, eq=False)
-class Cases:
-    """The cases that choose: answers, the truth, and what answers and mistakes cost, in whole steps.
-
-    Attributes
-    ----------
-    answers : Heard
-    truth : ndarray of int64, shape (n_cases,)
-        All known.
-    prices : ndarray of int64, shape (n_cases, n_judges)
-    latency : ndarray of float, shape (n_cases, n_judges)
-        In seconds; NaN where not known.
-    losses : ndarray of int64, shape (n_classes + 1, n_classes)
-        Of deciding a class, or nothing, the last row, where the second is the truth.
-    final : Final
-    final_price : int
-        What a person costs, in steps.
-    decisions : mapping of str to OutOfFold
-        By the name of the learner.
-    rule, missing : str
-        How votes decide.
-    """
-
-    answers: Heard
-    truth: NDArray[np.int64]
-    prices: NDArray[np.int64]
-    latency: Floats
-    losses: NDArray[np.int64]
-    final: Final
-    final_price: int
-    decisions: dict[str, OutOfFold] = field(default_factory=dict)
-    rule: str = PLURALITY
-    missing: str = IGNORED
-
-    @property
-    def n_judges(self) -> int:
-        """Number of judges."""
-        return int(self.prices.shape[1])
-
-    def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what deciding these classes loses on each case."""
-        return np.asarray(self.losses[codes, self.truth])
-
-    def price_of(self, judges: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return what asking some judges about each case costs."""
-        return np.asarray(self.prices[:, list(judges)].sum(axis=1))
-
-    def seconds_of(self, judges: tuple[int, ...]) -> Floats:
-        """Return how long judges who are asked side by side take about each case."""
-        return np.asarray(self.latency[:, list(judges)].max(axis=1))
-
-
-def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
-    """Return losses of 1 for every decision that is not right; nothing decided is not right."""
-    return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
-
-
-def find_policies(
-    cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget
-) -> tuple[list[Found], list[str]]:
+def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget) -> Searched:
     """Search policies of one stage and more, and return those that none dominates, with what is complete.
 
     Parameters
@@ -141,67 +67,75 @@ def find_policies(
         Whether latency is an objective besides loss and price.
     budget : Budget
         A limit or a cancellation ends the search with what was found.
-
-    Returns
-    -------
-    found : list of Found
-        With falling loss and rising price.
-    claims : list of str
-        What was searched completely, and what was not.
     """
-    front = _Front(with_latency)
+    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency=False)
     claims: list[str] = []
-    for told, policies in _families(cases, max_stages, front):
+    done: list[Job] = []
+    for kind, told, jobs in _families(cases, max_stages, front):
         finished = True
-        for found in policies:
+        for number, job in enumerate(jobs, start=1):
+            found = job(cases)
             front.add(found)
+            of_two.add([one for one in found if len(one.recipe.judges) <= 2])
+            done.append(job)
+            budget.report(Progress(kind, number, len(jobs)))
             if budget.stopped:
                 finished = False
                 break
         claims.append(
             told if finished else f"Not finished, as a limit came first: {told[0].lower()}{told[1:]}"
         )
-        budget.tell("panel", value=float(len(front.kept)))
         if not finished:
             break
-    return front.kept, claims
+    return Searched(front.kept, claims, done, of_two.kept)
 
 
-Family = tuple[str, Iterator[list[Found]]]
-Pair = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-def _families(cases: Cases, max_stages: int, front: "_Front") -> Iterator[Family]:
+def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[tuple[str, str, list[Job]]]:
+    """Yield kinds of policies: what each is called, what is complete about it, and its jobs."""
     n = cases.n_judges
-    yield f"All {counted(n, 'single judge')} as they answer.", _singles(cases)
     yield (
-        "Committees by votes, of all sets of judges."
+        "single judges",
+        f"All {counted(n, 'single judge')} as they answer.",
+        [partial(_single, judge=judge) for judge in range(n)],
+    )
+    yield (
+        "committees by votes",
+        "Committees by votes, of all sets of judges, asked at once or in any order until settled."
         if n <= ALL_SETS_UP_TO
         else "Committees by votes: windows, the most accurate judges and those that grow best.",
-        _committees(cases),
+        [partial(_votes_of, members=one, orders=orders_of(cases, one)) for one in committees_of(cases)],
     )
-    learned = [name for name in cases.decisions if name != "votes"]
-    for name in learned:
-        sets = _stage_sets(cases, name)
+    for name in cases.decisions:
+        yield from _learned_families(cases, name, max_stages, front)
+
+
+def _learned_families(
+    cases: Cases, name: str, max_stages: int, front: "PolicyFront"
+) -> Iterator[tuple[str, str, list[Job]]]:
+    sets = stage_sets(cases, name)
+    yield (
+        f"judges at once by {name}",
+        f"Decisions by {name} of {counted(len(sets), 'set')} of judges, asked at once.",
+        [partial(_at_once, name=name, judges=one) for one in sets],
+    )
+    if max_stages > 1:
+        pairs = pairs_of(cases, name, sets)
         yield (
-            f"Decisions by {name} of {counted(len(sets), 'set')} of judges, asked at once.",
-            (_at_once(cases, name, one) for one in sets),
+            f"chains of two stages by {name}",
+            _told_pairs(cases, name, len(pairs)),
+            [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
-        if max_stages > 1:
-            pairs = _pairs_of(cases, name, sets)
-            yield (
-                _told_pairs(cases, name, len(pairs)),
-                (_chain(cases, name, first, second) for first, second in pairs),
-            )
-        if max_stages > 2 and cases.final.kind != ANSWER:
-            yield "Chains of three stages are searched only where the last stage always answers.", iter(())
-        elif max_stages > 2:
-            triples = _triples_of(front.kept, name, sets)
-            told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
-            yield (
-                f"Chains of three stages by {name}: windows, {told}.",
-                (_three(cases, name, *triple) for triple in triples),
-            )
+    if max_stages > 2 and cases.final.kind != ANSWER:
+        told = "Chains of three stages are searched only where the last stage always answers."
+        yield "chains of three stages", told, []
+    elif max_stages > 2:
+        triples = triples_of(front.kept, name, sets)
+        told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
+        yield (
+            f"chains of three stages by {name}",
+            f"Chains of three stages by {name}: windows, {told}.",
+            [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
+        )
 
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
@@ -222,11 +156,10 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     return f"Complete, {thresholds}: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
 
 
-def _singles(cases: Cases) -> Iterator[list[Found]]:
-    for judge in range(cases.n_judges):
-        votes = Votes((judge,), (1,))
-        recipe = Recipe(((judge,),), ((),), "votes")
-        yield [_measured(cases, recipe, votes.decide(cases.answers.of((judge,))))]
+def _single(cases: Cases, judge: int) -> list[Found]:
+    votes = Votes((judge,), (1,))
+    recipe = Recipe(((judge,),), ((),), VOTES)
+    return [_measured(cases, recipe, votes.decide(cases.answers.of((judge,))))]
 
 
 def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
@@ -241,67 +174,31 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
     return Found(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
-def _committees(cases: Cases) -> Iterator[list[Found]]:
-    """Yield committees by votes: all, or the most accurate judges and those that are added one by one."""
-    n = cases.n_judges
-    if n <= ALL_SETS_UP_TO:
-        for size in range(2, n + 1):
-            yield from (_votes_of(cases, one) for one in itertools.combinations(range(n), size))
-        return
-    losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
-    ranked = sorted(range(n), key=lambda judge: (losses[judge], judge))
-    grown = _grown_by_votes(cases, ranked)
-    seen = set()
-    for members in itertools.chain(
-        (tuple(ranked[:size]) for size in range(2, min(n, MOST_VOTERS) + 1)),
-        (grown[:size] for size in range(2, len(grown) + 1)),
-        [tuple(range(n))] if n > 1 else [],
-    ):
-        chosen = tuple(sorted(members))
-        if chosen not in seen:
-            seen.add(chosen)
-            yield _votes_of(cases, chosen)
+def _votes_of(cases: Cases, members: Judges, orders: list[Judges]) -> list[Found]:
+    """Return a committee asked at once, and one asked until it is settled in each of some orders.
 
-
-def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
-    """Yield what each judge answers; -1 for silence."""
-    for judge in range(cases.n_judges):
-        words = cases.answers.words[:, judge]
-        yield np.where(words == cases.answers.n_classes, -1, words)
-
-
-def _grown_by_votes(cases: Cases, ranked: list[int]) -> tuple[int, ...]:
-    """Add the judge that makes the plurality of all so far lose least, one after the other."""
-    members = [ranked[0]]
-    while len(members) < min(MOST_VOTERS, cases.n_judges):
-        rest = [judge for judge in ranked if judge not in members]
-        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing)
-        losses = [
-            cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
-        ]
-        members.append(rest[int(np.argmin(losses))])
-    return tuple(members)
-
-
-def _votes_of(cases: Cases, members: tuple[int, ...]) -> list[Found]:
-    """Return a committee asked at once, and one asked until it is settled.
-
-    More than half of its votes are needed to settle a class, so the cheaper half is asked side by side.
+    More than half of its votes are needed to settle a class, so that many are asked side by side.
     """
     found = [_asked_at_once(cases, members)]
-    if len(members) < 3:
-        return found
-    mean = cases.prices.mean(axis=0)
-    order = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
-    sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
-    recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True, rule=cases.rule, missing=cases.missing)
-    stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
-    return [*found, _measured_stages(cases, recipe, stages)]
+    for order in orders if len(members) > 2 else ():
+        sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
+        recipe = Recipe(
+            sets,
+            ((),) * len(sets),
+            VOTES,
+            settled=True,
+            rule=cases.rule,
+            missing=cases.missing,
+            ties=cases.ties,
+        )
+        stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
+        found.append(_measured_stages(cases, recipe, stages))
+    return found
 
 
-def _asked_at_once(cases: Cases, members: tuple[int, ...]) -> Found:
-    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing)
-    recipe = Recipe((members,), ((),), "votes", rule=cases.rule, missing=cases.missing)
+def _asked_at_once(cases: Cases, members: Judges) -> Found:
+    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing, cases.ties)
+    recipe = Recipe((members,), ((),), VOTES, rule=cases.rule, missing=cases.missing, ties=cases.ties)
     return _measured(cases, recipe, votes.decide(cases.answers.of(members)))
 
 
@@ -314,59 +211,7 @@ def _measured_stages(cases: Cases, recipe: Recipe, stages: tuple[Stage, ...]) ->
     return Found(loss, price, float(outcome.latency.mean()), recipe)
 
 
-def _stage_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
-    """Return the sets of judges whose answers are decided together."""
-    n = cases.n_judges
-    if n <= ALL_SETS_UP_TO:
-        return [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
-    return [(judge,) for judge in range(n)] + _grown_sets(cases, name)
-
-
-def _grown_sets(cases: Cases, name: str) -> list[tuple[int, ...]]:
-    """Return sets that grow by the judge who helps most, from the best judge and the best bargain."""
-    decisions, n = cases.decisions[name], cases.n_judges
-    losses = [int(cases.losses_of(decisions.of((judge,)).decided.codes).sum()) for judge in range(n)]
-    mean = cases.prices.mean(axis=0)
-    starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
-    likely = sorted(range(n), key=lambda judge: losses[judge])[:ALL_PAIRS_UP_TO]
-    grown: dict[tuple[int, ...], None] = {}
-    for start in sorted(starts):
-        members: tuple[int, ...] = (start,)
-        while len(members) < min(LARGEST_GROWN, n):
-            tried = [tuple(sorted((*members, judge))) for judge in likely if judge not in members]
-            members = min(tried, key=lambda one: int(cases.losses_of(decisions.of(one).decided.codes).sum()))
-            grown[members] = None
-    return list(grown)
-
-
-def _pairs_of(cases: Cases, name: str, sets: list[tuple[int, ...]]) -> list[Pair]:
-    """Return the chains of two stages: each set, and one that contains it."""
-    n = cases.n_judges
-    nested: list[Pair] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
-    if n <= ALL_SETS_UP_TO:
-        return nested
-    judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
-    couples: list[Pair] = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
-    larger = [one for one in sets if len(one) > 2]
-    added: list[Pair] = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
-    return list(dict.fromkeys(couples + nested + added))
-
-
-def _promising(cases: Cases, name: str) -> list[int]:
-    """Return the judges that lose least, and those that no cheaper one beats."""
-    decisions = cases.decisions[name]
-    losses = np.array(
-        [cases.losses_of(decisions.of((j,)).decided.codes).sum() for j in range(cases.n_judges)]
-    )
-    mean = cases.prices.mean(axis=0)
-    order = np.lexsort((losses, mean))
-    best = np.minimum.accumulate(losses[order])
-    bargains = order[losses[order] == best]
-    ranked = [*bargains.tolist(), *np.argsort(losses, kind="stable").tolist()]
-    return list(dict.fromkeys(ranked))[:ALL_PAIRS_UP_TO]
-
-
-def _at_once(cases: Cases, name: str, judges: tuple[int, ...]) -> list[Found]:
+def _at_once(cases: Cases, name: str, judges: Judges) -> list[Found]:
     decided = cases.decisions[name].of(judges).decided
     if cases.final.kind == ANSWER:
         return [_measured(cases, Recipe((judges,), ((),), name), decided)]
@@ -374,23 +219,23 @@ def _at_once(cases: Cases, name: str, judges: tuple[int, ...]) -> list[Found]:
     return _first_thresholds(cases, name, (judges,), own, _after_the_last(cases, judges))
 
 
-def _last_word(cases: Cases, decided: Decided, judges: tuple[int, ...]) -> NDArray[np.int64]:
+def _last_word(cases: Cases, decided: Decided, judges: Judges) -> NDArray[np.int64]:
     """Return loss and price of each case that a stage decides, whatever it is sure of."""
     return np.column_stack([cases.losses_of(decided.codes), cases.price_of(judges)])
 
 
-def _after_the_last(cases: Cases, judges: tuple[int, ...]) -> NDArray[np.int64]:
+def _after_the_last(cases: Cases, judges: Judges) -> NDArray[np.int64]:
     """Return loss and price of each case that the last stage does not end."""
     nobody = np.full(len(cases.truth), -1)
     loss = cases.losses_of(nobody) if cases.final.kind != HAND_OVER else np.zeros_like(nobody)
     return np.column_stack([loss, cases.price_of(judges) + cases.final_price])
 
 
-def _added_seconds(cases: Cases, sets: tuple[tuple[int, ...], ...]) -> Floats:
+def _added_seconds(cases: Cases, sets: tuple[Judges, ...]) -> Floats:
     return cases.seconds_of(tuple(judge for judge in sets[-1] if judge not in sets[-2]))
 
 
-def _chain(cases: Cases, name: str, first: tuple[int, ...], second: tuple[int, ...]) -> list[Found]:
+def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Found]:
     """Return the front of the thresholds of a chain of two stages."""
     decisions = cases.decisions[name]
     one, two = decisions.of(first).decided, decisions.of(second).decided
@@ -417,7 +262,7 @@ def _with_later(found: list[Found], later: tuple[tuple[float, ...], ...]) -> lis
 def _first_thresholds(
     cases: Cases,
     name: str,
-    sets: tuple[tuple[int, ...], ...],
+    sets: tuple[Judges, ...],
     stopped: NDArray[np.int64],
     going_on: NDArray[np.int64],
     *,
@@ -456,23 +301,7 @@ def _windows(
         yield tuple(thresholds), np.asarray(decided.sure >= least[decided.codes])
 
 
-def _triples_of(
-    found: list[Found], name: str, sets: list[tuple[int, ...]]
-) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
-    """Return chains of three stages: those of two on the front, with a set between, before or behind."""
-    known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
-    triples: dict[tuple[tuple[int, ...], ...], None] = {}
-    for chain in (one for one in known if len(one) == 2):
-        for middle in sets:
-            three = sorted({*chain, middle}, key=lambda one: (len(one), one))
-            if len(three) == 3 and set(three[0]) < set(three[1]) < set(three[2]):
-                triples[tuple(three)] = None
-    return [(one[0], one[1], one[2]) for one in list(triples)[:MOST_TRIPLES]]
-
-
-def _three(
-    cases: Cases, name: str, first: tuple[int, ...], second: tuple[int, ...], third: tuple[int, ...]
-) -> list[Found]:
+def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Found]:
     """Return thresholds of a chain of three stages: windows of the second, and all of the first for each."""
     decisions = cases.decisions[name]
     one, two, three = (decisions.of(judges).decided for judges in (first, second, third))
@@ -489,40 +318,7 @@ def _three(
     return found
 
 
-def stages_of(
-    recipe: Recipe, decisions: dict[str, OutOfFold], n_classes: int, places: dict[int, int] | None = None
-) -> tuple[Stage, ...]:
-    """Return the stages of a recipe, its decisions fitted on all cases.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    decisions : mapping of str to OutOfFold
-    n_classes : int
-    places : mapping of int to int, optional
-        New places of the judges, in the same order.
-    """
-    moved = places or {judge: judge for one in recipe.sets for judge in one}
-    every = recipe.sets[-1]
-    stages: list[Stage] = []
-    asked: set[int] = set()
-    for judges, thresholds in zip(recipe.sets, recipe.thresholds, strict=True):
-        asks = tuple(moved[judge] for judge in judges if judge not in asked)
-        asked.update(judges)
-        if recipe.learner == "votes":
-            known = tuple(moved[judge] for judge in judges)
-            votes = (1,) * (len(every) if recipe.settled else len(judges))
-            decision: Any = Votes(known, votes, recipe.rule, recipe.missing)
-        else:
-            fitted = decisions[recipe.learner].of(judges).decision
-            renamed = tuple(moved[judge] for judge in sorted(judges))
-            decision = replace(fitted, judges=renamed)  # type: ignore[type-var]  # all are dataclasses
-        least = thresholds or (0.0,) * n_classes
-        stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
-    return tuple(stages)
-
-
-class _Front:
+class PolicyFront:
     """Policies that none dominates, by loss and price, and by latency where it is known."""
 
     def __init__(self, with_latency: bool) -> None:

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.guarantee import Interval, mean_interval, wilson_interval
+from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.search import Recipe
+from shortlist.panels.recipes import Recipe
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
@@ -120,6 +119,11 @@ class Verdict:
         """Whether the difference in accuracy may be chance."""
         return self.p_value > CHANCE
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the panel costs more and did better, but too few cases tell whether that is chance."""
+        return not self.recommended and self.within_chance and self.difference > 0
+
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
         one, all_of_them = self.single_figures, self.panel_figures
@@ -134,6 +138,11 @@ class Verdict:
             return f"The best is a single judge: {self.single!r} alone, for {one.price:.4g} a case."
         if self.recommended:
             return f"As accurate as the best single judge within chance, and cheaper: {what}, for {cost}."
+        if self.undecided:
+            return (
+                f"Too few cases to tell whether it is better than the best single judge: {what}, for {cost}. "
+                f"Until more do, ask {self.single!r} alone."
+            )
         return f"No better than the best single judge: {what}, for {cost}. Ask {self.single!r} alone."
 
 
@@ -211,10 +220,11 @@ def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
 def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
     """Return the share of the cases about which each judge of a log is asked, ``(n_judges,)``."""
     shares = np.zeros(len(judges))
-    for number, stage in enumerate(panel.stages):
-        share = float((outcome.stage >= number).mean())
-        for judge in stage.asks:
-            shares[judges.index(panel.judges[judge])] = share
+    for way, stages in enumerate(panel.ways):
+        for number, stage in enumerate(stages):
+            share = float(((outcome.way == way) & (outcome.stage >= number)).mean())
+            for judge in stage.asks:
+                shares[judges.index(panel.judges[judge])] += share
     return shares
 
 
@@ -237,7 +247,12 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     judges = choice.chosen.judges
     now = choice.chosen.prices.mean(axis=0)
     calls, own = _calls_by_point(choice), choice.found[point]
-    rivals = [place for place, one in enumerate(choice.found) if place != point and one.loss <= own.loss]
+    rivals = [
+        place
+        for place, one in enumerate(choice.found)
+        if place != point
+        and all(a <= b for a, b in zip(one.errors or (one.loss,), own.errors or (own.loss,), strict=True))
+    ]
     told: dict[str, dict[str, Any]] = {}
     for judge, name in enumerate(judges):
         here = calls[point, judge]
@@ -261,14 +276,3 @@ def _calls_by_point(choice: PanelChoice) -> Floats:
         panel = choice.panel(point)
         rows.append(calls_of(panel, panel.run(choice.chosen), choice.chosen.judges))
     return np.array(rows).reshape(-1, len(choice.chosen.judges))
-
-
-def paid_at(choice: PanelChoice, budgets: NDArray[np.float64]) -> list[int | None]:
-    """Return the most accurate point whose price is within each budget; None where none is."""
-    values = choice.front.values
-    price = values[:, choice.front.names.index("price")]
-    found: list[int | None] = []
-    for budget in budgets:
-        within = np.flatnonzero(price <= budget)
-        found.append(int(within[0]) if len(within) else None)  # points are sorted, the best first
-    return found

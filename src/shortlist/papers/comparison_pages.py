@@ -9,7 +9,6 @@ import numpy as np
 
 from shortlist._words import counted
 from shortlist.errors import BadInputError
-from shortlist.papers.product_comparison import run_quality
 from shortlist.report.fronts import RULES, front_parts
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
 from shortlist.results.front import Front
@@ -18,8 +17,8 @@ from shortlist.results.picking import Pick
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.papers.comparison import RankTest
     from shortlist.papers.product_comparison import Comparison
-    from shortlist.papers.ranks import RankTest
 
 QUALITIES = {
     "hypervolume": "Hypervolume in the common box; more is better",
@@ -41,24 +40,19 @@ RANK = "Rank: mean rank over the folds, 1 is best, ties share ranks; - above the
 
 def product_comparison_parts(comparison: "Comparison") -> Parts:
     """Return the fronts of all methods, the quality of every run, and hypervolume against time."""
+    import pandas as pd
+
     tables = comparison.tables
     picks = [] if tables is None else joint_picks(comparison.fronts, tables.joint)
     parts: list[Any] = list(front_parts(comparison.fronts, picks=picks))
     if tables is None or tables.box is None or not comparison.runs:
         return parts
     methods = list(dict.fromkeys(run.method for run in comparison.runs))
-    values: dict[str, dict[str, list[float]]] = {name: {m: [] for m in methods} for name in QUALITIES}
     dots: dict[str, list[list[Any]]] = {m: [] for m in methods}
-    for run in comparison.runs:
-        quality = run_quality(run, tables)
-        values["hypervolume"][run.method].append(quality.hypervolume)
-        if quality.igd_plus is not None:
-            values["igd_plus"][run.method].append(quality.igd_plus)
-        values["seconds"][run.method].append(run.front.seconds)
-        words = f"{run.method}, seed {run.seed}: {run.front.seconds:.3g} s, {quality.hypervolume:.4f}"
-        dots[run.method].append([max(run.front.seconds, 1e-3), quality.hypervolume, words])
-    parts.append(Heading("Every run"))
-    parts += [box_chart(title, values[name], noun="run") for name, title in QUALITIES.items()]
+    for run in comparison.measured:
+        words = f"{run['method']}, seed {run['seed']}: {run['seconds']:.3g} s, {run['hypervolume']:.4f}"
+        dots[run["method"]].append([max(run["seconds"], 1e-3), run["hypervolume"], words])
+    parts += [Heading("Every run"), *_boxes(pd.DataFrame(comparison.measured), QUALITIES, noun="run")]
     parts.append(
         Chart(
             "Hypervolume against time",
@@ -91,8 +85,20 @@ def joint_picks(fronts: Mapping[str, Front], joint: Front) -> list[tuple[str, Pi
     return found
 
 
-def box_chart(title: str, values: "dict[str, list[float]]", *, noun: str) -> Chart:
-    """Return a box per method with its quartiles and median, and a dot for every run or fold."""
+def _boxes(results: "pd.DataFrame", measures: Mapping[str, str], *, noun: str) -> list[Chart]:
+    """Return what is measured, a box per method with its quartiles and median, and a dot for every unit."""
+    methods = dict.fromkeys(results["method"])
+    each = {
+        title: {
+            str(name): [float(value) for value in results.loc[results["method"] == name, measure].dropna()]
+            for name in methods
+        }
+        for measure, title in measures.items()
+    }
+    return [_box_chart(title, values, noun) for title, values in each.items() if any(values.values())]
+
+
+def _box_chart(title: str, values: dict[str, list[float]], noun: str) -> Chart:
     medians = {name: median(each) for name, each in values.items() if each}
     words = ", ".join(f"{name} {value:.4g}" for name, value in medians.items())
     rows = tuple(
@@ -123,8 +129,8 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     BadInputError
         If columns are missing.
     """
+    from shortlist.papers.comparison import rank_folds, rank_methods
     from shortlist.papers.pruning_comparison import best_singles_text
-    from shortlist.papers.ranks import rank_folds, rank_methods
 
     needed = {"dataset", "method", *MEASURES}
     if missing := sorted(needed - set(results.columns)):
@@ -167,15 +173,7 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
                 note=True,
             ),
         ]
-    parts.append(Heading("Every fold"))
-    for measure, words in MEASURES.items():
-        each = {
-            name: [float(value) for value in results.loc[results["method"] == name, measure].dropna()]
-            for name in methods
-        }
-        if any(each.values()):
-            parts.append(box_chart(words, each, noun="fold"))
-    return parts
+    return [*parts, Heading("Every fold"), *_boxes(results, MEASURES, noun="fold")]
 
 
 def rank_chart(test: "RankTest") -> Chart:

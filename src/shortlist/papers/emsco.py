@@ -12,6 +12,7 @@ from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import ELITE_FILLS, RULES, TRIES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
+from shortlist.papers.comparison import margin, with_margin
 from shortlist.papers.landscapes import (
     EXAMPLE_STAGES,
     PAPER_EXAMPLE,
@@ -39,7 +40,6 @@ from shortlist.papers.paper import (
     fingerprints,
     sets_of,
 )
-from shortlist.papers.stage_comparison import margin
 from shortlist.papers.stage_opponents import (
     EVOLVED,
     FIGURES,
@@ -247,13 +247,7 @@ def _truth(folder: Path | None, name: str, stages: int) -> EnumerationResult:
 
 
 def measure_recall(
-    folder: Path | None,
-    name: str,
-    stages: int,
-    options: EmscoOptions,
-    seed: int,
-    *,
-    budget: Budget,
+    folder: Path | None, name: str, stages: int, options: EmscoOptions, seed: int, *, budget: Budget
 ) -> Rows:
     """Count what one run of evolution finds of the complete front; nothing if it was stopped.
 
@@ -337,7 +331,7 @@ def _recall(rows: "pd.DataFrame") -> ResultTable:
         found.append(
             {
                 "set": name, "k": int(stages), "rules": rules, "runs": len(part), "on the front": size,
-                **{f"after {g}": _with_margin(n_found[g]) for g in SHOWN if g in n_found},
+                **{f"after {g}": with_margin(n_found[g]) for g in SHOWN if g in n_found},
                 "at the end %": round(100 * float(n_found[last].mean()) / size, 1),
                 "paper's %": PAPER_SHARES.get((str(name), int(stages))),
                 "vectors %": round(100 * vectors, 1), "runs that fall": int(part["falls"].sum()),
@@ -370,12 +364,6 @@ def _curve(name: str, n_found: "Mapping[int, NDArray[np.float64]]", size: int) -
         points.append((float(generation), 100 * mean / size))
         band.append((100 * low / size, 100 * high / size))
     return Line(name, tuple(points), tuple(band))
-
-
-def _with_margin(values: "NDArray[np.float64]") -> str:
-    spread = margin(values)
-    mean = f"{values.mean():.1f}"
-    return mean if len(values) < 2 else f"{mean} ± {spread:.1f}"
 
 
 def _example(rows: "pd.DataFrame") -> ResultTable:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.pareto import (
-    additive_epsilon,
-    hypervolume,
-    igd_plus,
-    nondominated_unique,
-    scaled,
-    spread,
-)
+from shortlist.pareto import additive_epsilon, hypervolume, igd_plus, nondominated_unique, scaled, spread
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 
@@ -161,8 +154,8 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     if not fronts:
         raise BadInputError("fronts", "must hold at least one", "none")
     joint = joint_front(fronts)
-    sets = {name: _as_set(front.points) for name, front in fronts.items()}
-    whole = _as_set(joint.points)
+    sets = {name: as_set(front.points) for name, front in fronts.items()}
+    whole = as_set(joint.points)
     box = box_of(joint.points)
     unique = {
         name: len((points & whole).difference(*(other for key, other in sets.items() if key != name)))
@@ -175,7 +168,7 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
         {name: quality_of(front.points, joint.points, box) for name, front in fronts.items()},
         unique,
         {name: len(points & whole) / len(whole) for name, points in sets.items()} if known else None,
-        tuple(_pair(first, second, sets) for first, second in itertools.combinations(sets, 2)),
+        tuple(count_pair(a, b, sets[a], sets[b]) for a, b in itertools.combinations(sets, 2)),
     )
 
 
@@ -194,7 +187,7 @@ def joint_front(fronts: Mapping[str, Front]) -> Front:
     points: Points = np.vstack([front.points for front in fronts.values()])
     decisions = np.vstack([front.decisions for front in fronts.values()])
     kept = nondominated_unique(points)
-    sets = {name: _as_set(front.points) for name, front in fronts.items()}
+    sets = {name: as_set(front.points) for name, front in fronts.items()}
     joint = Front.from_points(
         first.objectives, points[kept], decisions[kept], first.candidates, Proof(ProofKind.APPROXIMATE),
         method="joint", seconds=sum(front.seconds for front in fronts.values()),
@@ -212,35 +205,34 @@ def box_of(points: Points) -> Box | None:
     return Box(tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist()))
 
 
+def in_box(points: Points, box: Box) -> NDArray[np.float64]:
+    """Scale points so that the box is [0, 1].
+
+    An objective without range counts in its own smallest step, so that a set that is worse in it shows.
+    """
+    low, high = np.array(box.low), np.array(box.high)
+    return scaled(points, low, np.where(high > low, high, low + 1))
+
+
 def quality_of(points: Points, joint: Points, box: Box | None) -> Quality:
     """Return counts and indicators of a set beside the joint front, whose range is `box`.
 
-    An objective without range counts in its own smallest step, so that a set that is worse in it shows.
     Dominated points take part in the spread, as they would in a published set, and change no other indicator.
     """
-    own, whole = _as_set(points), _as_set(joint)
+    own, whole = as_set(points), as_set(joint)
     n_joint = len(own & whole)
     if box is None or not len(points):
         return Quality(len(own), n_joint, len(own) - n_joint, 0.0, 0.0, None, None)
-    low, high = np.array(box.low), np.array(box.high)
-    high = np.where(high > low, high, low + 1)
-    inside = scaled(np.array(sorted(own)), low, high)
-    reference = scaled(joint, low, high)
+    inside, reference = in_box(np.array(sorted(own)), box), in_box(joint, box)
     return Quality(
         len(own),
         n_joint,
         len(own) - n_joint,
-        hypervolume(inside, np.ones(len(low))),
+        hypervolume(inside, np.ones(len(box.low))),
         spread(inside),
         igd_plus(inside, reference),
         additive_epsilon(inside, reference),
     )
-
-
-def median(values: Sequence[float | None]) -> float | None:
-    """Return the median of what is known, or None if nothing is."""
-    known = [value for value in values if value is not None]
-    return float(np.median(known)) if known else None
 
 
 def _joint_proof(
@@ -269,21 +261,12 @@ def _joint_proof(
     return proof, len(proved)
 
 
-def _pair(first: str, second: str, sets: Mapping[str, Vectors]) -> Pair:
-    a, b = sets[first], sets[second]
+def count_pair(first: str, second: str, a: Vectors, b: Vectors) -> Pair:
+    """Count two sets of points as the paper does."""
     joint = _nondominated_set(a | b)
-    return Pair(
-        first,
-        second,
-        len(a),
-        len(b),
-        len(a & b),
-        len(joint),
-        len((a - b) & joint),
-        len((b - a) & joint),
-        len(a - joint),
-        len(b - joint),
-    )
+    only_a, only_b = len((a - b) & joint), len((b - a) & joint)
+    counts = (len(a), len(b), len(a & b), len(joint), only_a, only_b, len(a - joint), len(b - joint))
+    return Pair(first, second, *counts)
 
 
 def _nondominated_set(points: Vectors) -> Vectors:
@@ -291,8 +274,9 @@ def _nondominated_set(points: Vectors) -> Vectors:
         return set()
     listed: NDArray[np.int64] = np.array(sorted(points), dtype=np.int64)
     kept: Mask = nondominated_unique(listed)
-    return _as_set(listed[kept])
+    return as_set(listed[kept])
 
 
-def _as_set(points: Points) -> Vectors:
+def as_set(points: Points) -> Vectors:
+    """Return the distinct points."""
     return {tuple(point) for point in points.tolist()}

@@ -123,6 +123,11 @@ class Line:
     panel: str = ""
 
 
+def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
+    """Return points that nothing joins."""
+    return Line(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
+
+
 @dataclass(frozen=True)
 class Picture:
     """What a figure draws.
@@ -169,6 +174,12 @@ class ResultTable:
     note: str = ""
     differs: str = ""
     picture: Picture | None = None
+
+
+def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
+    """Return our row, and below it the paper's where it has one; ``whose`` says which is which."""
+    rows = [{**head, "whose": "here", **ours}]
+    return rows if theirs is None else [*rows, {**head, "whose": "paper", **theirs}]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,8 @@ from shortlist._words import all_of
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.methods.solrep.limited_solves import program_fingerprint
-from shortlist.papers.front_quality import (
-    FrontTables,
-    Quality,
-    compare_fronts,
-    joint_front,
-    median,
-    quality_of,
-)
+from shortlist.papers.comparison import side_by_side
+from shortlist.papers.front_quality import FrontTables, Quality, compare_fronts, joint_front, quality_of
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import checked_front, find_front, products_front
@@ -48,6 +43,8 @@ COMPARED_METHODS = tuple(method for method in METHODS if method != "auto")
 N_EVALUATIONS = 100_000
 """Configurations per evolutionary run, as in the study of Xue & Li (2018) on its larger models."""
 
+QUALITY = tuple(field.name for field in dataclasses.fields(Quality))
+"""What is counted and computed of a run's front."""
 
 OWN_OPTIONS = ("seed", "study", "workers", "tolerance")
 """Options of a search that a comparison sets itself, or that would make fronts incomparable."""
@@ -121,6 +118,8 @@ class Comparison:
         One per method with a finished run.
     tables : FrontTables or None
         The unions of the methods side by side; None without a finished run.
+    measured : tuple of dict
+        What was measured of every run: method, seed, seconds, what is proved, and its quality.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -128,6 +127,7 @@ class Comparison:
     conflict: tuple[str, ...]
     rows: tuple[MethodRow, ...]
     tables: FrontTables | None
+    measured: tuple[dict[str, Any], ...] = ()
 
     @property
     def fronts(self) -> dict[str, Front]:
@@ -252,11 +252,31 @@ def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[st
 
 def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
     """Return the tables of finished runs."""
+    import pandas as pd
+
     if not runs:
         return Comparison((), n_wanted, (), (), None)
     tables = compare_fronts(unions(runs))
-    rows = tuple(_row(name, [run for run in runs if run.method == name], tables) for name in tables.qualities)
-    return Comparison(tuple(runs), n_wanted, (), rows, tables)
+    measured = tuple(_measured(run, tables) for run in runs)
+    numbers = [*QUALITY, "valid_share", "seconds"]
+    frame = pd.DataFrame(measured)
+    seconds = frame.groupby("method")["seconds"].sum()
+    middles = side_by_side(frame, numbers).to_dict("index")
+    rows = tuple(_row(name, middles[name], float(seconds[name]), tables) for name in tables.qualities)
+    return Comparison(tuple(runs), n_wanted, (), rows, tables, measured)
+
+
+def _measured(run: ComparedRun, tables: FrontTables) -> dict[str, Any]:
+    """Return what JSON and pages tell of one run: its quality is beside the joint front of all methods."""
+    return {
+        "method": run.method,
+        "seed": run.seed,
+        "seconds": run.front.seconds,
+        "proof": str(run.front.proof.kind),
+        "limit": run.front.proof.limit,
+        "valid_share": run.valid_share,
+        **dataclasses.asdict(quality_of(run.front.points, tables.joint.points, tables.box)),
+    }
 
 
 def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
@@ -269,28 +289,22 @@ def unions(runs: Sequence[ComparedRun]) -> dict[str, Front]:
     return found
 
 
-def run_quality(run: ComparedRun, tables: FrontTables) -> Quality:
-    """Return the quality of one run beside the joint front of all methods."""
-    return quality_of(run.front.points, tables.joint.points, tables.box)
-
-
-def _row(method: str, runs: Sequence[ComparedRun], tables: FrontTables) -> MethodRow:
-    shares, seconds = [run.valid_share for run in runs], [run.front.seconds for run in runs]
-    each = [dataclasses.asdict(run_quality(run, tables)) for run in runs]
-    middle: dict[str, Any] = {name: median([quality[name] for quality in each]) for name in each[0]}
-    for name in ("n_points", "n_joint", "n_dominated"):
-        middle[name] = int(middle[name] or 0)
+def _row(method: str, middle: Mapping[str, Any], seconds: float, tables: FrontTables) -> MethodRow:
+    known: dict[str, Any] = {
+        name: None if math.isnan(middle[f"{name}_median"]) else middle[f"{name}_median"] for name in QUALITY
+    }
+    counts = {name: int(known[name] or 0) for name in QUALITY if name.startswith("n_")}
     return MethodRow(
         method,
-        len(runs),
+        middle["n_units"],
         tables.qualities[method],
         tables.unique[method],
         None if tables.shares is None else tables.shares[method],
-        float(np.mean(shares)),
-        sum(seconds),
-        Quality(**middle),
-        float(np.median(shares)),
-        float(np.median(seconds)),
+        middle["valid_share"],
+        seconds,
+        Quality(**{**known, **counts}),
+        middle["valid_share_median"],
+        middle["seconds_median"],
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Points
 from shortlist.methods.evolution.ibea import ibea, ibed
 from shortlist.methods.evolution.variation import Evolution
-from shortlist.products import chosen_attributes, read_attributes, read_model, read_requirements
+from shortlist.products import chosen_attributes, read_attributes, read_model
 from shortlist.products.configuration.found_front import REPAIR_SHARE, REPAIRED, checked_front, find_front
 from shortlist.products.configuration.front_search import Question, padded_costs
 from shortlist.products.configuration.product_front import make_question
@@ -90,12 +90,7 @@ SYSTEMS = {
 }  # fmt: skip
 SEEDS = ("Seed_LinuxX86", "Seed_LinuxX86_IBDE", "Seed_LinuxX86_IBEA")
 """Products of Linux that the study's evolution starts from."""
-EVOLUTION: dict[str, Callable[..., Front]] = {
-    "ibea": ibea,
-    "ibed": ibed,
-    "satibea": ibea,
-    "smtibea": ibea,
-}
+EVOLUTION: dict[str, Callable[..., Front]] = {"ibea": ibea, "ibed": ibed, "satibea": ibea, "smtibea": ibea}
 
 
 def evolve_once(
@@ -164,14 +159,6 @@ def prepared_question(folder: Path, name: str, number: int, *, fixed: bool) -> t
     question, feasibility = make_question(model, parse_objectives(OBJECTIVES, model, attributes), (), wanted)
     assert not feasibility.conflict
     return question, seconds_now() - start
-
-
-def published_product(folder: Path, question: Question) -> NDArray[np.bool_]:
-    """Return the rich product of Linux that SATIBEA's data come with, to start from."""
-    path = folder / "feature-models" / "lvat" / "2.6.28.6-icse11.dimacs.richseed"
-    product = np.zeros((1, question.model.n_features), dtype=bool)
-    product[0, list(read_requirements(path, question.model).select)] = True
-    return product
 
 
 def seed_products(folder: Path, question: Question) -> NDArray[np.bool_]:

@@ -13,8 +13,8 @@ import numpy as np
 from shortlist.arrays import Points
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import integer_objectives
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
-from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.papers.paper import Rows
 from shortlist.papers.product_lines import (
@@ -229,12 +229,7 @@ class PrintedRun:
 
 
 def measure_printed(
-    folder: Path,
-    system: System,
-    run: PrintedRun,
-    limit_s: float | None = None,
-    *,
-    budget: Budget,
+    folder: Path, system: System, run: PrintedRun, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
     """Run Algorithm 1 or 2 as printed."""
     method, n_objectives, part = run.method, run.n_objectives, run.part

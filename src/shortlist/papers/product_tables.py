@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shortlist.arrays import Points
-from shortlist.papers.front_quality import Box, box_of, quality_of
+from shortlist.papers.front_quality import as_set, box_of, count_pair, in_box, quality_of
 from shortlist.papers.paper import Line, Picture, ResultTable, Rows
 from shortlist.papers.product_runs import (
     NAMES,
@@ -21,7 +22,7 @@ from shortlist.papers.product_runs import (
     Published,
     System,
 )
-from shortlist.pareto import hypervolume, nondominated_unique, scaled, spread
+from shortlist.pareto import hypervolume, nondominated_unique, spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,7 @@ def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return every table and figure of which something is measured, the paper's figures beside ours."""
     makers: list[Callable[[pd.DataFrame], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
-        _solrep_beside_ibea, _seconds_by_points, _points_by_points, _growth, _fifty_points, _solrep_runs,
+        _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"), _growth, _fifty_points, _solrep_runs,
         _constraint_solving,
     ]  # fmt: skip
     whole = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *MEASURED])))
@@ -135,7 +136,7 @@ def _complete_fronts(rows: "pd.DataFrame") -> ResultTable:
         if len(printed) == 2:
             row = _compared(printed["epsilon-constraint"], printed["cwmoip"])
             found.append(_named(system, PRINTED, row))
-            same = _vectors(printed["cwmoip"].points) == _vectors(next(iter(sides.values())).points)
+            same = as_set(printed["cwmoip"].points) == as_set(next(iter(sides.values())).points)
             found[-1]["as enumerated"] = "yes" if same and part["same"].all() else "NO"
         found += _published(PAPER_3, system)
     return _table(
@@ -226,32 +227,27 @@ def _solrep_beside(
     return found
 
 
-def _seconds_by_points(rows: "pd.DataFrame") -> ResultTable:
-    return _figure_4(rows, "figure-4", "seconds", "Figure 4: seconds of SolRep by reference points")
-
-
-def _points_by_points(rows: "pd.DataFrame") -> ResultTable:
-    title = "Figure 4, second axis: non-dominated points by reference points"
-    return _figure_4(rows, "figure-4-points", "points", title)
-
-
-def _figure_4(rows: "pd.DataFrame", name: str, column: str, title: str) -> ResultTable:
+def _figure_4(rows: "pd.DataFrame", column: str) -> ResultTable:
     """Return one axis of Figure 4, for each system that was run with several numbers of points."""
+    name, title = "figure-4", "Figure 4: seconds of SolRep by reference points"
+    if column == "points":
+        name, title = (
+            "figure-4-points", "Figure 4, second axis: non-dominated points by reference points"
+        )  # fmt: skip
     found: Rows = []
     lines = []
     for system, part in _by_system(rows, "solrep"):
         if len(part) < 2:
             continue
-        own: Rows = [
-            {
-                "system": _label(system), "reference points": int(row["reference_points"]),
-                "seconds": float(row["seconds"]), "points": len(row["points"]),
-            }
+        own = [
+            (
+                int(row["reference_points"]),
+                len(row["points"]) if column == "points" else float(row["seconds"]),
+            )
             for row in part.sort_values("reference_points").to_dict("records")
-        ]  # fmt: skip
-        found += [{key: row[key] for key in ("system", "reference points", column)} for row in own]
-        line = tuple((float(row["reference points"]), float(row[column])) for row in own)
-        lines.append(Line(_label(system), line))
+        ]
+        found += [{"system": _label(system), "reference points": n, column: value} for n, value in own]
+        lines.append(Line(_label(system), tuple((float(n), float(value)) for n, value in own)))
     if column == "seconds" and any(row["system"] == "Linux X86 1" for row in found):
         paper = [(n, PAPER_SECONDS["compact-linux", n]) for n in (50, 1500)]
         found += [
@@ -395,35 +391,28 @@ def _constraint_solving(rows: "pd.DataFrame") -> ResultTable:
 
 def _compared(first: Side, second: Side) -> dict[str, Any]:
     """Return a row as the paper counts two methods; indicators are scaled by the joint front."""
-    ours, theirs = _vectors(first.points), _vectors(second.points)
-    together = np.array(sorted(ours | theirs), dtype=np.int64).reshape(-1, N_OBJECTIVES)
+    pair = count_pair("A", "B", as_set(first.points), as_set(second.points))
+    together = np.vstack([first.points, second.points])
     joint = together[nondominated_unique(together)] if len(together) else together
-    whole = _vectors(joint)
-    box = box_of(joint)
-    (a_volume, a_spread), (b_volume, b_spread) = (_indicators(side, joint, box) for side in (first, second))
+    (a_volume, a_spread), (b_volume, b_spread) = (_indicators(side, joint) for side in (first, second))
     return {
         "A corr %": first.correct, "B corr %": second.correct, "A s": first.seconds, "B s": second.seconds,
         "A HV": a_volume, "B HV": b_volume, "A SP": a_spread, "B SP": b_spread,
-        "|A|": len(ours), "|B|": len(theirs), "|A ∩ B|": len(ours & theirs), "|N_A ∪ N_B|": len(whole),
-        "N_U(A)": len((ours - theirs) & whole), "N_U(B)": len((theirs - ours) & whole),
-        "|N_A ∩ N_B|": len(ours & theirs & whole),
+        "|A|": pair.n_first, "|B|": pair.n_second, "|A ∩ B|": pair.n_common, "|N_A ∪ N_B|": pair.n_joint,
+        "N_U(A)": pair.unique_first, "N_U(B)": pair.unique_second,
+        "|N_A ∩ N_B|": pair.n_joint - pair.unique_first - pair.unique_second,
     }  # fmt: skip
 
 
-def _indicators(side: Side, joint: Points, box: Box | None) -> tuple[float | None, float | None]:
+def _indicators(side: Side, joint: Points) -> tuple[float | None, float | None]:
     """Return the means of hypervolume and spread over the runs that found something."""
-    if box is None:
+    box = box_of(joint)
+    runs = [points for points in side.runs if len(points)]
+    if box is None or not runs:
         return None, None
-    low, high = np.array(box.low), np.array(box.high)
-    high = np.where(high > low, high, low + 1)
-    reference = scaled(joint, low, high)
-    found = []
-    for points in side.runs:
-        if len(points):
-            inside = scaled(points, low, high)
-            found.append((hypervolume(inside, np.ones(len(low))), spread(inside, reference=reference)))
-    if not found:
-        return None, None
+    reference, corner = in_box(joint, box), np.ones(len(box.low))
+    inside = [in_box(points, box) for points in runs]
+    found = [(hypervolume(one, corner), spread(one, reference=reference)) for one in inside]
     volume, unevenness = np.mean(found, axis=0).tolist()
     return volume, unevenness
 
@@ -432,7 +421,7 @@ def _alone(sides: Mapping[str, Side]) -> dict[str, Any]:
     """Return a row of Table 3 with the front only, by whichever method it was found."""
     side = next(iter(sides.values()))
     points = side.points
-    volume, unevenness = _indicators(side, points, box_of(points))
+    volume, unevenness = _indicators(side, points)
     return {
         "A corr %": side.correct, "A HV": volume, "A SP": unevenness, "|A|": len(points),
         "|N_A ∪ N_B|": len(points),
@@ -505,10 +494,6 @@ def _of(rows: "pd.DataFrame", kind: str, **wanted: Any) -> "pd.DataFrame":
 def _by_system(rows: "pd.DataFrame", kind: str) -> "list[tuple[System, pd.DataFrame]]":
     groups = _of(rows, kind).groupby(["system", "number"], sort=False)
     return [((str(name), int(number)), group) for (name, number), group in groups]
-
-
-def _vectors(points: Points) -> set[tuple[int, ...]]:
-    return {tuple(point) for point in points.tolist()}
 
 
 def _label(system: System) -> str:

@@ -215,8 +215,6 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
     stop: Cancellation | None = None,
 ) -> Rows:
     """Measure methods on one fold, on the rows that pruned and on the test rows."""
-    from sklearn.metrics import accuracy_score, balanced_accuracy_score
-
     rows: Rows = []
     for method, unfitted in methods.items():
         if stop is not None and stop.cancelled:
@@ -224,7 +222,6 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
         begun = seconds_now()
         answer = fit_method(fold, unfitted, pool, validation, stop)
         took = seconds_now() - begun
-        y, predicted = fold.y[fold.test], answer(fold.test)
         gap = getattr(answer.estimator, "gap_", None)
         rows.append(
             {
@@ -232,8 +229,7 @@ def measure_pool(  # noqa: PLR0917  # what is measured, and by what
                 "method": method, "seconds": took, "members": len(answer.estimator.pool_),
                 "gap": None if gap is None else float(gap), "pruning_rows": len(validation),
                 "validation_accuracy": float((answer(validation) == fold.y[validation]).mean()),
-                "accuracy": float(accuracy_score(y, predicted)),
-                "balanced_accuracy": float(balanced_accuracy_score(y, predicted)),
+                **answer.accuracies(fold),
             }
         )  # fmt: skip
     return rows

@@ -1,13 +1,9 @@
 """Methods side by side, by repeated stratified cross-validation over several tables."""
 
-import dataclasses
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -28,11 +24,12 @@ from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import Pool, asking_cost
 from shortlist.ensembles.pools.refit import refit_members
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.files import write_parquet
-from shortlist.pickles import saved_path
+from shortlist.papers.comparison import described
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.clock import seconds_now
+from shortlist.runs.studies.settings import digest_of_arrays
 from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
+from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds
 
@@ -124,62 +121,52 @@ def compare_methods(
     size, seed = as_count(n_classifiers, "n_classifiers"), as_seed(random_state, "random_state")
     work = Work() if work is None else work
     work.study.bind({"n_folds": folds, "n_classifiers": size, "random_state": seed})
-    finished: list[Result] = []
-    units: list[Unit] = []
-    heads: dict[str, dict[str, Any]] = {}
-    n_missing: dict[str, int] = {}
-    found = work.study.results()
+    again = {name: "fitted again, " if refit and _prunes(method) else "" for name, method in chosen.items()}
+    work.study.bind({f"the method {name}": again[name] + described(one) for name, one in chosen.items()})
+    folds_by_key: dict[str, tuple[str, Fold]] = {}
     for table, (X, y, *given) in tables.items():
         labels = np.asarray(y)
         cases = given[0] if given else None
         as_frame(X)
         if work.study.keeps:
-            work.study.bind({f"the table {table}": _digest(table, X, labels, cases, folds, size, seed)})
-            work.study.bind(
-                {f"the method {name}": _described(method, refit=refit) for name, method in chosen.items()}
-            )
+            work.study.bind({f"the table {table}": table_fingerprint(X, labels).digest})
+            if cases is not None:
+                work.study.bind({f"the cases of {table}": digest_of_arrays([cases])})
         for fold in stratified_folds(
             table, X, labels, n_folds=folds, n_repeats=repeats, n_classifiers=size, seed=seed, cases=cases
         ):
-            key = f"{table}/{fold.repeat}/{fold.number}"
             _check_fold(table, fold, chosen)
-            heads[key] = {"dataset": table, "repeat": fold.repeat, "fold": fold.number}
-            known = {name: found[_key(key, name)] for name in chosen if _key(key, name) in found}
-            finished += [{**heads[key], **row} for row in known.values()]
-            missing = {name: method for name, method in chosen.items() if name not in known}
-            n_missing[key] = len(missing)
-            work_of_fold = len(labels) * len(missing)
-            units.append(
-                Unit(
-                    key,
-                    _finished_of_fold,
-                    (fold, missing, refit, slice_s),
-                    kind=table,
-                    size=work_of_fold,
-                    whole=True,
-                )
-            )
-    measured: dict[str, list[Result]] = {unit.key: [] for unit in units}
+            folds_by_key[f"{table}/{fold.repeat}/{fold.number}"] = table, fold
+    found = work.study.results()
+    known = {
+        key: {name: found[_key(key, name)] for name in chosen if _key(key, name) in found}
+        for key in folds_by_key
+    }
+    measured, begun = {key: dict(rows) for key, rows in known.items()}, False
     while True:
-        done: dict[str, list[Result]] = {
-            key: [] for key, rows in measured.items() if len(rows) == n_missing[key]
+        left = {
+            key: {name: method for name, method in chosen.items() if name not in rows}
+            for key, rows in measured.items()
         }
-        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
-            measured[key] += rows or []
-        if work.cancellation.cancelled or all(len(measured[key]) == n_missing[key] for key in measured):
+        done: dict[str, list[Result]] = {key: [] for key, methods in left.items() if not methods}
+        if begun and (work.cancellation.cancelled or len(done) == len(left)):
             break
-        units = [_without(unit, measured[unit.key]) for unit in units]
-    for key, rows in measured.items():
-        if len(rows) == n_missing[key]:
-            finished += [{**heads[key], **row} for row in rows]
-    return _frame(finished, [*tables, *chosen])
-
-
-def _without(unit: Unit, measured: Sequence[Result]) -> Unit:
-    fold, methods, *how = unit.arguments
-    names = {row["method"] for row in measured}
-    rest = {name: method for name, method in methods.items() if name not in names}
-    return dataclasses.replace(unit, arguments=(fold, rest, *how))
+        units = [
+            Unit(
+                key, _finished_of_fold, (fold, left[key], refit, slice_s), kind=table,
+                size=len(fold.y) * len(left[key]), whole=True,
+            )
+            for key, (table, fold) in folds_by_key.items()
+        ]  # fmt: skip
+        for key, rows in run_units(units, work, stage="comparing", parts=_parts, known=done):
+            measured[key] |= {row["method"]: row for row in rows or []}
+        begun = True
+    results = [
+        {"dataset": table, "repeat": fold.repeat, "fold": fold.number, **row}
+        for key, (table, fold) in folds_by_key.items()
+        for row in (measured[key] if key in done else known[key]).values()
+    ]
+    return _frame(results, [*tables, *chosen])
 
 
 def _key(fold: str, method: str) -> str:
@@ -262,16 +249,13 @@ def _measured_methods(
             return
         if again is not None and answer.prunes:
             _let_answer(answer.estimator, again)
-        right = answer(fold.test) == fold.y[fold.test]
-        recalls = [float(right[fold.y[fold.test] == label].mean()) for label in np.unique(fold.y[fold.test])]
         committee = getattr(answer.estimator, "pool_", None)
         cost = asking_cost(committee) if isinstance(committee, Pool) else None
         only = committee.names[0] if isinstance(committee, Pool) and len(committee) == 1 else None
         yield (
             {
                 "method": name,
-                "accuracy": float(right.mean()),
-                "balanced_accuracy": float(np.mean(recalls)),
+                **answer.accuracies(fold),
                 "size": _n_members(answer.estimator),
                 "seconds": seconds,
             }
@@ -331,6 +315,13 @@ class FittedMethod:
         """Return the classes that it predicts for the rows of these numbers."""
         asked = rows[:, None] if self.prunes else take_rows(self.X, rows)
         return np.asarray(self.estimator.predict(asked))
+
+    def accuracies(self, fold: "Fold") -> dict[str, float]:
+        """Return the share of right test rows, and the mean of the shares of each class."""
+        truth = fold.y[fold.test]
+        right = self(fold.test) == truth
+        recalls = [float(right[truth == label].mean()) for label in np.unique(truth)]
+        return {"accuracy": float(right.mean()), "balanced_accuracy": float(np.mean(recalls))}
 
 
 def fit_method(
@@ -442,26 +433,6 @@ def best_singles_text(results: "pd.DataFrame") -> str:
     return f"best-single: {', '.join(told)}." if told else ""
 
 
-def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all.
-
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`.
-    path : str or Path
-        File to write.
-
-    Raises
-    ------
-    BadInputError
-        If it cannot be written there.
-    """
-    import pyarrow as pa
-
-    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
-
-
 def _prunes(method: Any) -> bool:
     """Whether a method chooses from a pool that it is still to be given."""
     parameters = method.get_params()
@@ -529,28 +500,3 @@ def _frame(finished: Sequence[Result], order: Sequence[str]) -> "pd.DataFrame":
         list(COMPARISON_COLUMNS[:4]),
         key=lambda column: column.map(places) if column.name in named else column,
     ).reset_index(drop=True)
-
-
-def _described(method: Any, *, refit: bool) -> str:
-    """Return an estimator's class and parameters, the same in every process."""
-
-    def shown(value: Any) -> str:
-        return saved_path(value) if hasattr(value, "__qualname__") else repr(value)
-
-    given = sorted(method.get_params().items())
-    parameters = ", ".join(f"{name}={shown(value)}" for name, value in given)
-    described = f"{type(method).__name__}({parameters})"
-    return f"fitted again, {described}" if refit and _prunes(method) else described
-
-
-def _digest(table: str, X: Any, y: Labels, cases: Cases | None, *numbers: int) -> str:
-    """Return a word that differs for other data or other settings."""
-    import pandas as pd
-
-    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-    content = [
-        pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes() for part in (frame, pd.Series(y))
-    ]
-    head = json.dumps([table, [str(name) for name in frame.columns], list(numbers)]).encode()
-    content += [] if cases is None else [cases.tobytes()]
-    return hashlib.blake2b(b"".join([head, *content]), digest_size=12).hexdigest()

@@ -1,12 +1,13 @@
 """Tables 2 to 6 of the pruning paper, and what its text counts, with our figures beside the printed ones."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import counted
-from shortlist.papers.paper import ResultTable, Rows
-from shortlist.papers.ranks import rank_methods
+from shortlist.papers.comparison import FOLD, complete, rank_methods, ranks
+from shortlist.papers.paper import ResultTable, Rows, beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,19 +118,15 @@ def pruning_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     if not len(runs):
         return made
     runs = runs.astype({"classifiers": int})
-    makers = {"table-3": _gaps, "table-4": _accuracy_ranks, "table-5": _balanced, "table-6": _balanced_ranks}
-    for name, make in (makers | {"text": _text}).items():
-        complete = complete_folds(runs, NEEDED[name])
-        if len(complete):
-            made.append(make(complete))
+    makers: dict[str, Callable[[pd.DataFrame], ResultTable]] = {
+        "table-3": _gaps, "table-4": partial(_ranks, metric="accuracy"), "table-5": _balanced,
+        "table-6": partial(_ranks, metric="balanced_accuracy"), "text": _text,
+    }  # fmt: skip
+    for name, make in makers.items():
+        whole = complete(runs, NEEDED[name], units=(*FOLD, "classifiers"))
+        if len(whole):
+            made.append(make(whole))
     return made
-
-
-def complete_folds(runs: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
-    """Keep these methods, and of them the folds in which all were measured."""
-    part = runs[runs["method"].isin(methods)]
-    measured = part.groupby(["dataset", "classifiers", "repeat", "fold"])["method"].transform("nunique")
-    return part[measured == len(methods)]
 
 
 def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
@@ -141,8 +138,7 @@ def by_repeat(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
 
 def mean_ranks(runs: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Return mean ranks by number of classifiers, over sets and repeats; 1 is best, ties share their rank."""
-    ranks = by_repeat(runs, metric).round(12).rank(axis=1, ascending=False)
-    return ranks.groupby(level="classifiers").mean()[list(RANKED[metric])]
+    return ranks(by_repeat(runs, metric)).groupby(level="classifiers").mean()[list(RANKED[metric])]
 
 
 def reason(runs: "pd.DataFrame") -> str:
@@ -159,13 +155,11 @@ def _sets(sets: "pd.DataFrame") -> ResultTable:
     found: Rows = []
     columns = ("features", "rows", "negative", "positive")
     there = {str(row["dataset"]): row for row in sets.to_dict("records")}
-    for label, (title, *numbers, share) in SETS.items():
-        if label in there:
-            ours = {name: int(there[label][name]) for name in columns}
-            theta = round(ours["positive"] / ours["rows"], 2)
-            found.append({"set": label, "dataset": title, "whose": "here", **ours, "theta": theta})
-        paper = dict(zip(columns, numbers, strict=True))
-        found.append({"set": label, "dataset": title, "whose": "paper", **paper, "theta": share})
+    for label, (title, *printed) in SETS.items():
+        ours = {name: int(there[label][name]) for name in columns} if label in there else {}
+        theta = {"theta": round(ours["positive"] / ours["rows"], 2)} if ours else {}
+        pair = beside({"set": label, "dataset": title}, ours | theta, _named((*columns, "theta"), printed))
+        found += pair if ours else pair[1:]
     return ResultTable(
         "table-2",
         "Table 2: data sets",
@@ -188,10 +182,9 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
         for method in ("F1", "F3"):
             gaps = part.loc[part["method"] == method, "gap"].astype(float) * 100
             ours += [round(float(gaps.mean()), 2), _rounded(gaps.std(), 2)]
-        found.append({"set": label, "whose": "here", **dict(zip(columns, ours, strict=True))})
-        if label in GAPS:
-            paper = dict(zip(columns, GAPS[str(label)], strict=True))
-            found.append({"set": label, "whose": "paper", **paper})
+        found += beside(
+            {"set": label}, dict(zip(columns, ours, strict=True)), _named(columns, GAPS.get(str(label)))
+        )
     return ResultTable(
         "table-3",
         f"Table 3: mean gaps in per cent and their deviations, {largest} classifiers",
@@ -204,39 +197,23 @@ def _gaps(runs: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _accuracy_ranks(runs: "pd.DataFrame") -> ResultTable:
-    return _ranks(runs, "accuracy", "table-4", "Table 4: mean ranks of accuracy")
-
-
-def _balanced_ranks(runs: "pd.DataFrame") -> ResultTable:
-    return _ranks(runs, "balanced_accuracy", "table-6", "Table 6: mean ranks of balanced accuracy")
-
-
-def _ranks(runs: "pd.DataFrame", metric: str, name: str, title: str) -> ResultTable:
+def _ranks(runs: "pd.DataFrame", metric: str) -> ResultTable:
     """Return mean ranks by the number of classifiers, and their means."""
+    number, measure = (4, "accuracy") if metric == "accuracy" else (6, "balanced accuracy")
     methods = RANKED[metric]
-    ranks = mean_ranks(runs, metric)
+    by_size = mean_ranks(runs, metric)
     found: Rows = []
-    for size, row in ranks.iterrows():
-        found.append(
-            {"classifiers": size, "whose": "here", **{one: _rounded(row[one], 2) for one in methods}}
-        )
-        if size in RANKS[metric]:
-            paper = dict(zip(methods, RANKS[metric][size], strict=True))
-            found.append({"classifiers": size, "whose": "paper", **paper})
-    means = ranks.mean()
-    found.append(
-        {"classifiers": "Avg.", "whose": "here", **{one: _rounded(means[one], 2) for one in methods}}
-    )
-    paper = dict(zip(methods, MEAN_RANKS[metric], strict=True))
-    found.append({"classifiers": "Avg.", "whose": "paper", **paper})
+    rows: list[tuple[Any, Any, Any]] = [(n, row, RANKS[metric].get(n)) for n, row in by_size.iterrows()]
+    for size, row, theirs in [*rows, ("Avg.", by_size.mean(), MEAN_RANKS[metric])]:
+        ours = {one: _rounded(row[one], 2) for one in methods}
+        found += beside({"classifiers": size}, ours, _named(methods, theirs))
     n_repeats = len(by_repeat(runs, metric).groupby(level=["dataset", "repeat"]))
     notes = []
     if metric == "balanced_accuracy":
         notes.append("The paper's last row holds its row of 40 classifiers too, which it does not print.")
     return ResultTable(
-        name,
-        f"{title}, {counted(n_repeats, 'pair')} of a set and a repeat",
+        f"table-{number}",
+        f"Table {number}: mean ranks of {measure}, {counted(n_repeats, 'pair')} of a set and a repeat",
         found,
         " ".join([*notes, *_tests(runs, metric)]),
         _if_differs(found, reason(runs)),
@@ -262,23 +239,19 @@ def _balanced(runs: "pd.DataFrame") -> ResultTable:
     """Return Table 5: means of the balanced accuracy, and their deviations over repeats."""
     means = by_repeat(runs, "balanced_accuracy").groupby(level=["dataset", "classifiers"], sort=False)
     found: Rows = []
-    for (label, size), part in means:
-        ours = {
-            method: (_rounded(part[method].mean(), 4), _rounded(part[method].std(), 4))
-            for method in BALANCED_METHODS
-        }
-        found.append({"set": label, "classifiers": size, "whose": "here", **_with_deviations(ours)})
-        if (label, size) in BALANCED:
-            paper = _with_deviations(_printed_pairs(*BALANCED[str(label), size]))
-            found.append({"set": label, "classifiers": size, "whose": "paper", **paper})
-    overall, deviations = means.mean().mean(), means.std().mean()
-    ours = {
-        method: (_rounded(overall[method], 4), _rounded(deviations[method], 4)) for method in BALANCED_METHODS
-    }
-    last = {"set": "Average", "classifiers": None}
-    found.append({**last, "whose": "here", **_with_deviations(ours)})
-    paper = _with_deviations(_printed_pairs(*BALANCED_AVERAGE))
-    found.append({**last, "whose": "paper", **paper})
+    rows: list[Any] = [
+        (label, size, part.mean(), part.std(), BALANCED.get((str(label), size)))
+        for (label, size), part in means
+    ]
+    rows.append(("Average", None, means.mean().mean(), means.std().mean(), BALANCED_AVERAGE))
+    for label, size, overall, deviations, theirs in rows:
+        found += beside(
+            {"set": label, "classifiers": size},
+            _with_deviations([_rounded(overall[one], 4) for one in BALANCED_METHODS],
+                             [_rounded(deviations[one], 4) for one in BALANCED_METHODS]),
+            None if theirs is None
+            else _with_deviations(theirs[0], [one / 10_000 for one in theirs[1]]),
+        )  # fmt: skip
     return ResultTable(
         "table-5",
         "Table 5: mean balanced accuracy and its deviation",
@@ -290,16 +263,14 @@ def _balanced(runs: "pd.DataFrame") -> ResultTable:
     )
 
 
-def _printed_pairs(means: Sequence[float], deviations: Sequence[int]) -> dict[str, tuple[float, float]]:
-    pairs = zip(means, (one / 10_000 for one in deviations), strict=True)
-    return dict(zip(BALANCED_METHODS, pairs, strict=True))
+def _named(columns: Sequence[str], values: Sequence[Any] | None) -> dict[str, Any] | None:
+    return None if values is None else dict(zip(columns, values, strict=True))
 
 
-def _with_deviations(pairs: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+def _with_deviations(means: Sequence[Any], deviations: Sequence[Any]) -> dict[str, Any]:
+    rows = zip(BALANCED_METHODS, means, deviations, strict=True)
     return {
-        name: value
-        for method, pair in pairs.items()
-        for name, value in zip((method, f"{method} std."), pair, strict=True)
+        name: value for one, *pair in rows for name, value in zip((one, f"{one} std."), pair, strict=True)
     }
 
 
@@ -309,7 +280,7 @@ def _text(runs: "pd.DataFrame") -> ResultTable:
         by_repeat(runs, metric).groupby(level=["dataset", "classifiers"], sort=False)
         for metric in ("accuracy", "balanced_accuracy")
     )
-    means, ranks = accuracy.mean(), mean_ranks(runs[runs["method"] != "F1-theta"], "accuracy").mean()
+    means, mean_rank = accuracy.mean(), mean_ranks(runs[runs["method"] != "F1-theta"], "accuracy").mean()
     overall = means.mean() * 100
     by_set = balanced.mean().groupby(level="dataset", sort=False).mean()
     behind = by_set[by_set["F1-theta"] < by_set[["BFT", "HC-CON", "HC-UWA"]].min(axis=1)].index
@@ -323,7 +294,7 @@ def _text(runs: "pd.DataFrame") -> ResultTable:
          ", ".join(behind) or "none"),
         ("mean accuracy of HC-CON less that of BFT, in points", "0.33",
          f"{overall['HC-CON'] - overall['BFT']:.2f}"),
-        ("mean rank of BFT less that of HC-CON", "0.45", f"{ranks['BFT'] - ranks['HC-CON']:.2f}"),
+        ("mean rank of BFT less that of HC-CON", "0.45", f"{mean_rank['BFT'] - mean_rank['HC-CON']:.2f}"),
         ("mean deviation of accuracy over repeats, in points", "HC-CON and HC-UWA above F1, F1 above F2, F3",
          spreads if spread.notna().all() else None),
     ]  # fmt: skip

@@ -1,19 +1,16 @@
 """Multi-stage classifiers and their opponents side by side, on the same splits of one table."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist._validation import as_choice, as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
-from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.papers.comparison import described, side_by_side
 from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
 from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
 from shortlist.papers.opponents.greedy_miser import GreedyMiser
@@ -124,7 +121,7 @@ def compare_stage_methods(
         work.study.bind({"the table": table_fingerprint(X, y).digest})
         if cases is not None:
             work.study.bind({"the cases": digest_of_arrays([cases])})
-        work.study.bind({f"the method {name}": _described(method) for name, method in methods.items()})
+        work.study.bind({f"the method {name}": described(method) for name, method in methods.items()})
     units = [
         Unit(
             f"{seed}/{name}",
@@ -174,8 +171,8 @@ def fit_quietly(classifier: Any, X: Any, y: Labels, validation: tuple[Any, Label
 def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
     """Return the mean of every method over the seeds, best sum first, with 95 % margins.
 
-    A margin is Student's quantile times the standard error over the seeds; missing for one seed. Seeds share
-    rows, so margins tell how much splits matter on this table, and not what another table would show.
+    Seeds share rows, so margins tell how much splits matter on this table, and not what another table would
+    show.
 
     Parameters
     ----------
@@ -188,53 +185,8 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
         A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
         ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
     """
-    import pandas as pd
-
-    rows = []
-    for name, part in results.groupby("method", sort=False):
-        n = len(part)
-        row: dict[str, Any] = {"method": name, "n_seeds": n}
-        for measure in COLUMNS[2:]:
-            row[measure] = float(part[measure].mean())
-            if measure != "seconds":
-                row[f"{measure}_margin"] = margin(part[measure].to_numpy())
-        rows.append(row)
-    return pd.DataFrame(rows).sort_values("aggregate", ascending=False, kind="stable").reset_index(drop=True)
-
-
-def margin(values: NDArray[np.float64]) -> float:
-    """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN of one value.
-
-    Examples
-    --------
-    >>> round(margin(np.array([1.0, 2.0, 3.0])), 3)
-    2.484
-    """
-    from scipy.stats import t
-
-    n = len(values)
-    if n < 2:
-        return float("nan")
-    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
-
-
-def write_stage_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all."""
-    import pyarrow as pa
-
-    from shortlist.files import write_parquet
-
-    write_parquet(pa.Table.from_pandas(results, preserve_index=False, nthreads=1), path)
-
-
-def _described(method: Any) -> str:
-    """Return a word for a classifier and its parameters, the same in every process; the seed is no part."""
-    given = {name: value for name, value in method.get_params(deep=False).items() if name != "random_state"}
-    prices: Any = given.get("feature_costs")
-    if isinstance(prices, FeatureCosts):
-        parts = (prices.names, prices.prices, prices.groups, prices.first_prices)
-        given["feature_costs"] = [list(part) for part in parts] + [prices.scale]
-        if prices.needs is not None:
-            given["feature_costs"] += prices.needs.tolist()
-    text = f"{type(method).__name__}({sorted(given.items())!r})"
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    *measures, seconds = COLUMNS[2:]
+    shown = [name for measure in measures for name in (measure, f"{measure}_margin")]
+    means = side_by_side(results, COLUMNS[2:]).rename(columns={"n_units": "n_seeds"})
+    best_first = means.sort_values("aggregate", ascending=False, kind="stable").reset_index()
+    return best_first[["method", "n_seeds", *shown, seconds]]

@@ -11,9 +11,10 @@ import numpy as np
 
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
+from shortlist.papers.comparison import with_margin
 from shortlist.papers.landscapes import SPLITS, measured_on_test, paper_problem, paper_table
-from shortlist.papers.paper import Line, Picture, ResultTable, Rows
-from shortlist.papers.stage_comparison import margin, measure_split, stage_methods
+from shortlist.papers.paper import Line, Picture, ResultTable, Rows, dots
+from shortlist.papers.stage_comparison import measure_split, stage_methods
 from shortlist.runs import Budget, Unit
 
 if TYPE_CHECKING:
@@ -134,13 +135,7 @@ def measure_opponent(folder: Path | None, name: str, method: str, split: int, *,
 
 
 def measure_evolved(
-    folder: Path | None,
-    name: str,
-    split: int,
-    options: EmscoOptions,
-    trial: int,
-    *,
-    budget: Budget,
+    folder: Path | None, name: str, split: int, options: EmscoOptions, trial: int, *, budget: Budget
 ) -> Rows:
     """Evolve on the validation rows of one split, and measure the fittest chromosome on the test rows.
 
@@ -189,19 +184,15 @@ def _figure_of_set(name: str, number: int, rows: "pd.DataFrame") -> ResultTable:
         measured.append(
             {
                 "method": method, "splits": int(part["split"].nunique()), "runs": len(part),
-                "accuracy %": _shown(accuracy), "paper's accuracy": PAPER_ACCURACIES.get((name, method)),
-                "coverage %": _shown(coverage), "paper's coverage": PAPER_COVERAGES.get((name, method)),
-                "cost": _shown(part["cost"]), "of all %": round(float(cost.mean()), 1),
+                "accuracy %": with_margin(accuracy), "paper's accuracy": PAPER_ACCURACIES.get((name, method)),
+                "coverage %": with_margin(coverage), "paper's coverage": PAPER_COVERAGES.get((name, method)),
+                "cost": with_margin(part["cost"]), "of all %": round(float(cost.mean()), 1),
                 "paper's of all": PAPER_COSTS.get((name, method)),
             }
         )  # fmt: skip
     lines = tuple(
-        Line(
-            method,
-            ((round(float((100 * part["cost"] / part["total"]).mean()), 2),
-              round(float(100 * part["accuracy"].mean()), 2)),),
-            joined=False,
-        )
+        dots(method, [round(float((100 * part["cost"] / part["total"]).mean()), 2)],
+             [round(float(100 * part["accuracy"].mean()), 2)])
         for method, part in _by_method(rows)
     )  # fmt: skip
     return ResultTable(
@@ -236,18 +227,14 @@ def _by_method(rows: "pd.DataFrame") -> list[tuple[str, "pd.DataFrame"]]:
     return [(method, rows[rows["method"] == method]) for method in order if (rows["method"] == method).any()]
 
 
-def _shown(values: "pd.Series[float]", digits: int = 1) -> str:
-    """Show a mean with its margin at 95 %, where there are several values."""
-    mean = f"{float(values.mean()):.{digits}f}"
-    return mean if len(values) < 2 else f"{mean} ± {margin(values.to_numpy()):.{digits}f}"
-
-
 def sums_of_measures(rows: "pd.DataFrame") -> ResultTable:
     """Return the sum of the measures of every method on every set (Figure 12), and the means of the text."""
     found: Rows = []
     single = _means_by_set(rows[rows["method"] == OPPONENTS["single"]], "accuracy")
     for method, part in _by_method(rows):
-        sums = {str(name): _shown(of_set["aggregate"], 3) for name, of_set in part.groupby("set", sort=False)}
+        sums = {
+            str(name): with_margin(of_set["aggregate"], 3) for name, of_set in part.groupby("set", sort=False)
+        }
         accuracy = _means_by_set(part, "accuracy")
         loss = [100 * (accuracy[name] - single[name]) for name in accuracy if name in single]
         found.append(

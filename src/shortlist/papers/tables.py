@@ -2,18 +2,16 @@
 
 import csv
 import io
+import platform
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shortlist.papers.paper import ResultTable, Rows
+from shortlist.papers.paper import Line, Paper, Reproduction, ResultTable, Rows
+from shortlist.report.parts import Chart, Heading, Parts, Table, Text
+from shortlist.runs.studies.question import versions
 
 if TYPE_CHECKING:
     import pandas as pd
-import platform
-from pathlib import Path
-
-from shortlist.papers.paper import Line, Paper, Reproduction
-from shortlist.report.parts import Chart, Heading, Parts, Table, Text
-from shortlist.runs.studies.question import versions
 
 
 def processor() -> str:
@@ -59,35 +57,19 @@ def whole_numbers(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 def as_markdown(table: ResultTable) -> str:
     """Return a table as Markdown, with its title before and its note behind it."""
-    columns = columns_of(table.rows)
-    lines = [
-        f"## {table.title}",
-        "",
-        "| " + " | ".join(columns) + " |",
-        "| " + " | ".join("---" if _is_text(table.rows, column) else "---:" for column in columns) + " |",
-        *(
-            "| " + " | ".join(shown(row.get(column)).replace("|", "\\|") for column in columns) + " |"
-            for row in table.rows
-        ),
-    ]
-    below = [text for text in (table.differs, table.note) if text]
-    return "\n".join([*lines, *(line for text in below for line in ("", text))]) + "\n"
+    plain = _table(table)
+    sides = ["---" if _is_text(table.rows, column) else "---:" for column in plain.columns]
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in plain.rows]
+    lines = ["| " + " | ".join(cells) + " |" for cells in (plain.columns, sides, *rows)]
+    below = [line for text in plain.notes for line in ("", text)]
+    return "\n".join([f"## {table.title}", "", *lines, *below]) + "\n"
 
 
 def as_text(table: ResultTable) -> str:
     """Return a table for the terminal."""
-    columns = columns_of(table.rows)
-    cells = [columns, *([shown(row.get(column)) for column in columns] for row in table.rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
-    left = [_is_text(table.rows, column) for column in columns]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if is_left else cell.rjust(width)
-            for cell, width, is_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    return "\n".join([table.title, *lines, *(text for text in (table.differs, table.note) if text)])
+    plain = _table(table)
+    left = [_is_text(table.rows, column) for column in plain.columns]
+    return "\n".join([table.title, *plain.lines(left), *plain.notes])
 
 
 def _is_text(rows: Rows, column: str) -> bool:

@@ -108,7 +108,7 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> tupl
 
 def _attained(program: Program, front: Front, number: int) -> bool:
     """Whether continuous columns can complete a solution with values as good as its point's."""
-    from shortlist.milp.session import open_solver
+    from shortlist.milp.backends import open_solver
     from shortlist.results.proof import Status
 
     whole = np.flatnonzero(program.integer)

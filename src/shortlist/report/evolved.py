@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.report.ensembles import NOT_TESTED, measured_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.evolution.evolution import Evolved
     from shortlist.ensembles.protocol.measured import Measured
 
 
@@ -25,15 +25,19 @@ def evolved_parts(
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
     """
-    result = classifier.result_
-    stopped = f", stopped: {result.stopped}" if result.stopped else ""
+    told = evolution_facts(classifier)
+    stopped = f", stopped: {told['limit']}" if told["limit"] else ""
+    proved = "evolution proves nothing"
+    if told["selection"]["error_bound"] is not None:
+        among = "among the choices from the candidates of the last step"
+        proved = f"{among}: {told['proof']['sentence']}; of other candidates nothing is proved"
     facts = Facts(
         (
-            ("members", f"{len(result.members):,}"),
-            ("error", f"{result.error:.4f} on the rows that it was evolved on"),
-            ("search", f"{classifier.mode}, {classifier.space}"),
-            ("generations", f"{len(result.history):,} of {classifier.n_generations:,}{stopped}"),
-            ("proof", _proved(result)),
+            ("members", f"{told['size']:,}"),
+            ("error", f"{classifier.result_.error:.4f} on the rows that it was evolved on"),
+            ("search", f"{told['method']}, {told['space']}"),
+            ("generations", f"{told['generations']:,} of {classifier.n_generations:,}{stopped}"),
+            ("proof", proved),
         )
     )
     tested: list[Any] = (
@@ -42,15 +46,38 @@ def evolved_parts(
     return [Heading("The ensemble"), facts, *tested, Heading("Generations"), *_history(classifier)]
 
 
-def _proved(result: "Evolved") -> str:
-    if result.error_bound is None:
-        return "evolution proves nothing"
-    step = result.exact_step
+def evolution_facts(classifier: "EvolutionaryEnsembleClassifier") -> dict[str, Any]:
+    """Return what is told of an evolved ensemble, whatever the rows that it was tested on."""
+    result, step = classifier.result_, classifier.result_.exact_step
+    bound = None if result.error_bound is None else 1 - result.error_bound
     known = evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
-    return (
-        f"among the choices from the candidates of the last step: {known.sentence()}; of other candidates "
-        "nothing is proved"
-    )
+    return {
+        "method": classifier.mode,
+        "status": "optimal" if result.error == result.error_bound else "feasible",
+        "objective": "accuracy",
+        "value": 1 - result.error,
+        "bound": bound,
+        "gap": None if bound is None else relative_gap(1 - result.error, bound),
+        "certified_bound": known.certified_bound,
+        "proof": known.as_dict(),
+        "limit": result.stopped,
+        "space": classifier.space,
+        "classes": [str(label) for label in classifier.classes_],
+        "size": len(result.members),
+        "generations": len(result.history),
+        "max_members": classifier.max_members,
+        "selection": {"method": classifier.selection, "error_bound": result.error_bound},
+        "history": [
+            {
+                "generation": generation.number,
+                "best_error": generation.best_error,
+                "mean_error": generation.mean_error,
+                "ensemble_error": generation.ensemble_error,
+                "ensemble_size": generation.ensemble_size,
+            }
+            for generation in result.history
+        ],
+    }
 
 
 def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:

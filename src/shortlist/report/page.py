@@ -11,24 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.files import write_text
-from shortlist.report.parts import (
-    Branch,
-    Chart,
-    Facts,
-    Heading,
-    Part,
-    Parts,
-    Picture,
-    Table,
-    Text,
-    Tree,
-)
+from shortlist.report.parts import Branch, Chart, Facts, Heading, Part, Parts, Picture, Table, Text, Tree
 
 SCRIPTS = ("dom", "shapes", "view", "planes", "parallel", "points", "explorer", "charts", "page")
 """The parts of the page's script, in the order in which they are put together."""
 
 FOLLOWING = "follow"
 """One more part of the script, for pages that ``shortlist open`` serves: it asks whether there is news."""
+
+
+MOST_OPEN_ROWS = 50
+"""Longer tables open on demand."""
 
 
 def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str = "") -> str:
@@ -118,7 +111,7 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
         lines = (f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in part.facts)
         yield f'<dl class="facts">{"".join(lines)}</dl>'
     elif isinstance(part, Table):
-        yield from _table(part, heading)
+        yield from _folded(part, heading)
     elif isinstance(part, Chart):
         yield from _chart(part, name, heading)
     elif isinstance(part, Picture):
@@ -138,6 +131,16 @@ def _paragraph(text: str, *, note: bool) -> str:
 
 def _hidden(title: str, heading: str) -> str:
     return ' class="visually-hidden"' if title == heading else ""
+
+
+def _folded(table: Table, heading: str) -> Iterator[str]:
+    """Yield a table, which opens on demand where it is long."""
+    if len(table.rows) <= MOST_OPEN_ROWS:
+        yield from _table(table, heading)
+        return
+    yield f"<details><summary>{escape(table.title)}: {len(table.rows):,} rows</summary>"
+    yield from _table(table, heading)
+    yield "</details>"
 
 
 def _table(table: Table, heading: str) -> Iterator[str]:

@@ -50,8 +50,10 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
-    def lines(self) -> list[str]:
+    def lines(self, left: Sequence[bool] = ()) -> list[str]:
         """Return the table as aligned lines of text, without title and notes.
+
+        `left` says which columns are aligned to the left, by default the first one alone.
 
         Examples
         --------
@@ -59,11 +61,12 @@ class Table:
         ['name   price', 'fig      1.5', 'apple     12']
         """
         cells = [self.columns, *self.rows]
+        left = left or [not place for place in range(len(self.columns))]
         widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
         return [
             "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell.ljust(width) if is_left else cell.rjust(width)
+                for cell, width, is_left in zip(row, widths, left, strict=True)
             ).rstrip()
             for row in cells
         ]

@@ -8,12 +8,13 @@ import numpy as np
 from shortlist._words import counted
 from shortlist.multistage.holdout import validation_decisions
 from shortlist.multistage.predict.prediction import stage_amounts
+from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
 from shortlist.results.front import Front
 
 if TYPE_CHECKING:
-    from shortlist.guarantees.guarantee import Interval
+    from shortlist.guarantees.intervals import Interval
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
     from shortlist.multistage.predict.prediction import FittedStage
@@ -59,27 +60,36 @@ def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None
     return [*parts, *([chart] if chart else [])]
 
 
-def _steps(classifier: "MultiStageClassifier") -> Parts:
-    names, scale = classifier.costs_.names, classifier.costs_.scale
-    model, taken = classifier.model_, stage_amounts(classifier.model_)
-    rows, paid = [], 0.0
-    for number, (stage, amounts) in enumerate(zip(model.stages, taken, strict=True), start=1):
-        price = stage.price / scale
-        bought = ", ".join(names[i] for i in stage.bought) or "nothing"
-        others = (f"{amount:g}" for amount in amounts.values())
-        rows.append(
-            (
-                f"{number}. Buy {bought}",
-                f"{price - paid:g}",
-                f"{price:g}",
-                *others,
-                answers_from(classifier, stage),
-            )
-        )
+def step_facts(classifier: "MultiStageClassifier") -> list[dict[str, Any]]:
+    """Return what is told of each stage: what it buys, what that costs, whom it asks, and when it answers."""
+    model, paid, found = classifier.model_, 0.0, []
+    for stage, amounts in zip(model.stages, stage_amounts(model), strict=True):
+        price = stage.price / classifier.costs_.scale
+        found.append(
+            {
+                "bought": [classifier.costs_.names[i] for i in stage.bought], "price": price,
+                "more": price - paid, "amounts": amounts,
+                "asked": int(asked_by_price(getattr(stage.model, "estimator", None), 1).sum()),
+                "answers_from": answers_from(classifier, stage),
+            }
+        )  # fmt: skip
         paid = price
+    return found
+
+
+def _steps(classifier: "MultiStageClassifier") -> Parts:
+    steps = step_facts(classifier)
+    taken = steps[0]["amounts"]
+    rows = [
+        (
+            f"{number}. Buy {', '.join(step['bought']) or 'nothing'}", f"{step['more']:g}", f"{step['price']:g}",
+            *(f"{amount:g}" for amount in step["amounts"].values()), step["answers_from"],
+        )
+        for number, step in enumerate(steps, start=1)
+    ]  # fmt: skip
     last = "Take the most probable class" if classifier.answer_rejected else "Ask a person"
-    rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken[0]), "what is left"))
-    columns = ("step", "price", "paid by then", *taken[0], "answers from a probability of")
+    rows.append((f"{len(rows) + 1}. {last}", "", "", *("" for _ in taken), "what is left"))
+    columns = ("step", "price", "paid by then", *taken, "answers from a probability of")
     return [Heading("What to do"), Table("Step after step, until one answers", columns, tuple(rows))]
 
 

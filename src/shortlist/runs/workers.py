@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import pickle
 import re
 import signal
@@ -308,13 +309,32 @@ def _no_interrupt() -> Iterator[None]:
 
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
-    resource_tracker.ensure_running()  # both unblock the signal when they start
-    loky_tracker.ensure_running()
+    with _quiet():
+        resource_tracker.ensure_running()  # both unblock the signal when they start
+        loky_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Let a tracker that is started here not warn of what it finds removed after an interrupted run.
+
+    It writes to stderr at any moment, also within the sentences of this process.
+    """
+    name, ignored = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
+    before = os.environ.get(name)
+    os.environ[name] = f"{before},{ignored}" if before else ignored
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _killed(key: str, error: BrokenProcessPool) -> WorkerError:

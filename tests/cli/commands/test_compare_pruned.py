@@ -9,13 +9,12 @@ import pytest
 
 from shortlist.cli.commands.compare_pruned import (
     MEANING,
-    PruningComparison,
     chosen_methods,
-    print_pruning_comparison,
-    pruning_comparison_facts,
+    pruners_told,
 )
 from shortlist.cli.options.compare_options import TableQuestion
 from shortlist.cli.options.prune_options import PoolOptions
+from shortlist.cli.text.compared import TableComparison
 from shortlist.tables.learning import LearningTable, split_target
 
 
@@ -78,26 +77,25 @@ RANKED = pd.DataFrame(
 RESULTS = pd.DataFrame({"method": ["exact", "full"], "fold": [0, 0], "accuracy": [0.95, float("nan")]})
 
 
-def found(n_wanted: int, n_judges: int = 0) -> PruningComparison:
-    return PruningComparison("table.csv", RESULTS, RANKED, n_wanted, 10, n_judges, 3.5)
+def found(n_wanted: int, n_judges: int = 0) -> TableComparison:
+    told = pruners_told(RESULTS, 10, n_judges)
+    return TableComparison("table.csv", RESULTS, RANKED, n_wanted, 3.5, told)
 
 
 def test_the_facts_have_no_nan_and_say_whether_it_was_stopped() -> None:
-    facts = json.loads(
-        json.dumps(pruning_comparison_facts(found(2), Path("f.parquet"), None), allow_nan=False)
-    )
+    facts = json.loads(json.dumps(found(2).facts(Path("f.parquet"), None), allow_nan=False))
     assert (facts["limit"], facts["n_folds"], facts["n_folds_wanted"]) == ("", 2, 2)
     assert facts["methods"][1]["accuracy_deviation"] is None
     assert facts["folds"][1]["accuracy"] is None
     assert (facts["out"], facts["study"]) == ("f.parquet", None)
-    stopped = pruning_comparison_facts(found(5), None, Path("s.db"))
+    stopped = found(5).facts(None, Path("s.db"))
     assert (stopped["limit"], stopped["study"]) == ("interrupted", "s.db")
 
 
 def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_pruning_comparison(found(5), Path("f.parquet"))
+    found(5).print(Path("f.parquet"))
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [
         "Stopped after 2 of 5 folds.",
@@ -108,9 +106,9 @@ def test_people_read_a_row_per_method_and_what_ranks_of_one_table_mean(
     assert lines[5].split() == ["full", "1.75", "0.9400", "0.0000", "0.9300", "10.0", "0.001"]
     assert f"Rank: {MEANING}." in lines
     assert lines[-1] == "Every fold in f.parquet."
-    print_pruning_comparison(found(2, n_judges=6), None)
+    found(2, n_judges=6).print(None)
     assert capsys.readouterr().out.startswith("table.csv: 2 folds, 6 judges; the same rows choose for every")
-    print_pruning_comparison(found(2), None)
+    found(2).print(None)
     said = capsys.readouterr().out
     assert "Stopped" not in said
     assert "Every fold" not in said

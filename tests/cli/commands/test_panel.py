@@ -80,7 +80,7 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     for words in (
         "on the front:", "On 60 held-out cases: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
-        "Committees by votes, of all sets of judges.", "Complete, every threshold included: 12 chains",
+        "Committees by votes, of all sets of judges, asked at once or in any order until settled.", "Complete, every threshold included: 12 chains",
     ):  # fmt: skip
         assert words in run.stdout
     assert "180 cases choose, 60 measure." in run.stderr
@@ -167,6 +167,48 @@ def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
     assert recall[1] > recall[0]
 
 
+def test_recall_and_specificity_are_objectives_of_two_classes(folder: Path) -> None:
+    told = facts(
+        folder, *PRICED, "--objectives", "max recall, max specificity, min price", "--set", "positive=no",
+        "--limit", "recall>=0.85",
+    )  # fmt: skip
+    assert told["errors"]["positive"] == "no"  # type: ignore[index]
+    front = {row["number"]: row for row in told["front"]}  # type: ignore[attr-defined]
+    assert front[told["point"]]["recall"] >= 0.85
+    assert "against a false alarm" in str(told["claims"])
+
+
+def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    table = pd.read_csv(folder / "answers.csv")
+    topic = rng.choice(["code", "poem"], len(table))
+    is_poem = topic == "poem"
+    table.loc[is_poem, "truth"] = "yes"  # a free column tells the truth of half of the cases
+    table.assign(topic=topic).to_csv(tmp_path / "a.csv", index=False)
+    words: list[str | Path] = [
+        tmp_path / "a.csv",
+        "--target",
+        "truth",
+        "--costs",
+        folder / "prices.csv",
+        "--router",
+        "topic",
+    ]
+    out, page = tmp_path / "panel.json", tmp_path / "p.html"
+    run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--report", page, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    assert "By topic a case goes one of these ways before anybody is asked." in run.stdout
+    assert "Answer yes without asking anybody" in run.stdout
+    assert "A router by topic with 2 groups" in run.stdout
+    assert "Where topic is poem" in page.read_text(encoding="utf-8")
+    assert load_panel(out).next({"topic": "poem"})["decision"]["label"] == "yes"
+    protocol = tmp_path / "protocol.md"
+    assert shortlist("report", out, "--protocol", "--out", protocol, cwd=folder).returncode == 0
+    assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
+    run = shortlist("panel", "compare", out, *words, "--max-price", "3", cwd=folder)
+    assert run.returncode == 0, run.stderr
+
+
 def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) -> None:
     told = facts(folder, *PRICED, "--answer-accuracy", "0.7", "--set", "confidence-level=0.9")
     assert told["n_calibration"] == 60
@@ -209,8 +251,8 @@ REFUSED = [
     ("P --final hand-over", "--final must be answer, reject or hand-over=PRICE, got 'hand-over'."),
     ("P --final answer=2", "--final must be answer, reject or hand-over=PRICE, got 'answer=2'."),
     ("P --final hand-over=-2", "--final must hand over at a price of at least 0, got -2.0."),
-    ("P --objectives recall", "--objectives must be max accuracy, min error-cost, min price or min latency, got"),
-    ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, min price or min latency, got"),
+    ("P --objectives recall", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
+    ("P --objectives min_price", "--objectives must be max accuracy, min error-cost, max recall, max specificity, min price or min latency, got"),
     ("P --max-price 0.5", "No point has price <= 0.5: the best is 1, the worst 9. Relax a limit."),
     ("P --max-price nan", "--max-price must be a finite number of at least 0, got nan."),
     ("P --limit size<=2", "--limit names 'size', which is not there to be limited."),
@@ -229,6 +271,8 @@ REFUSED = [
     ("P --set error-costs=prices.csv", "prices.csv must have the columns said, truth and cost, got name, cost."),
     ("P --set error-costs=parts.csv", "parts.csv must have whole numbers from 0 to 1,000,000 as costs"),
     ("P --set error-costs=costs.csv", "--set error-costs must come with the objective min error-cost"),
+    ("answers.csv --target truth --router gone", "answers.csv must have the column 'gone', got none of that name."),
+    ("P --set positive=x", "--set positive must come with recall and specificity"),
     ("compare cut.json P", "cut.json must be a policy of Shortlist"),
     ("compare empty.json P", "empty.json must be a policy of Shortlist, version 1."),
     ("compare other.json P", "the policy is damaged: "),
@@ -252,4 +296,4 @@ def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: 
 def test_objectives_are_accuracy_or_error_cost_and_then_price(folder: Path, words: str) -> None:
     run = shortlist("panel", *PRICED, "--objectives", words, cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
-    assert "--objectives must be accuracy or error-cost, then price, and perhaps latency, got" in run.stderr
+    assert "--objectives must be accuracy, error-cost, or recall and specificity, then price" in run.stderr

@@ -159,7 +159,7 @@ def test_a_time_limit_begins_anew_and_says_so(made: Path, tmp_path: Path) -> Non
 
 def test_a_command_of_a_stranger_is_told_and_not_run(study: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(study)) as file:
-        file.execute("UPDATE asked SET value = ? WHERE name = 'words'", (json.dumps(["prune", "evil.csv"]),))
+        file.execute("UPDATE rows SET value = ? WHERE key = 'words'", (json.dumps(["prune", "evil.csv"]),))
         file.commit()
     run = shortlist("study", "resume", study, cwd=tmp_path)
     assert run.returncode == 2

@@ -11,8 +11,9 @@ import pytest
 
 import shortlist as library
 from shortlist.cli.options import settings
-from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.cli.options.arguments import in_options
 from shortlist.cli.result_pages import result_page
+from shortlist.cli.text.output import as_typed, speaking
 from shortlist.datasets.registry import public_set
 from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
@@ -32,9 +33,10 @@ from shortlist.multistage.problem.costs import feature_costs, read_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.panels import load_panel
-from shortlist.panels.choice import PanelOptions, choose_panels
+from shortlist.panels.choice import choose_panels
 from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.reading import read_log
+from shortlist.panels.panel_options import PanelOptions
 from shortlist.papers.paper import reproduce as run_again
 from shortlist.papers.product_comparison import check_methods, compare_products
 from shortlist.papers.pruning_comparison import compare_methods
@@ -114,11 +116,11 @@ NOT_TYPED = {
     "self", "cls", "X", "y", "table", "model", "path", "source", "classifier", "pruner", "estimator", "front",
     "report", "following", "cancellation", "work", "literals", "attributes", "kwargs", "options", "costs_given", "tables", "methods",
     "fields", "n_rows", "sense", "problem", "truth", "unsupported", "warnings", "notes",
-    "given", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
+    "given", "reject_label", "requirements", "side_files", "name", "names", "dropped", "data_set", "tell", "paper", "plan",
     "features", "kind", "budget", "cases", "n_explained", "products", "rng", "first", "second", "words", "before", "now",
     "wanted", "marker", "decimals", "renames", "named", "question",
     "classes", "columns", "confidence_suffix", "content", "demand", "epoch", "input_tokens", "label_suffix", "latency_suffix",
-    "log", "n_folds", "output_tokens", "paths", "price_suffix",
+    "emsco_options", "log", "n_folds", "output_tokens", "paths", "price_suffix",
 }  # fmt: skip
 """Arguments that a command fills with what it has read: no message may ask the user to change them by that name."""
 
@@ -155,12 +157,12 @@ CASES = [(command, name) for command in PASSED for name in arguments(command)]
 @pytest.mark.parametrize(("command", "name"), CASES)
 def test_no_message_of_a_command_has_a_name_of_python(command: str, name: str) -> None:
     options = options_of(command)
-    known = {*options.values(), "TABLE", "the options of emsco", "the label REJECT"}
+    known = {*options.values(), "TABLE"}
     for said in (BadInputError(name, "must be at least 1", 0), f"`{name}` names no feature."):
-        told = in_options(said, command, options)
+        told = in_options(said, options)
         assert any(told.startswith(f"{option} ") for option in known), told
-    if in_options(f"`{name}`", command, options).startswith("--"):
-        typed = in_options(f"Use `{name}='x'`, or `{name}=3`.", command, options)
+    if in_options(f"`{name}`", options).startswith("--"):
+        typed = in_options(f"Use `{name}='x'`, or `{name}=3`.", options)
         assert re.fullmatch(r"Use (--[\w-]+ x|--set [\w-]+=x), or (--[\w-]+ 3|--set [\w-]+=3)\.", typed)
 
 
@@ -170,7 +172,7 @@ def test_a_word_that_is_not_marked_is_no_argument() -> None:
         "no selection meets the limits, and no method finds one. Choose another objective or target.",
         "column 'max_size' must hold numbers or text. It is called 'n_jobs' or \"seed\".",
     ):
-        assert in_options(sentence, "prune", options) == sentence
+        assert in_options(sentence, options) == sentence
 
 
 def test_arguments_within_sentences_are_marked() -> None:
@@ -209,13 +211,13 @@ def test_no_sentence_of_the_library_has_an_option_of_the_command() -> None:
 
 
 def test_a_value_that_has_a_space_is_quoted_as_one_types_it() -> None:
-    told = in_options("Leave it out with `drop='the id'` or `drop='x'`.", "stage", {"drop": "--drop"})
+    told = in_options("Leave it out with `drop='the id'` or `drop='x'`.", {"drop": "--drop"})
     assert told == "Leave it out with --drop 'the id' or --drop x."
 
 
 def test_notes_speak_as_the_command_that_runs() -> None:
     assert as_typed("Pass `trust=True`.") == "Pass `trust=True`."
-    with speaking(lambda sentence: in_options(sentence, "predict", {"trust": "--trust"})):
+    with speaking(lambda sentence: in_options(sentence, {"trust": "--trust"})):
         assert as_typed("Pass `trust=True`.") == "Pass --trust."
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shortlist.ensembles.averaging._kernels import (
+from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
     IN,
     Envelopes,

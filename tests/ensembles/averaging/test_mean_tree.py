@@ -5,7 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from shortlist.ensembles.averaging._kernels import FREE, Envelopes, FoundTangents, Looked, better_tangents
+from shortlist.ensembles.averaging._tangent_kernels import (
+    FREE,
+    Envelopes,
+    FoundTangents,
+    Looked,
+    better_tangents,
+)
 from shortlist.ensembles.averaging.mean_problem import mean_terms
 from shortlist.ensembles.averaging.mean_pruning import prune_means
 from shortlist.ensembles.averaging.mean_tree import MeanSettings, RoundSettings, tangents_in_rounds

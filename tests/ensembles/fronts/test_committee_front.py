@@ -230,7 +230,7 @@ def test_a_front_goes_on_from_a_study_and_proves_no_bound_twice(
     with open_study(tmp_path / "s.db") as study:
         budget = Budget(nodes=20, study=study)
         cut = committee_front(asked, budget, max_nodes=whole.extras["n_nodes"] // 2)
-        monkeypatch.setattr(committee_fronts, "_bound_values", None)
+        monkeypatch.setattr(committee_fronts, "prune_exactly", None)
 
         resumed = committee_front(asked, budget)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.ensembles.averaging import _kernels as averaging
+from shortlist.ensembles.averaging import _tangent_kernels as averaging
 from shortlist.ensembles.fronts import mean_front as mean_fronts
 from shortlist.ensembles.fronts.front_walk import WalkedFront
 from shortlist.ensembles.fronts.mean_front import mean_front, walk_means

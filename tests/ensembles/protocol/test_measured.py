@@ -15,7 +15,7 @@ from shortlist.ensembles.protocol.measured import (
     mean_share_interval,
     only_answer,
 )
-from shortlist.guarantees.guarantee import wilson_interval
+from shortlist.guarantees.intervals import wilson_interval
 
 
 @given(rows=st.integers(1, 400), data=st.data())

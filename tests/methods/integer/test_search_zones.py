@@ -14,8 +14,9 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.cwmoip import cwmoip
 from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones, split_zones
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.milp.session import Session, open_solver
+from shortlist.milp.session import Session
 from shortlist.milp.solution import Limits, Solution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense

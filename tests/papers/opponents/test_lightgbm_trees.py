@@ -69,7 +69,7 @@ def test_where_rows_pay_a_feature_that_few_rows_need_is_bought() -> None:
         "random_state": 0,
     }
     paid = {
-        charge: CostAwareLightGBM(charge=charge, **common).fit(X, y).n_features_bought(X)
+        charge: CostAwareLightGBM(charge=charge, **common).fit(X, y).features_bought(X).sum(axis=1)
         for charge in ("feature", "row")
     }
     assert paid["feature"].max() == 1

@@ -9,6 +9,7 @@ import pytest
 
 from shortlist.errors import BadFileError
 from shortlist.runs import Finished, Unit, Work, open_study, run_units
+from shortlist.runs.studies.study import StageNote
 from shortlist.runs.studies.summary import StageSummary, summary
 
 
@@ -54,12 +55,23 @@ def test_a_value_that_is_no_json_any_more_is_damage(tmp_path: Path, value: str |
         study.note({"command": "stage"})
         study.bind({"seed": 1})
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE asked SET value = ?", (value,))
+        connection.execute("UPDATE rows SET value = ? WHERE kind = 'fact'", (value,))
         connection.commit()
     with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
         summary(path)
-    with open_study(path) as study, pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
-        study.noted("command")
+    with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"), open_study(path):
+        pass
+
+
+def test_a_stage_of_another_shape_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with open_study(path) as study:
+        study.tell(StageNote("fits", 5, 3))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE rows SET value = '[5.3,0,\"\"]' WHERE kind = 'stage'")
+        connection.commit()
+    with pytest.raises(BadFileError, match=r"the study .*s\.db is damaged"):
+        summary(path)
 
 
 def test_an_empty_study_is_told_and_a_damaged_one_is_let_go(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import operator
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -111,3 +113,26 @@ def test_a_large_array_within_an_argument_is_mapped_and_may_be_written() -> None
     units = [Unit(str(i), made.written_within, ({"rows": made.ROWS}, i)) for i in range(4)]
     assert {one.result for one in completed(units).values()} == {float(i) for i in range(4)}
     assert made.ROWS[0] == 0
+
+
+LEAVES_A_FILE = """
+import os
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.backend import resource_tracker
+from shortlist.runs import Unit
+from shortlist.runs.workers import open_workers
+
+with open_workers(2) as workers:
+    list(workers.completed([Unit(str(i), abs, (-i,)) for i in range(2)]))
+get_reusable_executor().shutdown(kill_workers=True)  # they hold the same stderr
+resource_tracker.register("{nowhere}", "file")
+os._exit(0)
+"""
+
+
+def test_the_tracker_of_processes_does_not_write_between_the_sentences_of_the_command(
+    tmp_path: Path,
+) -> None:
+    program = LEAVES_A_FILE.replace("{nowhere}", str(tmp_path / "nowhere"))
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")

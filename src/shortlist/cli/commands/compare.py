@@ -10,7 +10,7 @@ import typer
 from shortlist.cli.options.compare_options import AskedOfBoth, ComparedTable, SeedOptions, TableQuestion
 from shortlist.cli.options.groups import grouped, refuse_unmet, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
-from shortlist.cli.options.settings import having, read_names, setting_fields
+from shortlist.cli.options.settings import Fills, having, read_names, setting_fields
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Json,
@@ -70,6 +70,7 @@ def compare(
             "such as exact,margin,uwa or emsco,cstc,single. Of a model: solrep, ibed, ibea, satibea, "
             "smtibea, nsga2, diagram, exact, cwmoip, epsilon-constraint; default: the first four."
         ),
+        Fills("method"),
     ] = None,
     table: ComparedTable,
     question: QuestionOptions,

@@ -1,9 +1,7 @@
 """`shortlist compare` on a table, of pruning methods."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from shortlist._words import all_of
@@ -16,13 +14,13 @@ from shortlist.cli.options.prune_options import (
     rules_voting,
 )
 from shortlist.cli.options.settings import as_settings, of_settings
-from shortlist.cli.text.output import json_records, print_json, print_notes, save
+from shortlist.cli.text.compared import Column, TableComparison, Told
+from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.cli.options.compare_options import TableQuestion
-    from shortlist.report.parts import Parts
     from shortlist.runs import Study
 
 
@@ -61,8 +59,9 @@ def compare_pruning(
     from shortlist.ensembles.pools.fitting import calm_fits
     from shortlist.ensembles.protocol.holdout import check_pruner
     from shortlist.errors import ShortlistError
-    from shortlist.papers.pruning_comparison import compare_methods, write_results
-    from shortlist.papers.ranks import rank_folds
+    from shortlist.papers.comparison import rank_folds, write_results
+    from shortlist.papers.comparison_pages import pruning_comparison_parts
+    from shortlist.papers.pruning_comparison import compare_methods
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
 
@@ -92,19 +91,19 @@ def compare_pruning(
         out = asked.out
         if out is not None:
             out = save(out, lambda path: write_results(results, path))
-        report = save_page(asked.report, f"Pruning methods: {asked.name}", lambda: _parts(results))
+        report = save_page(
+            asked.report, f"Pruning methods: {asked.name}", lambda: pruning_comparison_parts(results)
+        )
     judges = [len(method.pool) for method in chosen.values() if method.pool is not None]
-    found = PruningComparison(
-        asked.name, results, rank_folds(results), n_wanted=how.folds * how.repeats,
-        n_classifiers=pool.classifiers, n_judges=max(judges, default=0), seconds=seconds,
-    )  # fmt: skip
+    told = pruners_told(results, pool.classifiers, max(judges, default=0))
+    found = TableComparison(asked.name, results, rank_folds(results), how.folds * how.repeats, seconds, told)
     later = limit_notes(results)
     print_notes(later)
     if asked.json:
-        facts = pruning_comparison_facts(found, out, study.path) | page_path(report)
+        facts = found.facts(out, study.path) | page_path(report)
         print_json(facts | {"notes": asked.notes + later} | asked.about)
     else:
-        print_pruning_comparison(found, out)
+        found.print(out)
         tell_page(report)
 
 
@@ -148,115 +147,43 @@ def _affordable(pool: Any, most: float | None) -> Any:
     return pool.subset(within) if within.any() else pool
 
 
-def _parts(results: "pd.DataFrame") -> "Parts":
-    from shortlist.papers.comparison_pages import pruning_comparison_parts
-
-    return pruning_comparison_parts(results)
-
-
 MEANING = (
     "mean rank over the folds of one table, 1 is best, ties share ranks; folds share rows, so ranks over "
     "them show no significant difference: that takes several tables"
 )
 
 
-@dataclass(frozen=True)
-class PruningComparison:
-    """Methods that were measured in the folds of one table.
+def pruners_told(results: "pd.DataFrame", n_classifiers: int, n_judges: int) -> Told:
+    """Return what is told of methods that prune, in pools of so many classifiers or of so many judges."""
+    from shortlist.papers.pruning_comparison import best_singles, best_singles_text
 
-    Attributes
-    ----------
-    table : str
-        What the table is called.
-    results, ranked : DataFrame
-        A row per fold and method, and a row per method.
-    n_wanted : int
-        Folds that were asked for.
-    n_classifiers : int
-        Size of the pools, which were fitted in every fold.
-    n_judges : int
-        Judges that were chosen from instead; 0 where pools were fitted.
-    seconds : float
-        What the comparison took.
-    """
-
-    table: str
-    results: "pd.DataFrame"
-    ranked: "pd.DataFrame"
-    n_wanted: int
-    n_classifiers: int
-    n_judges: int
-    seconds: float
-
-    @property
-    def n_done(self) -> int:
-        """Folds in which every method was measured."""
-        return int(self.ranked["n_folds"].iloc[0])
-
-
-def pruning_comparison_facts(
-    found: PruningComparison, out: Path | None, study: Path | None
-) -> dict[str, Any]:
-    """Return the contract of every command, and what only a comparison has."""
-    from shortlist.papers.pruning_comparison import best_singles
-
-    return {
-        "command": "compare",
-        "method": "comparison",
-        "status": "feasible",
-        "seconds": found.seconds,
-        "limit": "interrupted" if found.n_done < found.n_wanted else "",
-        "table": found.table,
-        "n_folds": found.n_done,
-        "n_folds_wanted": found.n_wanted,
-        "ranks": MEANING,
-        "methods": json_records(found.ranked),
-        "best_single": best_singles(found.results),
-        "folds": json_records(found.results),
-        "out": None if out is None else str(out),
-        "study": None if study is None else str(study),
-    }
+    how = f", pools of {n_classifiers} classifiers; the same pool for every method of a fold"
+    if n_judges:
+        how = f", {n_judges} judges; the same rows choose for every method of a fold"
+    columns = (
+        Column("rank", "rank", 6, ".2f", "-"), Column("accuracy", "accuracy", 10, ".4f"),
+        Column("accuracy_deviation", "±", 8, ".4f", "0.0000"),
+        Column("balanced_accuracy", "balanced", 10, ".4f"), Column("size", "size", 7, ".1f", "0.0"),
+        *([Column("cost", "cost", 10, ".4g")] if "cost" in results else []),
+        Column("seconds", "seconds", 9, ".3f"),
+    )  # fmt: skip
+    below = (
+        best_singles_text(results),
+        f"Rank: {MEANING}.",
+        "±: standard deviation over the folds. Seconds: choosing alone, without the pool.",
+    )
+    return Told(
+        "fold", "folds", how, f"{'method':<20}", columns, tuple(filter(None, below)), {"ranks": MEANING},
+        {"best_single": best_singles(results)},
+    )  # fmt: skip
 
 
 def limit_notes(results: "pd.DataFrame") -> list[str]:
     """Say which methods have no rank because their committees cost too much, if there are such."""
-    from shortlist.papers.ranks import over_limit
+    from shortlist.papers.comparison import over_limit
 
-    over = over_limit(results)
-    if not over:
-        return []
     told = (
-        f"{all_of(over)} cost more than `max_cost` in some fold: they have no rank, and stand last. "
-        "best-single is the best of those within the limit."
+        f"{all_of(over_limit(results))} cost more than `max_cost` in some fold: they have no rank, and stand "
+        "last. best-single is the best of those within the limit."
     )
-    return [told]
-
-
-def print_pruning_comparison(found: PruningComparison, out: Path | None) -> None:
-    """Print the table for people."""
-    from shortlist.papers.pruning_comparison import best_singles_text
-
-    if found.n_done < found.n_wanted:
-        print(f"Stopped after {found.n_done} of {found.n_wanted} folds.")
-    pools = f"pools of {found.n_classifiers} classifiers; the same pool for every method of a fold"
-    if found.n_judges:
-        pools = f"{found.n_judges} judges; the same rows choose for every method of a fold"
-    print(f"{found.table}: {found.n_done} folds, {pools}.")
-    print()
-    priced = "cost" in found.ranked
-    cost = f"{'cost':>10}" if priced else ""
-    print(f"{'method':<20}{'rank':>6}{'accuracy':>10}{'±':>8}{'balanced':>10}{'size':>7}{cost}{'seconds':>9}")
-    for row in found.ranked.fillna({"accuracy_deviation": 0.0, "size": 0.0}).itertuples():
-        rank = "-" if math.isnan(row.rank) else f"{row.rank:.2f}"
-        cost = f"{row.cost:>10.4g}" if priced else ""
-        print(
-            f"{row.method:<20}{rank:>6}{row.accuracy:>10.4f}{row.accuracy_deviation:>8.4f}"
-            f"{row.balanced_accuracy:>10.4f}{row.size:>7.1f}{cost}{row.seconds:>9.3f}"
-        )
-    print()
-    if single := best_singles_text(found.results):
-        print(single)
-    print(f"Rank: {MEANING}.")
-    print("±: standard deviation over the folds. Seconds: choosing alone, without the pool.")
-    if out is not None:
-        print(f"Every fold in {out}.")
+    return [told] if over_limit(results) else []

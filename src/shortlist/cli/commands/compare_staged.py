@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from shortlist.cli.commands.stage_opponent import SUM
 from shortlist.cli.options.settings import as_settings, of_settings
 from shortlist.cli.options.stage_options import (
     USUAL_OBJECTIVES,
@@ -15,12 +16,8 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
+from shortlist.cli.text.compared import Column, TableComparison, Told
 from shortlist.cli.text.output import print_json, print_notes, save
-from shortlist.cli.text.stage_methods_text import (
-    StageComparison,
-    compared_facts,
-    print_compared,
-)
 
 if TYPE_CHECKING:
     from shortlist.cli.options.compare_options import TableQuestion
@@ -49,6 +46,24 @@ OF_SOME_STAGES = (
 )
 """Methods that alone have some of the settings."""
 
+MARGINS = (
+    "95 % margins over the splits, which share rows: they tell how much the split matters on this table, "
+    "and not what another table would show"
+)
+
+STAGES_TOLD = Told(
+    "seed", "splits", " 50 : 25 : 25; the same for every method", f"{'on the test rows':<18}",
+    (
+        Column("aggregate", "sum", 7, ".3f"), Column("aggregate_margin", "±", 7, ".3f"),
+        Column("coverage", "coverage", 10, ".4f"), Column("accuracy", "accuracy", 10, ".4f"),
+        Column("cost", "cost", 11, ".4g"), Column("cost_margin", "±", 9, ".2f"),
+        Column("seconds", "seconds", 9, ".3f"),
+    ),
+    (f"Sum: {SUM}.", f"±: {MARGINS}.", "Seconds: of the processor, for fitting and choosing."),
+    {"sum": SUM, "margins": MARGINS},
+)  # fmt: skip
+"""What is told of methods with stages."""
+
 
 def stage_names() -> list[str]:
     """Return the names of the methods."""
@@ -65,12 +80,12 @@ def compare_stages(
     from shortlist.cli.options.shared import no_class
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
+    from shortlist.papers.comparison import write_results
     from shortlist.papers.stage_comparison import (
         SEARCHES,
         compare_stage_methods,
         stage_methods,
         with_margins,
-        write_stage_results,
     )
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
@@ -106,11 +121,11 @@ def compare_stages(
         if results.empty:
             raise ShortlistError("the comparison was stopped before a split was finished.")
         if out is not None:
-            out = save(out, lambda path: write_stage_results(results, path))
-    found = StageComparison(
-        asked.name, results, with_margins(results), asked.seeds or 10, seconds_now() - start
+            out = save(out, lambda path: write_results(results, path))
+    found = TableComparison(
+        asked.name, results, with_margins(results), asked.seeds or 10, seconds_now() - start, STAGES_TOLD
     )
     if asked.json:
-        print_json(compared_facts(found, out, study.path) | {"notes": asked.notes} | asked.about)
+        print_json(found.facts(out, study.path) | {"notes": asked.notes} | asked.about)
     else:
-        print_compared(found, out)
+        found.print(out)

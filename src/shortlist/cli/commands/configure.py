@@ -11,14 +11,13 @@ from shortlist.cli.options.product_questions import ASKED, QuestionOptions, aske
 from shortlist.cli.options.settings import having, note_settings
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
-    SEED,
-    WORKERS,
     FeatureModelFile,
     FrontOut,
     Json,
+    MethodSeed,
+    MethodWorkers,
     ReportOut,
     check_shared,
-    read_workers,
 )
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
@@ -46,10 +45,8 @@ class SearchRun(StudyOptions):
             "smtibea, ibed or nsga2."
         ),
     ] = "auto"
-    seed: Annotated[int | None, typer.Option(show_default="0", help=SEED)] = None
-    workers: Annotated[
-        Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS)
-    ] = None
+    seed: MethodSeed = None
+    workers: MethodWorkers = None
     out: FrontOut = None
     report: ReportOut = None
 

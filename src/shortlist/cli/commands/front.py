@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import needs, refuse_unused
-from shortlist.cli.options.settings import read_names, read_numbers
+from shortlist.cli.options.settings import Fills, read_names, read_numbers
 from shortlist.cli.options.shared import POINT, FrontFile, Json, LimitTexts, MostPoints, check_shared, output
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
@@ -91,6 +91,7 @@ def show(
             help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Two "
             "numbers, such as 12,40, are compared."
         ),
+        Fills("rule"),
     ] = None,
     limit: LimitTexts = None,
     rows: MostPoints = 20,
@@ -158,6 +159,7 @@ def pick(
             "the first, ties by the next), and of stages one-se or norm; or its number. Default: ideal, or "
             "of stages one-se."
         ),
+        Fills("rule", "order", "weights"),
     ] = None,
     limit: LimitTexts = None,
     model: Annotated[

@@ -14,6 +14,7 @@ from shortlist.cli.options.prune_options import (
     PoolOptions,
     check_method,
 )
+from shortlist.cli.options.settings import Fills
 from shortlist.cli.options.shared import (
     Json,
     PromiseOptions,
@@ -66,6 +67,7 @@ def prune(
             "reduced-error, complementariness, concurrency, uwa, orientation, margin-distance, drep."
         ),
         excludes("objectives"),
+        Fills("rule"),
     ] = EXACT,
     exact: ExactOptions,
     rule: AnswerOptions,

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.cli.text.output import print_json, save
-from shortlist.cli.text.stage_methods_text import (
-    opponent_facts,
-    print_opponent,
-)
 
 if TYPE_CHECKING:
+    from shortlist.multistage.holdout import StagedMeasure
     from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
     from shortlist.tables.learning import LearningTable
+
+
+SUM = "coverage + accuracy + 1 - cost / price of all features, as in Figure 12 of the paper"
 
 
 class ModelFile(NamedTuple):
@@ -59,3 +59,52 @@ def fit_opponent(
         print_json(facts | about)
     else:
         print_opponent(facts, out)
+
+
+def opponent_facts(
+    name: str,
+    opponent: "BudgetedClassifier",
+    test: "StagedMeasure",
+    counts: dict[str, int],
+    seconds: float,
+) -> dict[str, Any]:
+    """Return the contract of every command, and what is known of one opponent."""
+    import numpy as np
+
+    costs = opponent.costs_
+    alone = costs.price(np.eye(len(costs.names), dtype=bool)) / costs.scale
+    judged = max(opponent.tuning_, key=lambda each: each["aggregate"])
+    return {
+        "command": "stage",
+        "method": name,
+        "status": "feasible",
+        "seconds": seconds,
+        "settings": opponent.settings_,
+        "n_settings": len(opponent.tuning_),
+        "validation": {measure: judged[measure] for measure in ("coverage", "accuracy", "cost", "aggregate")},
+        "costs": dict(zip(costs.names, alone.tolist(), strict=True)),
+        "total_cost": costs.total / costs.scale,
+        "rows": counts,
+        "test": {name: test.as_dict()},
+        "out": None,
+    }
+
+
+def print_opponent(facts: dict[str, Any], out: Path | None) -> None:
+    """Print the answer for people."""
+    name, counts = facts["method"], facts["rows"]
+    print(
+        f"{counts['train']} rows to fit, {counts['validation']} to choose settings, {counts['test']} to test."
+    )
+    settings = ", ".join(f"{key} {value:g}" for key, value in facts["settings"].items())
+    print(f"{name}: {facts['n_settings']} settings tried" + (f", kept: {settings}." if settings else "."))
+    print()
+    print(f"{'on the rows of':<18}{'coverage':>10}{'accuracy':>10}{'cost':>12}{'sum':>8}")
+    for rows, measured in (("validation", facts["validation"]), ("test", facts["test"][name])):
+        print(
+            f"{rows:<18}{measured['coverage']:>10.4f}{measured['accuracy']:>10.4f}"
+            f"{measured['cost']:>12.4g}{measured['aggregate']:>8.3f}"
+        )
+    print(f"\nSum: {SUM}. Price of all features: {facts['total_cost']:g}.")
+    if out is not None:
+        print(f"Model saved to {out}; use it with: shortlist predict {out} NEW.csv --explain")

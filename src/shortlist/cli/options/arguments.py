@@ -5,91 +5,39 @@ has them; the command gives both the names of its options. An argument that has 
 entry: ``max_size`` is ``--max-size`` where the command has that option.
 """
 
-import contextlib
 import functools
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 
 from shortlist.errors import ShortlistError
-
-OPTIONS = {
-    "checkpoint": "--study",
-    "defaults": "--set default",
-    "emsco_options": "the options of emsco",
-    "enumeration_budget": "--set budget",
-    "feature_costs": "--costs",
-    "member_costs": "--costs",
-    "n_folds": "--set folds",
-    "n_repeats": "--set repeats",
-    "penalties": "--set penalty",
-    "fixed": "--decisions",
-    "limits": "--limit",
-    "n_classifiers": "--classifiers",
-    "n_jobs": "--workers",
-    "n_points": "--set points",
-    "n_seeds": "--set seeds",
-    "purchase_rules": "--feature-model",
-    "random_state": "--seed",
-    "reject_label": "the label REJECT",
-    "time_limit_s": "--time-limit",
-}
-"""Arguments that have another name here, the same in every command that passes them on."""
-
-OWN: dict[str, dict[str, str]] = {
-    "compare": {"method": "--methods", "n_classifiers": "--set classifiers"},
-    "prune": {"rule": "--method"},
-    "stage": {
-        "dataset": "--set costs-dataset",
-        "first_prices": "--costs",
-        "groups": "--costs",
-        "needs": "--costs",
-        "seeds": "--set recall",
-        "n_seeds": "--set recall",
-    },
-    "datasets fetch": {"folder": "--data"},
-    "reproduce": {"folder": "--data"},
-    "front pick": {"order": "--pick", "rule": "--pick", "weights": "--pick"},
-    "front show": {"rule": "--pick"},
-}
-"""Arguments that are called otherwise in one command."""
 
 PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
 MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
 """An argument in a sentence of the library, alone or with a value."""
 
 
-def in_options(said: str | BaseException, command: str = "", options: Mapping[str, str] | None = None) -> str:
+def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
     """Call arguments by the names of the command's options, and leave out values that cannot be typed.
 
     Parameters
     ----------
     said : str or BaseException
         A sentence of the library, or an error.
-    command : str
-        The words of the command, such as ``front pick``.
-    options : mapping of str to str, optional
-        What the command's own parameters are called, such as ``max_size``: ``--max-size``.
+    names : mapping of str to str
+        What the command calls each argument, such as ``max_size``: ``--max-size``.
 
     Examples
     --------
     >>> from shortlist.errors import BadInputError
-    >>> in_options(BadInputError("n_folds", "must be at least 2", 1))
+    >>> names = {"n_folds": "--set folds", "method": "--method", "defaults": "--set default"}
+    >>> in_options(BadInputError("n_folds", "must be at least 2", 1), names)
     '--set folds must be at least 2, got 1.'
-    >>> options = {"method": "--method", "max_size": "--max-size"}
-    >>> in_options("Use `method='windows'`, or a lower `max_size`.", "stage", options)
-    'Use --method windows, or a lower --max-size.'
-    >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.")
+    >>> in_options("Use `method='windows'`, or a lower `max_size`.", names)
+    'Use --method windows, or a lower max_size.'
+    >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.", names)
     "Pass --set 'default=Cost (EUR)=0'."
     """
-    own = dict(options or {})
-    shared = {
-        argument: option
-        for argument, option in OPTIONS.items()
-        if not own or not option.startswith("--") or option in own.values()
-    }
-    names = shared | own | OWN.get(command, {})
     sentence = said.sentence(names) if isinstance(said, ShortlistError) else str(said)
     return MARKED.sub(functools.partial(_typed, names), sentence).replace(" or None,", ",")
 
@@ -107,23 +55,3 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     if setting:
         plain = f"{setting}={ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
     return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
-
-
-_translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
-"""What calls arguments by the options of the command that runs."""
-
-
-@contextlib.contextmanager
-def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
-    """Let :func:`as_typed` use this translation while a command runs."""
-    token = _translate.set(translate)
-    try:
-        yield
-    finally:
-        _translate.reset(token)
-
-
-def as_typed(said: str | BaseException) -> str:
-    """Call arguments by the options of the running command; see :func:`in_options`."""
-    translate = _translate.get(None)
-    return str(said) if translate is None else translate(said)

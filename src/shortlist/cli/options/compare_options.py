@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shortlist.cli.options.settings import Fills
 from shortlist.cli.options.shared import TableOptions
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ class ComparedTable(TableOptions):
     costs: Annotated[
         Path | None,
         typer.Option(help="CSV with the prices of judges, as for prune, or of features, as for stage."),
+        Fills("member_costs", "feature_costs"),
     ] = None
 
 

@@ -12,14 +12,26 @@ from shortlist.cli.options.shared import LimitTexts, PromiseOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shortlist.arrays import Floats
     from shortlist.panels.answer_log import AnswerLog
-    from shortlist.panels.choice import PanelChoice, PanelOptions
+    from shortlist.panels.choice import PanelChoice
+    from shortlist.panels.panel_options import PanelOptions
     from shortlist.panels.policy import Final
 
 LogFiles = Annotated[
     list[str],
     typer.Argument(
         help="Logs of answers: wide or long tables, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
+    ),
+]
+
+
+RouterColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--router",
+        help="Columns of the case that cost nothing, such as length,topic: they may choose whom to ask, or "
+        "answer alone.",
     ),
 ]
 
@@ -46,6 +58,7 @@ class LogOptions:
     costs: Annotated[
         Path | None, typer.Option(help="CSV file with the price of a call of each judge: name,cost.")
     ] = None
+    router: RouterColumns = None
     token_prices: Annotated[str | None, "File with prices per token by model, such as LiteLLM's JSON."] = None
     truth: Annotated[str | None, "File with the truth of each case, where the log has none."] = None
     form: Annotated[str | None, "Form of the log, where its content does not tell it."] = None
@@ -62,7 +75,7 @@ class LogOptions:
         columns = LogColumns(
             case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,
             latency=self.latency, confidence=self.confidence, fold_case=self.fold_case,
-            drop=() if self.drop is None else read_names(self.drop),
+            drop=() if self.drop is None else read_names(self.drop), features=free_columns(self.router),
         )  # fmt: skip
         return read_log(
             list(logs), form=self.form, columns=columns, costs=self.costs,
@@ -75,7 +88,10 @@ class PolicyOptions:
     """What panels may do."""
 
     objectives: Annotated[
-        str, typer.Option(help="Objectives: max accuracy or min error-cost, min price, and min latency.")
+        str,
+        typer.Option(
+            help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min price, and min latency."
+        ),
     ] = "max accuracy, min price"
     max_price: Annotated[
         float | None, typer.Option(help="Take the most accurate panel of at most this mean price of a case.")
@@ -100,7 +116,12 @@ class PolicyOptions:
         "plurality"
     )
     missing: Annotated[str, "Missing votes in the denominator of a majority: ignored or counted."] = "ignored"
+    router: RouterColumns = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
+    ties: Annotated[str, "Where votes are equal: unanswered, or the first of the equal classes."] = (
+        "unanswered"
+    )
+    positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
     test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
 
@@ -109,21 +130,23 @@ class PolicyOptions:
         from shortlist._validation import as_choice
         from shortlist.errors import BadInputError
         from shortlist.guarantees.guarantee import as_demand
-        from shortlist.panels.choice import AUTO, PanelOptions
-        from shortlist.panels.decisions import MISSING, VOTE_RULES
+        from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES
         from shortlist.panels.learning import LEARNERS
+        from shortlist.panels.panel_options import AUTO, PanelOptions
 
         as_choice(self.decide, "decide", (AUTO, *LEARNERS))
         as_choice(self.votes, "votes", VOTE_RULES)
         as_choice(self.missing, "missing", MISSING)
+        as_choice(self.ties, "ties", TIES)
         if not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
-            decide=self.decide, votes=self.votes, missing=self.missing, final=read_final(self.final),
+            decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties, final=read_final(self.final),
             max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
+            router=free_columns(self.router), positive=self.positive,
         )  # fmt: skip
         if promised.answer_accuracy is None:
             return options
@@ -133,7 +156,7 @@ class PolicyOptions:
         """Return the objectives by name, each in the sense that it has."""
         from shortlist._words import any_of
         from shortlist.errors import BadInputError
-        from shortlist.panels.choice import OBJECTIVES
+        from shortlist.panels.panel_options import OBJECTIVES
 
         known = [f"{sense} {name}" for name, sense in OBJECTIVES.items()]
         names = []
@@ -143,6 +166,13 @@ class PolicyOptions:
                 raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
             names.append(wanted.split()[1])
         return tuple(names)
+
+
+def free_columns(text: str | None) -> tuple[str, ...]:
+    """Read the columns of a router."""
+    from shortlist.cli.options.settings import read_names
+
+    return () if text is None else tuple(read_names(text))
 
 
 def read_final(text: str) -> "Final":
@@ -216,20 +246,29 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
     if rule in {"ideal", "knee"}:
         return front.pick(rule, limits=limits).index
     allowed = np.flatnonzero(within_limits(front, limits))
-    if rule == "best":
-        return int(allowed[0])
-    return cheapest_within_one_error(choice, allowed)
+    losses, error = mean_losses(choice, allowed)
+    least = losses <= losses.min() + (error if rule == "one-se" else 0)
+    price = front.values[allowed, front.names.index("price")]
+    return int(allowed[least][np.argmin(price[least])])
 
 
-def cheapest_within_one_error(choice: "PanelChoice", allowed: object) -> int:
-    """Return the cheapest of some points whose loss is within one standard error of the least."""
+def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:
+    """Return the mean loss of some points, and the standard error of the least one.
+
+    Where recall and specificity are objectives it is that of their mean.
+    """
     import numpy as np
 
-    points = np.asarray(allowed)
-    price = choice.front.values[points, choice.front.names.index("price")]
-    losses = np.array([choice.found[point].loss for point in points])
-    n = len(choice.cases.truth)
-    share = losses.min() / n
-    error = np.sqrt(max(share * (1 - share), 1 / n) / n) if share < 1 else np.sqrt(share / n)
-    near = losses <= losses.min() + error * n
-    return int(points[near][np.argmin(price[near])])
+    found, truth = [choice.found[point] for point in np.asarray(points)], choice.cases.truth
+    if not found[0].errors:
+        n = len(truth)
+        losses = np.array([one.loss for one in found]) / n
+        share = losses.min()
+        variance = max(share * (1 - share), 1 / n) / n if share < 1 else share / n
+        return losses, float(np.sqrt(variance))
+    n_positive = int((truth == choice.cases.positive).sum())
+    sizes = np.array([n_positive, len(truth) - n_positive])
+    shares = np.array([one.errors for one in found]) / sizes
+    best = shares[shares.mean(axis=1).argmin()]
+    variances = np.maximum(best * (1 - best), 1 / sizes) / sizes
+    return shares.mean(axis=1), float(np.sqrt(variances.sum()) / 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from shortlist.cli.options.groups import Needs, excludes, needs
-from shortlist.cli.options.settings import read_numbers
+from shortlist.cli.options.settings import Fills, read_numbers
 from shortlist.cli.options.shared import (
     POINT,
     POOL,
@@ -97,6 +97,7 @@ class PoolOptions:
         typer.Option(help="CSV with columns name,cost: what each classifier of --pool, or judge, costs."),
         Needs("`pool` or `answers`", lambda given: not _fits(given), "add `pool='FILE'` or `answers=True`"),
         Needs("`max_cost`", _prices_matter, "add `max_cost='NUMBER'`"),
+        Fills("member_costs"),
     ] = None
     may_abstain: Annotated[
         bool, "Whether empty cells of --answers are abstentions.", "abstentions", needs("answers")

@@ -32,6 +32,16 @@ Settings: TypeAlias = Annotated[
 ]
 
 
+class Fills:
+    """Marks an option that fills arguments of the library that have other names.
+
+    Those that begin with ``n_`` or end with ``_s`` beside the name of the option need no mark.
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        self.arguments = arguments
+
+
 def typed(field: str) -> str:
     """Return what is typed for a field.
 
@@ -146,12 +156,22 @@ def _value(text: str, hint: Any, name: str) -> Any:
 
 
 def options_of(command: Any) -> dict[str, str]:
-    """Return what the parameters and settings of a command are called, by their names in Python."""
+    """Return what the parameters and settings of a command are called, by the names in Python of each."""
     kinds = settings_of(command)
     settings = {
         field: f"--set {one.name}" for kind in kinds.values() for field, one in setting_fields(kind).items()
     }
-    return settings | {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
+    named = settings | {one.name: one.opts[0] for one in command.params if one.opts[0].startswith("--")}
+    hints: dict[str, Any] = {}
+    for kind in kinds.values():
+        hints |= get_type_hints(kind, include_extras=True)
+    hints |= getattr(command.callback, "__annotations__", {})
+    filled: dict[str, str] = {}
+    for name, option in named.items():
+        marks = [one for one in getattr(hints.get(name), "__metadata__", ()) if isinstance(one, Fills)]
+        arguments = (f"n_{name}", f"{name}_s", *(argument for mark in marks for argument in mark.arguments))
+        filled |= dict.fromkeys(arguments, str(option))
+    return filled | named
 
 
 def having(settings: Callable[[], Mapping[str, type[Any]]]) -> Callable[[Run], Run]:

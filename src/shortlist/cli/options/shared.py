@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from shortlist.cli.options.groups import needs
-from shortlist.cli.options.settings import read_names
+from shortlist.cli.options.settings import Fills, read_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,7 @@ WHAT_MATTERS = "Objectives"
 POINT = "Point by a rule"
 NODES = "Nodes of the diagram at most"
 SOLVER = "Solver of integer programs"
+JOBS = Fills("n_jobs")
 
 
 def read_workers(given: int | str) -> int | str:
@@ -66,16 +67,28 @@ Group: TypeAlias = Annotated[
 LimitTexts: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="Only within it, such as 'cost<=120'; with <=, <, >=, > or ==; may be repeated."),
+    Fills("limits"),
 ]
 Trust: TypeAlias = Annotated[
     bool, typer.Option("--trust", help="Load joblib files of others although loading runs the code in them.")
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help=SEED)]
+Seed: TypeAlias = Annotated[int, typer.Option(help=SEED), Fills("random_state")]
 WorkersOrAddress: TypeAlias = Annotated[
     Any,  # a number or an address; typer knows no unions
     typer.Option(parser=read_workers, metavar="N|ADDRESS", help=WORKERS),
+    JOBS,
 ]
-Data: TypeAlias = Annotated[str | None, typer.Option(help="Folder with data sets that is looked into first.")]
+MethodSeed: TypeAlias = Annotated[
+    int | None, typer.Option(show_default="0", help=SEED), Fills("random_state")
+]
+"""Default: what the method has."""
+MethodWorkers: TypeAlias = Annotated[
+    Any, typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="1", help=WORKERS), JOBS
+]
+"""Likewise."""
+Data: TypeAlias = Annotated[
+    str | None, typer.Option(help="Folder with data sets that is looked into first."), Fills("folder")
+]
 MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
 Anyway: TypeAlias = Annotated[
     bool,
@@ -161,6 +174,7 @@ class RunOptions:
             show_default="every core",
             help=WORKERS,
         ),
+        JOBS,
     ] = None
 
 
@@ -170,7 +184,9 @@ class OwnRunOptions:
 
     seed: Seed = 0
     workers: Annotated[
-        Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS)
+        Any,
+        typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS),
+        JOBS,
     ] = None
 
 
@@ -226,7 +242,8 @@ def check_shared(given: Mapping[str, Any]) -> None:
 
     if given.get("seed") is not None:
         as_seed(given["seed"], "--seed")
-    as_where(given.get("workers"), "--workers")
+    if given.get("workers") is not None:
+        as_where(given["workers"], "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
     if given.get("answer_accuracy") is not None:
         from shortlist.guarantees.guarantee import as_demand

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import Needs, excludes, needs
-from shortlist.cli.options.settings import read_names, read_numbers, read_pairs
+from shortlist.cli.options.settings import Fills, read_names, read_numbers, read_pairs
 from shortlist.cli.options.shared import (
     POINT,
     SECONDS_HELP,
@@ -43,11 +43,13 @@ class PriceOptions:
             "group costs its full price; needs names other lines that are bought with it, once; further "
             "columns of numbers, such as hours, may be objectives. Default: 1 each."
         ),
+        Fills("feature_costs", "first_prices", "groups", "needs"),
     ] = None
     costs_dataset: Annotated[
         str | None,
         "Use only the rows of --costs whose column dataset has this value.",
         needs("costs", "FILE"),
+        Fills("dataset"),
     ] = None
     preset: Annotated[
         str | None,
@@ -113,6 +115,7 @@ class GoalOptions:
         str | None,
         "Loss of accuracy for a wrong answer, by true class, such as ill=0.5,well=0.1.",
         measured("conclusive_accuracy"),
+        Fills("penalties"),
     ] = None
     call_cost: Annotated[
         float,
@@ -197,6 +200,7 @@ class StageSearchOptions:
             help="Feature model over the columns: what was bought after a stage must be one of its products. "
             "Its attribute cost has the prices, unless --costs or --preset has."
         ),
+        Fills("purchase_rules"),
     ] = None
     accuracy_risk: Annotated[
         float | None,
@@ -209,6 +213,7 @@ class StageSearchOptions:
             "--method auto without recall or rules",
             lambda given: (given["method"], given["rules"], given["recall"]) == ("auto", None, None),
         ),
+        Fills("enumeration_budget"),
     ] = 300_000_000
     population: Annotated[int | None, "Individuals of a generation of emsco.", EVOLVES] = None
     generations: Annotated[int | None, "Most generations of emsco.", EVOLVES] = None
@@ -219,6 +224,7 @@ class StageSearchOptions:
         int | None,
         "Enumerate, and report what share of the complete front emsco finds, with this many seeds.",
         excludes("feature_model"),
+        Fills("seeds", "n_seeds"),
     ] = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
     sample_rows: Annotated[

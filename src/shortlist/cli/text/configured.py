@@ -1,5 +1,6 @@
 """What `shortlist configure` tells of its answer, as JSON and for people."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ def print_configured(
     answer: "Configured", asked: "AskedQuestion", saved: Path | None, study: Path | None
 ) -> None:
     """Print the answer for people."""
-    from shortlist.cli.text.front_text import headline, look_at, range_lines, some
+    from shortlist.cli.text.front_text import some
 
     front, implied = answer.front, answer.implied
     for features, what in ((implied.select, "in"), (implied.deselect, "out")):
@@ -62,16 +63,23 @@ def print_configured(
             print(
                 f"Required features imply {len(features)} more {what}: {some(asked.line.labels, features)}."
             )
-    if not len(front):
-        print(f"Status {answer.status}: {answer.reason}.")
-        for sentence in answer.conflict[:MOST_LINES]:
-            print(f"  {sentence}")
-        if len(answer.conflict) > MOST_LINES:
-            print(f"  and {len(answer.conflict) - MOST_LINES} more; --json has all")
-    else:
-        print(headline(front, why=answer.reason))
-        for line in (*work_lines(front), *range_lines(front), *next_lines(front)):
-            print(line)
+    conflict = [f"  {sentence}" for sentence in answer.conflict[:MOST_LINES]]
+    if len(answer.conflict) > MOST_LINES:
+        conflict.append(f"  and {len(answer.conflict) - MOST_LINES} more; --json has all")
+    none = [f"Status {answer.status}: {answer.reason}.", *conflict]
+    print_found(front, none, saved, study, why=answer.reason)
+
+
+def print_found(
+    front: "Front", none: Sequence[str], saved: Path | None, study: Path | None, *, why: str = ""
+) -> None:
+    """Print a front with what was done for it, or else the lines `none`, and where it is kept."""
+    from shortlist.cli.text.front_text import headline, look_at, range_lines
+
+    if len(front):
+        none = [headline(front, why=why), *work_lines(front), *range_lines(front), *next_lines(front)]
+    for line in none:
+        print(line)
     if study is not None and front.proof.limit:
         print(f"What has been finished is in {study}; the same command goes on from there.")
     if saved is not None:

@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.committees.evidence import Evidence
     from shortlist.ensembles.protocol.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"
@@ -33,56 +31,26 @@ def evolved_notes(evolved: "EvolvedTable") -> list[str]:
 
 def evolved_facts(evolved: "EvolvedTable", saved: Path | None) -> dict[str, Any]:
     """Return the contract of every command, and what only evolution has."""
-    classifier, result = evolved.classifier, evolved.classifier.result_
-    known, bound = _evidence(evolved), None if result.error_bound is None else 1 - result.error_bound
+    from shortlist.report.evolved import evolution_facts
+
     return {
         "command": "evolve",
-        "method": classifier.mode,
-        "status": "optimal" if result.error == result.error_bound else "feasible",
         "seconds": evolved.seconds,
-        "objective": "accuracy",
-        "value": 1 - result.error,
-        "bound": bound,
-        "gap": None if bound is None else relative_gap(1 - result.error, bound),
-        "certified_bound": known.certified_bound,
-        "proof": known.as_dict(),
-        "limit": result.stopped,
-        "space": classifier.space,
-        "classes": [str(label) for label in classifier.classes_],
-        "size": len(result.members),
-        "generations": len(result.history),
+        **evolution_facts(evolved.classifier),
         "rows": evolved.n_rows,
-        "max_members": classifier.max_members,
-        "selection": {"method": classifier.selection, "error_bound": result.error_bound},
         "only_answer": {"train": evolved.only_answer, "test": evolved.test["evolved"].only_answer},
         "test": {
             name: facts | {"error": 1 - facts["accuracy"]}
             for name, facts in measured_facts(evolved.test).items()
         },
-        "history": [
-            {
-                "generation": generation.number,
-                "best_error": generation.best_error,
-                "mean_error": generation.mean_error,
-                "ensemble_error": generation.ensemble_error,
-                "ensemble_size": generation.ensemble_size,
-            }
-            for generation in result.history
-        ],
         "model": None if saved is None else str(saved),
     }
 
 
-def _evidence(evolved: "EvolvedTable") -> "Evidence":
-    from shortlist.ensembles.pruning.evidence import evidence_of_step
-
-    result = evolved.classifier.result_
-    step = result.exact_step
-    return evidence_of_step(None if step is None else step.result, result.error, result.error_bound)
-
-
 def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
     """Print the answer for people."""
+    from shortlist.report.evolved import evolution_facts
+
     classifier, result, rows = evolved.classifier, evolved.classifier.result_, evolved.n_rows
     print(f"{rows['train']} rows to evolve on, {rows['test']} to test; {len(classifier.classes_)} classes.")
     stopped = f", stopped: {result.stopped}" if result.stopped else ""
@@ -95,7 +63,7 @@ def print_evolved(evolved: "EvolvedTable", saved: Path | None) -> None:
         f"evolved on, {1 - evolved.test['evolved'].accuracy:.4f} on the test rows."
     )
     if result.error_bound is not None:
-        print(f"{BOUNDED}: {_evidence(evolved).sentence()}.")
+        print(f"{BOUNDED}: {evolution_facts(classifier)['proof']['sentence']}.")
     print()
     print_measured(evolved.test)
     if saved is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shortlist.ensembles.protocol.measured import Difference, Measured
-    from shortlist.guarantees.guarantee import Interval
+    from shortlist.guarantees.intervals import Interval
 
 
 POINT_INTERVALS = "Intervals at 95 %: Wilson's for shares, normal for the mean cost."
@@ -94,7 +94,7 @@ class OnRowsThatChose:
 
     @property
     def _interval(self) -> "Interval":
-        from shortlist.guarantees.guarantee import wilson_interval
+        from shortlist.guarantees.intervals import wilson_interval
 
         return wilson_interval(self.right["full"], self.n_rows)
 

@@ -51,6 +51,8 @@ def all_claims(choice: PanelChoice, point: int) -> list[str]:
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     """Print whom to ask, what that does on held-out cases, and what else the front has."""
     facts = panel_facts(told)
+    if facts["advice"]:
+        print(facts["advice"])
     print(f"Panel {told.point} of {len(choice.found):,} on the front:")
     for sentence in facts["in_words"]:
         print(f"  {sentence}")
@@ -69,19 +71,26 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
 
 def _print_budgets(facts: dict[str, Any]) -> None:
     """Print what one gets for each budget, on the cases that choose."""
-    name = facts["objective"]
+    names = ["recall", "specificity"] if facts["errors"] else [facts["objective"]]
+    of_two = ["of two judges"] * bool(facts["cascades_of_two"])
     rows = [
-        (f"{row['budget']:g}", f"{row[name]:.4f}", f"{row['price']:.4g}", row["stages"])
+        [
+            f"{row['budget']:g}",
+            *(f"{row[name]:.4f}" for name in names),
+            f"{row['price']:.4g}",
+            *("none" if row["two_judges"] is None else f"{row['two_judges'][names[0]]:.4f}" for _ in of_two),
+            row["stages"],
+        ]
         for row in facts["budgets"][:MOST_ROWS]
     ]
     if not rows:
         return
     print("\nWhat you get for a mean price a case, out of fold on the cases that choose:")
-    header = ("at most", name, "price", "asks")
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(3)]
+    header = ["at most", *names, "price", *of_two, "asks"]
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
     for row in (header, *rows):
-        cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:3], widths, strict=True))
-        print(f"  {cells}  {row[3]}")
+        cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True))
+        print(f"  {cells}  {row[-1]}")
     print("\nWhat was searched:")
 
 

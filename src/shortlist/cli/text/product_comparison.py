@@ -79,52 +79,31 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     if complete:
         notes.append("complete: share of the complete front.")
     found = [Table("Methods, all runs together", columns, rows, tuple(notes))]
-    several = [row for row in comparison.rows if row.n_runs > 1]
-    if several:
-        found.append(
-            Table(
-                "The median run",
-                ("method", "runs", "points", "valid", "joint", "HV", "SP", "IGD+", "epsilon", "seconds"),
-                tuple(
-                    (
-                        row.method, str(row.n_runs), f"{row.middle.n_points:,}",
-                        _share(row.middle_valid_share),
-                        f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
-                    )
-                    for row in several
-                ),
-                ("Each column is the median over the runs by itself.",),
-            )
-        )  # fmt: skip
-    if tables.pairs:
-        found.append(
-            Table(
-                "Pairs",
-                (
-                    "A, B",
-                    "|A|",
-                    "|B|",
-                    "|A∩B|",
-                    "|N_A∪N_B|",
-                    "N_U(A)",
-                    "N_U(B)",
-                    "A dominated",
-                    "B dominated",
-                ),
-                tuple(
-                    (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
-                    for pair in tables.pairs
-                ),
-                (PAIRS,),
-            )
+    middle = tuple(
+        (
+            row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
+            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
         )
+        for row in comparison.rows
+        if row.n_runs > 1
+    )  # fmt: skip
+    if middle:
+        columns = ("method", "runs", "points", "valid", "joint", *columns[-5:])
+        notes = ["Each column is the median over the runs by itself."]
+        found.append(Table("The median run", columns, middle, tuple(notes)))
+    pairs = tuple(
+        (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
+        for pair in tables.pairs
+    )
+    if pairs:
+        counts = ("|A|", "|B|", "|A∩B|", "|N_A∪N_B|", "N_U(A)", "N_U(B)", "A dominated", "B dominated")
+        found.append(Table("Pairs", ("A, B", *counts), pairs, (PAIRS,)))
     return found
 
 
 def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -> dict[str, Any]:
     """Return what the JSON of the command says."""
     from shortlist.cli.text.front_text import front_facts, front_status
-    from shortlist.papers.product_comparison import run_quality
 
     tables = comparison.tables
     interrupted = not comparison.conflict and len(comparison.runs) < comparison.n_wanted
@@ -144,18 +123,7 @@ def product_comparison_facts(comparison: "Comparison", asked: "AskedQuestion") -
         "box": {name: list(ends) for name, ends in box_ranges(comparison).items()},
         "methods": [dataclasses.asdict(row) for row in comparison.rows],
         "pairs": [dataclasses.asdict(pair) for pair in tables.pairs],
-        "runs": [
-            {
-                "method": run.method,
-                "seed": run.seed,
-                "seconds": run.front.seconds,
-                "proof": str(run.front.proof.kind),
-                "limit": run.front.proof.limit,
-                "valid_share": run.valid_share,
-                **dataclasses.asdict(run_quality(run, tables)),
-            }
-            for run in comparison.runs
-        ],
+        "runs": list(comparison.measured),
     }
 
 

@@ -6,25 +6,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.holdout import StagedTable
-    from shortlist.multistage.predict.prediction import FittedStage
     from shortlist.multistage.recall import Recall
     from shortlist.results.front import Front
 
 
 NAMED = 20
 """Features of a stage that are named; wide tables have hundreds."""
-
-
-def _stages(classifier: "MultiStageClassifier") -> list[list[str]]:
-    names = classifier.costs_.names
-    return [[names[i] for i in stage.bought] for stage in classifier.model_.stages]
-
-
-def _n_asked(fitted: "FittedStage") -> int:
-    """Return how many classifiers a stage asks: one, or the members of its ensemble."""
-    from shortlist.multistage.subclassifiers.foreign_subclassifiers import asked_by_price
-
-    return int(asked_by_price(getattr(fitted.model, "estimator", None), 1).sum())
 
 
 def unreachable(sentence: str, method: str, seconds: float) -> dict[str, Any]:
@@ -81,9 +68,9 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
 def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
     """Return the point that predicts."""
     from shortlist.cli.text.front_text import held_out_facts
-    from shortlist.multistage.predict.prediction import stage_amounts
+    from shortlist.report.stages import step_facts
 
-    front, point = classifier.front_, classifier.point_
+    front, point, steps = classifier.front_, classifier.point_, step_facts(classifier)
     ties = front.extras.get("n_tied")
     return {
         "index": point,
@@ -91,9 +78,9 @@ def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any
         "held_out": held_out_facts(front, point),
         "values": dict(zip(front.names, front.values[point].tolist(), strict=True)),
         "assignment": dict(zip(classifier.costs_.names, classifier.assignment_.tolist(), strict=True)),
-        "stages": _stages(classifier),
-        "asked": [_n_asked(stage) for stage in classifier.model_.stages],
-        "attributes": stage_amounts(classifier.model_),
+        "stages": [step["bought"] for step in steps],
+        "asked": [step["asked"] for step in steps],
+        "attributes": [step["amounts"] for step in steps],
         "n_tied": None if ties is None else ties[point],
         "guarantee": None if classifier.guarantee_ is None else classifier.guarantee_.as_dict(),
     }
@@ -199,27 +186,19 @@ def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
 
 def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
     """Print the point that predicts: what each stage buys, and what is promised."""
-    from shortlist.multistage.predict.prediction import stage_amounts
-    from shortlist.report.stages import NEVER, answers_from
+    from shortlist.report.stages import NEVER, step_facts
 
     print(f"Chosen by {'its number' if rule.isdecimal() else rule}: point {classifier.point_}.")
-    total = 0.0
-    taken = stage_amounts(classifier.model_)
-    for number, (bought, fitted, amounts) in enumerate(
-        zip(_stages(classifier), classifier.model_.stages, taken, strict=True), start=1
-    ):
-        price = fitted.price / classifier.costs_.scale
-        paid = f"{price - total:g} more" if price > total else "free"
-        paid += "".join(f", {name} {amount:g}" for name, amount in amounts.items())
-        names = ", ".join(bought[:NAMED])
-        if len(bought) > NAMED:
-            names += f" and {len(bought) - NAMED:,} more, which --json names"
-        n_asked = _n_asked(fitted)
-        members = f"; asks {n_asked} members" if n_asked > 1 else ""
-        least = answers_from(classifier, fitted)
+    for number, step in enumerate(step_facts(classifier), start=1):
+        paid = f"{step['more']:g} more" if step["more"] > 0 else "free"
+        paid += "".join(f", {name} {amount:g}" for name, amount in step["amounts"].items())
+        names = ", ".join(step["bought"][:NAMED])
+        if len(step["bought"]) > NAMED:
+            names += f" and {len(step['bought']) - NAMED:,} more, which --json names"
+        members = f"; asks {step['asked']} members" if step["asked"] > 1 else ""
+        least = step["answers_from"]
         answers = "; only buys, and never answers" if least == NEVER else f"; answers from {least} on"
         print(f"  stage {number}, {paid}: {names}{members}{answers}")
-        total = price
     print(promise_text(classifier))
 
 
@@ -274,10 +253,7 @@ def _print_recall(found: "Recall") -> None:
 
 
 def print_staged(
-    classifier: "MultiStageClassifier",
-    staged: "StagedTable | None",
-    seconds: float,
-    found: "Recall | None",
+    classifier: "MultiStageClassifier", staged: "StagedTable | None", seconds: float, found: "Recall | None"
 ) -> None:
     """Print for people what there is."""
     if staged is None:
@@ -295,10 +271,7 @@ def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None"
     if staged is None:
         return []
     return list(classifier.notes_) + one_answer_notes(
-        staged.judged.only_answer,
-        staged.test.only_answer,
-        who="the chosen point",
-        rows="validation",
+        staged.judged.only_answer, staged.test.only_answer, who="the chosen point", rows="validation"
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.ensembles.averaging._kernels import LOG, SIGMOID, SQUARE, STEP, MeanTerms
+from shortlist.ensembles.averaging._tangent_kernels import LOG, SIGMOID, SQUARE, STEP, MeanTerms
 from shortlist.ensembles.committees.evidence import ClassSelection, PrunedSelection
 from shortlist.ensembles.goals.mean_goals import BRIER, LOG_LOSS, MEAN_LOSSES, RIGHT, MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.averaging._kernels import STEP, MeanTerms, worth_of_exchanges
+from shortlist.ensembles.averaging._tangent_kernels import STEP, MeanTerms, worth_of_exchanges
 from shortlist.ensembles.averaging.mean_problem import (
     MeanProblem,
     Tangents,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Bytes, Floats
-from shortlist.ensembles.averaging._kernels import (
+from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
     IN,
     OUT,

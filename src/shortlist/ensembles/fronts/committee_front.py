@@ -1,26 +1,19 @@
-"""The front of an ensemble: all committees that no other dominates, or some of them and what may be missing.
+"""The front of an ensemble that votes: all committees that no other dominates, or some of them.
 
-First exact pruning proves how large each value can be at all, which lets the walk give up early. The walk
-goes from small committees to large ones. What it has passed is final. Where it does not come to an end, a
-search adds good committees of other sizes, which are not proved. Then the walk goes from cheap committees to
-dear ones, larger than those that it has seen. The proof says how far any committee can be ahead of the points
-that are there.
+Exact pruning proves how large each value can be. The walk goes from small committees to large ones, then from
+cheap ones to dear ones, larger than those that it has seen.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from shortlist.arrays import Mask
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import (
-    BOUND_UNIT,
-    LookedAt,
-    ValueBounds,
-    kept_bounds,
-    note_end,
-    only_best,
-)
-from shortlist.ensembles.fronts.front_walk import Committee, walk_front
+from shortlist.ensembles.fronts.front_claims import ValueBounds
+from shortlist.ensembles.fronts.front_search import BOUNDS_END, SEARCHED_SHARE, find_front, only_best
+from shortlist.ensembles.fronts.front_walk import Committee, WalkedFront, walk_front
 from shortlist.ensembles.fronts.paid_walk import paid_front
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
@@ -29,10 +22,6 @@ from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint
-
-CAPS_SHARE, SEARCHED_SHARE = 0.2, 0.15
-"""Parts of the time limit that proofs of the largest values may take, and the search."""
 
 FEW_COMMITTEES = 2**16
 """Up to so many the walk is over before a proof has begun."""
@@ -91,57 +80,41 @@ def committee_front(
         return paid_front(
             problem, budget, names, lambda other, part: committee_front(other, part, max_nodes=max_nodes)
         )
-    budget.tell("bounding")
-    caps = kept_bounds(
-        budget, problem.n_classifiers, problem.point,
-        lambda: _bound_values(problem, budget.until(CAPS_SHARE)),
+    return find_front(
+        problem, budget, bound=functools.partial(_bound_values, problem), turns=_turns(problem),
+        walk=functools.partial(_walked, problem), search=functools.partial(_searched, problem),
+        names=names, max_nodes=max_nodes,
     )  # fmt: skip
-    known, final, larger = list(caps.found), dict[int, int](), problem
-    walked, is_searched = None, False
-    for by, share in _turns(problem):
-        walked = walk_front(
-            larger, budget.until(share), starts=known, by=by, caps=caps.highest,
-            max_nodes=max_nodes,
-            on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
-            checkpoint=Checkpoint(_walk_key(problem, by), budget.study),
-        )  # fmt: skip
-        known = walked.found
-        if by is not None:
-            final[by] = walked.final_to
-            larger = _larger_than(problem, walked.final_to) if problem.is_size(by) else larger
-        if walked.complete or budget.stopped:
-            break
-        if not is_searched:
-            known = only_best([*known, *_searched(problem, budget.until(share + SEARCHED_SHARE))])
-            is_searched = True
-    assert walked is not None, "there is a turn at least"
-    note_end(walked, [BOUND_UNIT, *(_walk_key(problem, by) for by, _ in _turns(problem))], budget.study)
-    looked = LookedAt(problem, caps, final, walked.complete, walked.nodes)
-    numbers = [str(number) for number in range(problem.n_classifiers)]
-    return looked.front(known, budget, numbers if names is None else list(names))
 
 
-def _walk_key(problem: CommitteeProblem, by: int | None) -> str:
-    return "walk" if by is None else f"walk by {problem.objectives[problem.n_values + by].name}"
-
-
-def _turns(problem: CommitteeProblem) -> list[tuple[int | None, float]]:
-    """Return what the walks go by, the size first, and when each ends; the search comes after the first."""
+def _turns(problem: CommitteeProblem) -> list[tuple[int | None, str, float]]:
+    """Return what the walks go by, the size first; the search comes after the first."""
     n = len(problem.prices)
-    width = (1 - SEARCHED_SHARE - CAPS_SHARE) / max(1, n)
+    width = (1 - SEARCHED_SHARE - BOUNDS_END) / max(1, n)
     if not n:
-        return [(None, CAPS_SHARE + width)]
+        return [(None, "walk", BOUNDS_END + width)]
     ordered = sorted(range(n), key=lambda price: not problem.is_size(price))
     return [
-        (price, CAPS_SHARE + (turn + 1) * width + (SEARCHED_SHARE if turn else 0.0))
+        (
+            price,
+            f"walk by {problem.objectives[problem.n_values + price].name}",
+            BOUNDS_END + (turn + 1) * width + (SEARCHED_SHARE if turn else 0.0),
+        )
         for turn, price in enumerate(ordered)
     ]
 
 
-def _larger_than(problem: CommitteeProblem, size: int) -> CommitteeProblem:
-    """Return the problem of the committees that have more members than those that were looked at."""
-    least = max(problem.limits.min_size, size + 1)
-    return dataclasses.replace(problem, limits=dataclasses.replace(problem.limits, min_size=least))
+def _walked(
+    problem: CommitteeProblem, by: int | None, known: Sequence[Committee], bounds: ValueBounds,
+    final: dict[int, int], **effort: Any,
+) -> tuple[WalkedFront, dict[int, int]]:  # fmt: skip
+    """Walk through the committees that are larger than those of walks before."""
+    passed = [final_to + 1 for price, final_to in final.items() if problem.is_size(price)]
+    limits = dataclasses.replace(problem.limits, min_size=max(problem.limits.min_size, *passed, 0))
+    walked = walk_front(
+        dataclasses.replace(problem, limits=limits), starts=known, by=by, caps=bounds.highest, **effort
+    )
+    return walked, {} if by is None else {by: walked.final_to}
 
 
 def _bound_values(problem: CommitteeProblem, budget: Budget) -> ValueBounds:

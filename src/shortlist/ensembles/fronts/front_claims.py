@@ -1,26 +1,22 @@
 """What is claimed of a front of committees, from what was looked at and from what no committee can exceed."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
 from shortlist.arrays import Mask, Points
 from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID
-from shortlist.ensembles.fronts.front_walk import Caps, Committee, WalkedFront
+from shortlist.ensembles.fronts.front_walk import Caps, Committee
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.pruning.evidence import COMMITTEE_WALK
-from shortlist.pareto import nondominated_unique
 from shortlist.results.front import COMMITTEES, Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.study import StageNote, Study
 
 
 def best_at_its_price(front: Front, index: int) -> tuple[float, bool] | None:
@@ -99,6 +95,9 @@ class FrontProblem(Protocol):
     def highest(self) -> NDArray[np.int64]:
         """Return what no value can exceed, and their sum."""
 
+    def point(self, mask: Mask, threshold: int, /) -> NDArray[np.int64]:
+        """Return the objectives of a committee with a threshold, minimised, counted anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class ValueBounds:
@@ -143,7 +142,7 @@ class LookedAt:
     complete: bool
     nodes: int
 
-    def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str]) -> Front:
+    def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str] | None) -> Front:
         """Return what is known as a front, in the order of the objectives that were asked for.
 
         Parameters
@@ -152,8 +151,8 @@ class LookedAt:
             None of them dominates another.
         budget : Budget
             What the work had.
-        names : sequence of str
-            What the classifiers are called.
+        names : sequence of str or None
+            What the classifiers are called; None: their numbers.
         """
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
@@ -169,7 +168,7 @@ class LookedAt:
             [problem.objectives[place] for place in problem.asked],
             points[:, problem.asked],
             masks.reshape(len(known), problem.n_classifiers),
-            names,
+            [str(number) for number in range(problem.n_classifiers)] if names is None else list(names),
             self._proof(missing, budget, complete=complete, proved=bool(len(points) and proved.all())),
             method=COMMITTEES,
             seconds=budget.elapsed,
@@ -262,72 +261,3 @@ def _corners(highest: Caps, n_values: int) -> NDArray[np.int64]:
     excess = max(0, int(highest[0] + highest[1] - highest[2]))
     given_up = np.arange(excess + 1)
     return np.column_stack([highest[0] - given_up, highest[1] - excess + given_up])
-
-
-BOUND_UNIT, WALK_STAGE = "bounds", "walking committees"
-"""What a study calls the proofs of the largest values, and the stage of the walks."""
-
-
-PointOf: TypeAlias = Callable[[Mask, int], NDArray[np.int64]]
-"""The objectives of members with a threshold, minimised, counted anew."""
-
-
-def committee_arrays(committees: Sequence[Committee], n_classifiers: int) -> dict[str, NDArray[Any]]:
-    """Return members and thresholds of committees, as a state holds them."""
-    masks = np.array([one.mask for one in committees], dtype=bool)
-    return {
-        "members": masks.reshape(-1, n_classifiers),
-        "thresholds": np.array([one.threshold for one in committees], dtype=np.int64),
-    }
-
-
-def kept_committees(state: KeptState, point_of: PointOf) -> list[Committee]:
-    """Undo :func:`committee_arrays`, with points that are counted anew."""
-    return [
-        Committee(mask, threshold, point_of(mask, threshold))
-        for mask, threshold in zip(state.arrays["members"], state.arrays["thresholds"].tolist(), strict=True)
-    ]
-
-
-def kept_bounds(
-    budget: Budget, n_classifiers: int, point_of: PointOf, prove: Callable[[], ValueBounds]
-) -> ValueBounds:
-    """Return how good values can be, as a study knows it or as is proved now.
-
-    Parameters
-    ----------
-    budget : Budget
-        Whose study keeps proofs.
-    n_classifiers : int
-        Of the pool.
-    point_of : callable
-        Counts the objectives of a committee.
-    prove : callable
-        Proves it; what a cancellation cut short is not kept.
-    """
-    checkpoint = Checkpoint(BOUND_UNIT, budget.study)
-    if (last := checkpoint.last()) is not None:
-        found = kept_committees(last, point_of)
-        return ValueBounds(last.arrays["highest"], tuple(last.facts["proved_by"]), found)
-    bounds = prove()
-    if not budget.cancellation.cancelled:
-        facts = {"proved_by": list(bounds.proved_by)}
-        arrays = {"highest": bounds.highest} | committee_arrays(bounds.found, n_classifiers)
-        checkpoint.keep(lambda: KeptState(arrays, facts), now=True)
-    return bounds
-
-
-def note_end(walked: WalkedFront, units: Iterable[str], study: Study) -> None:
-    """Tell a study how far a walk is; where it is over, nothing is left to go on from."""
-    best = counted(len(walked.found), "point")
-    study.tell(StageNote(WALK_STAGE, 1, int(walked.complete), int(not walked.complete), best))
-    if walked.complete:
-        study.drop(units)
-
-
-def only_best(committees: Sequence[Committee]) -> list[Committee]:
-    """Return those that no other dominates, of equal ones the first."""
-    if not committees:
-        return []
-    kept = nondominated_unique(np.array([committee.point for committee in committees]))
-    return [committees[i] for i in np.flatnonzero(kept).tolist()]

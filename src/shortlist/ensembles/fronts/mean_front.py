@@ -4,14 +4,16 @@ The best value that each loss can have is proved first. Then committees are walk
 a size that has been walked is final where the size matters.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.ensembles.averaging._kernels import (
+from shortlist.ensembles.averaging._tangent_kernels import (
     FREE,
     SIGMOID,
     Envelopes,
@@ -23,16 +25,12 @@ from shortlist.ensembles.averaging._kernels import (
 from shortlist.ensembles.averaging.mean_problem import MeanProblem, scale_of
 from shortlist.ensembles.averaging.mean_pruning import MeanEffort, prune_means, search_means
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.fronts.front_claims import (
-    BOUND_UNIT,
-    LookedAt,
-    ValueBounds,
-    best_at_its_price,
+from shortlist.ensembles.fronts.front_claims import ValueBounds, best_at_its_price
+from shortlist.ensembles.fronts.front_search import (
+    SEARCHED_SHARE,
     committee_arrays,
-    kept_bounds,
+    find_front,
     kept_committees,
-    note_end,
-    only_best,
 )
 from shortlist.ensembles.fronts.front_walk import NOT_KEPT, Committee, WalkedFront
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
@@ -247,7 +245,7 @@ class _MeanWalker:
         """Go on from a state that was kept, and return what was found until then, counted anew."""
         self.nodes, self._size = state.facts["nodes"], state.facts["size"]
         self._kept_way = state.arrays["way"].tolist()
-        return kept_committees(state, lambda mask, _: self.problem.point(mask))
+        return kept_committees(state, self.problem)
 
     def _most_of(self, places: NDArray[np.intp], left: int) -> Floats:
         """Return minus the most that so many from each place on gain, ``(n_values, n_places)``."""
@@ -294,8 +292,8 @@ def _suffix_sums(numbers: Floats, most: int) -> Floats:
     return sums
 
 
-BOUNDS_END, WALK_ENDS = 0.2, 0.85
-"""Parts of the time limit at which proofs of the best values end, and the walk."""
+WALK_ENDS = 1 - SEARCHED_SHARE
+"""Part of the time limit at which the walk ends."""
 
 SIZES_SEARCHED = (2, 3, 5, 8, 13, 21)
 """Largest sizes of the committees that are searched where the walk does not get there."""
@@ -317,18 +315,13 @@ def mean_front(
     ----------
     problem : MeanFrontProblem
         What matters.
-    budget : Budget, optional
-        For all of it; default no limit. Its limit in nodes is that of the proofs of the best values.
-    names : sequence of str, optional
-        What the classifiers are called; default their numbers.
-    max_nodes : int, optional
-        Nodes of the walk, which do not depend on the clock.
+    budget, names, max_nodes
+        As of :func:`shortlist.ensembles.fronts.committee_front.committee_front`.
 
     Returns
     -------
     Front
-        As of :func:`shortlist.ensembles.fronts.committee_front.committee_front`. Losses are compared in
-        parts of 2^32 a row, as this machine computes logarithms.
+        As there. Losses are compared in parts of 2^32 a row, as this machine computes logarithms.
 
     Notes
     -----
@@ -339,27 +332,19 @@ def mean_front(
         return paid_front(
             problem, budget, names, lambda other, part: mean_front(other, part, max_nodes=max_nodes)
         )
-    budget.tell("bounding")
-    bounds = kept_bounds(
-        budget, problem.n_classifiers, lambda mask, _: problem.point(mask),
-        lambda: _bounds(problem, budget.until(BOUNDS_END)),
+    return find_front(
+        problem, budget, bound=functools.partial(_bounds, problem), turns=[(None, MEAN_WALK, WALK_ENDS)],
+        walk=functools.partial(_walked, problem), search=functools.partial(_searched, problem),
+        names=names, max_nodes=max_nodes,
     )  # fmt: skip
-    walked = walk_means(
-        problem, budget.until(WALK_ENDS), starts=bounds.found, max_nodes=max_nodes,
-        on_nodes=lambda _, n_points: budget.tell("walking", value=n_points),
-        checkpoint=Checkpoint(MEAN_WALK, budget.study),
-    )  # fmt: skip
-    note_end(walked, [BOUND_UNIT, MEAN_WALK], budget.study)
-    known, final = walked.found, dict[int, int]()
-    if walked.final_to >= problem.limits.min_size:
-        by_size = [price for price in range(len(problem.prices)) if problem.is_size(price)]
-        final = dict.fromkeys(by_size, walked.final_to)
-    if not walked.complete:
-        searched = [Committee(mask, 0, problem.point(mask)) for mask in _searched(problem, budget)]
-        known = only_best([*known, *searched])
-    looked = LookedAt(problem, bounds, final, walked.complete, walked.nodes)
-    numbers = [str(number) for number in range(problem.n_classifiers)]
-    return looked.front(known, budget, numbers if names is None else list(names))
+
+
+def _walked(
+    problem: MeanFrontProblem, _by: None, known: Sequence[Committee], *_: Any, **effort: Any
+) -> tuple[WalkedFront, dict[int, int]]:
+    walked = walk_means(problem, starts=known, **effort)
+    sizes = [price for price in range(len(problem.prices)) if problem.is_size(price)]
+    return walked, dict.fromkeys(sizes if walked.final_to >= problem.limits.min_size else (), walked.final_to)
 
 
 def mean_selection(problem: MeanFrontProblem, front: Front, index: int) -> PrunedSelection:
@@ -405,7 +390,7 @@ def _bounds(problem: MeanFrontProblem, budget: Budget) -> ValueBounds:
     return ValueBounds(highest, tuple(proved_by), found)
 
 
-def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Mask]:
+def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Committee]:
     for most in SIZES_SEARCHED:
         for value in problem.values:
             if budget.stopped or not problem.limits.min_size <= most <= problem.limits.max_size:
@@ -416,7 +401,9 @@ def _searched(problem: MeanFrontProblem, budget: Budget) -> Iterator[Mask]:
                 value.votes, value.goal, selection_limits(problem.n_classifiers, min_size=1, max_size=most)
             )
             search_means(limited, _keeper(limited, offered), budget, MeanEffort(kicks=0))
-            yield from (mask for mask in offered if mask.sum() >= problem.limits.min_size)
+            for mask in offered:
+                if mask.sum() >= problem.limits.min_size:
+                    yield Committee(mask, 0, problem.point(mask))
 
 
 def _keeper(problem: MeanProblem, offered: list[Mask]) -> Callable[[Mask], int | None]:

@@ -87,7 +87,7 @@ class MeanFrontProblem:
         """Return what no total can exceed, row by row, and the sum of these, ``(n_values + 1,)``."""
         return self._highest.copy()
 
-    def point(self, mask: Mask) -> NDArray[np.int64]:
+    def point(self, mask: Mask, _threshold: int = 0, /) -> NDArray[np.int64]:
         """Return the objectives of a committee, minimised, counted from the probabilities."""
         size = int(mask.sum())
         totals = [value.rate(value.tally(mask), size)[0] for value in self.values]

@@ -19,7 +19,8 @@ from shortlist.arrays import Mask, Points
 from shortlist.ensembles.committees._kernels import cheapest_beginnings
 from shortlist.ensembles.committees.orders import open_rows, set_sums
 from shortlist.ensembles.fronts.committee_problem import CommitteeProblem
-from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds, only_best
+from shortlist.ensembles.fronts.front_claims import LookedAt, ValueBounds
+from shortlist.ensembles.fronts.front_search import only_best
 from shortlist.ensembles.fronts.front_walk import Committee
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem
 from shortlist.ensembles.votes.binary_votes import Votes
@@ -89,7 +90,7 @@ def paid_front(
     else:
         found, ended = _voting_committees(problem, candidates, budget)
     looked = LookedAt(problem, ValueBounds(highest, proved_by, []), {}, ended and len(candidates) == n, 0)
-    front = looked.front(only_best([*known, *found]), budget, names or [str(k) for k in range(n)])
+    front = looked.front(only_best([*known, *found]), budget, names)
     return dataclasses.replace(front, extras={**front.extras, "n_candidates": len(candidates)})
 
 
@@ -110,8 +111,6 @@ def _by_cost(problem: PaidProblem) -> PaidProblem:
 
 
 def _counted(problem: PaidProblem, mask: Mask, threshold: int) -> Committee:
-    if isinstance(problem, MeanFrontProblem):
-        return Committee(mask, 0, problem.point(mask))
     return Committee(mask, threshold, problem.point(mask, threshold))
 
 

@@ -22,7 +22,7 @@ from shortlist.ensembles.goals.diversity import (
 )
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes
 from shortlist.exact import seen
-from shortlist.guarantees.guarantee import CONFIDENCE, Interval, wilson_interval
+from shortlist.guarantees.intervals import CONFIDENCE, Interval, wilson_interval
 
 
 @dataclass(frozen=True, eq=False)

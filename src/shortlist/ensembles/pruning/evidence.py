@@ -11,6 +11,7 @@ from shortlist._words import all_of, counted
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.milp import Solver
+from shortlist.milp.backends import TITLES
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Status
 
@@ -29,16 +30,12 @@ def bound_of_front(proved_by: str) -> str:
     return COMMITTEE_WALK if proved_by == COMMITTEE_WALK else BEFORE_WALK
 
 
-SOLVER_TITLES = {"cpsat": "CP-SAT", "highs": "HiGHS", "scip": "SCIP"}
-"""What solvers call themselves."""
-
-
 def solver_name(solver: str | Solver) -> str:
     """Return what a solver calls itself; nothing for the engine, which names its steps."""
     if solver == AUTO:
         return ""
     name = solver if isinstance(solver, str) else solver.name
-    return SOLVER_TITLES.get(name, name)
+    return TITLES.get(name, name)
 
 
 def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:

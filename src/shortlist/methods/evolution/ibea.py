@@ -23,8 +23,8 @@ from shortlist.methods.evolution.variation import (
     run_checkpoint,
     run_generations,
 )
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
-from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective

@@ -14,14 +14,13 @@ from shortlist.errors import BadInputError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
+from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
-
-SOLVER_TITLES = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +84,8 @@ class FrontCheck:
         if search.n_by_sums:
             said.append(f"{search.n_by_sums:,} are empty by sums of integers, which rest on no solver.")
         if search.n_by_solver:
-            title = SOLVER_TITLES.get(search.solver, search.solver)
-            found = SOLVER_TITLES.get(self.found_by, "")
+            title = TITLES.get(search.solver, search.solver)
+            found = TITLES.get(self.found_by, "")
             alone = f", which also found the front: they rest on {title} alone" if found == title else ""
             both = f"; {found} had said so before" if found and found != title else ""
             said.append(f"{search.n_by_solver:,} are empty by the word of {title}{alone or both}.")

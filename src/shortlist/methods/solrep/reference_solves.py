@@ -26,8 +26,8 @@ from shortlist.methods.solrep.reference_points import (
     remembered_vectors,
 )
 from shortlist.methods.solrep.unexplored_boxes import UnexploredBoxes, inner_corner
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
-from shortlist.milp.session import open_solver
 from shortlist.milp.solution import NO_LIMITS, Limits
 from shortlist.milp.whole_rows import largest_sum, tells_apart
 from shortlist.results.proof import Status

@@ -1,1 +1,42 @@
-"""One file per solver; only that file imports it."""
+"""One file per solver; only that file imports it. What is called by name is opened here."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from shortlist._validation import as_choice
+
+if TYPE_CHECKING:
+    from shortlist.milp.session import Solver
+
+TITLES: Mapping[str, str] = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
+"""What people call the solvers."""
+
+SOLVERS = tuple(TITLES)
+"""Names of the solvers; the first is the default."""
+
+
+def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> "Solver":
+    """Return the backend called `name`, importing its solver only now.
+
+    `short_programs` says that each session solves programs of fractions of a second; SCIP makes no use of it.
+    `presolve` says that HiGHS makes short programs smaller all the same.
+
+    Raises
+    ------
+    BadInputError
+        If there is no such solver.
+    MissingDependencyError
+        If the solver is an extra that is not installed; the message says how to install it.
+    """
+    as_choice(name, "solver", SOLVERS)
+    if name == "highs":
+        from shortlist.milp.backends.highs import Highs
+
+        return Highs(short_programs=short_programs, presolve=presolve)
+    if name == "cpsat":
+        from shortlist.milp.backends.cpsat import CpSat
+
+        return CpSat(short_programs=short_programs)
+    from shortlist.milp.backends.scip import Scip
+
+    return Scip()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from shortlist._bits import pack
 from shortlist.arrays import Mask
 from shortlist.guarantees.cells import ANSWERED
-from shortlist.guarantees.guarantee import Demand, Interval, mean_interval, wilson_interval
+from shortlist.guarantees.guarantee import Demand
+from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
 from shortlist.guarantees.thresholds import (
     AnswerCounts,
     Trial,

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,17 @@ from shortlist.arrays import Labels, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.guarantees.cells import labels_of, reject_label_for
 from shortlist.multistage.holdout import aggregate
-from shortlist.multistage.predict.prediction import REJECTED, Decisions
+from shortlist.multistage.predict.prediction import REJECTED, Decisions, StagedModel, decide_known
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, reject_rule
 from shortlist.multistage.subclassifiers.subclassifiers import STOPPED, StageRows
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
+from shortlist.pickles import saved_from
 from shortlist.runs import Cancellation, Progress, Report, silent
 from shortlist.tables.fit_inputs import TableClassifier, checked_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-from typing import Protocol
-
-from shortlist.multistage.predict.prediction import StagedModel, decide_known
-from shortlist.pickles import saved_from
 
 
 class BudgetedModel(Protocol):
@@ -138,6 +135,7 @@ def _answers_every_row(estimator: "BudgetedClassifier") -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BudgetedClassifier(TableClassifier):
     """A classifier that pays for the features it reads, and rejects rows that it is not confident about.
 
@@ -146,8 +144,8 @@ class BudgetedClassifier(TableClassifier):
     the confidence threshold, after everything was bought: the terminal reject of Section 4.3 of
     :cite:t:`Hamilton2022`.
 
-    Every opponent names these parameters in its own constructor again, since scikit-learn reads there what
-    it may set; its contract refuses a constructor that hands on what it does not name.
+    Opponents are dataclasses, so that the constructor of each names these parameters beside its own, which is
+    where scikit-learn reads what it may set.
 
     Parameters
     ----------
@@ -183,22 +181,12 @@ class BudgetedClassifier(TableClassifier):
     REJECTS: ClassVar[bool] = True
     """Whether rows can be rejected at all."""
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.feature_costs = feature_costs
-        self.confidence = confidence
-        self.validation_share = validation_share
-        self.reject_label = reject_label
-        self.answer_rejected = answer_rejected
-        self.random_state = random_state
+    feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None
+    confidence: float | Mapping[Any, float] = 0.75
+    validation_share: float = 1 / 3
+    reject_label: Any = None
+    answer_rejected: bool = False
+    random_state: Any = None
 
     @abstractmethod
     def _candidates(self, asked: Asked) -> Candidates:
@@ -304,10 +292,6 @@ class BudgetedClassifier(TableClassifier):
         """Mark the features that every row buys, ``(n_samples, n_features)``, each once."""
         rows = self._encoded(X)
         return self.model_.bought(rows)
-
-    def n_features_bought(self, X: Any) -> NDArray[np.int64]:
-        """Return how many features every row buys, ``(n_samples,)``."""
-        return np.asarray(self.features_bought(X).sum(axis=1))
 
     def decisions(self, X: Any) -> Decisions:
         """Return what is decided about every row, and what it pays."""

@@ -1,6 +1,6 @@
 """The Greedy Miser: boosted regression trees whose splits pay for the features that they are first to use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -227,6 +227,7 @@ def feature_of_columns(rows: StageRows) -> Longs:
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class GreedyMiser(BudgetedClassifier):
     """The Greedy Miser with a terminal reject, GM* in Section 4.3 of :cite:t:`Hamilton2022`.
 
@@ -266,30 +267,11 @@ class GreedyMiser(BudgetedClassifier):
         "n_trees": partial(tried, check=as_count),
     }
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        loss: str = "logistic",
-        trade_off: float | Sequence[float] = USUAL_TRADE_OFFS,
-        n_trees: int | Sequence[int] = (10, 25, 50, 100),
-        learning_rate: float = 0.1,
-        n_levels: int = 3,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.loss = loss
-        self.trade_off = trade_off
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
-        self.n_levels = n_levels
+    loss: str = "logistic"
+    trade_off: float | Sequence[float] = USUAL_TRADE_OFFS
+    n_trees: int | Sequence[int] = (10, 25, 50, 100)
+    learning_rate: float = 0.1
+    n_levels: int = 3
 
     def _candidates(self, asked: Asked) -> Candidates:
         """Yield every trade-off with every number of rounds; one growth serves all numbers."""

@@ -1,20 +1,16 @@
 """Logistic regressions with an ℓ1 penalty: paths over the penalty, and the two opponents made of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count, as_not_negative
 from shortlist.arrays import Floats, Longs
-from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.subclassifiers.logistic_fits import in_own_units, standardised
-from shortlist.multistage.subclassifiers.subclassifiers import (
-    LogisticModel,
-    LogisticSubclassifiers,
-)
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel, LogisticSubclassifiers
 from shortlist.papers.opponents._miser_kernels import minimise_quadratic
 from shortlist.papers.opponents.budgeted_classifier import (
     Asked,
@@ -126,6 +122,7 @@ def _subset(beta: Floats, feature_of: Longs, n_features: int) -> NDArray[np.bool
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class CactLasso(BudgetedClassifier):
     """CaCT LASSO: one stage of ℓ1 logistic regression, tuned for cost and coverage, with a terminal reject.
 
@@ -155,22 +152,7 @@ class CactLasso(BudgetedClassifier):
 
     CHECKS = BudgetedClassifier.CHECKS | {"penalty": partial(tried, check=as_not_negative)}
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        penalty: float | Sequence[float] = PAPERS_PENALTIES,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.penalty = penalty
+    penalty: float | Sequence[float] = PAPERS_PENALTIES
 
     def _candidates(self, asked: Asked) -> Candidates:
         """Yield the path, from the largest penalty to the smallest."""
@@ -186,6 +168,7 @@ class CactLasso(BudgetedClassifier):
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class L1Path(BudgetedClassifier):
     """Features from an ℓ1 logistic path, then ℓ2 logistic regression on them: what many people do today.
 
@@ -211,22 +194,7 @@ class L1Path(BudgetedClassifier):
 
     CHECKS = BudgetedClassifier.CHECKS | {"n_penalties": partial(as_count, at_least=2)}
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        n_penalties: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.n_penalties = n_penalties
+    n_penalties: int = 100
 
     def _candidates(self, asked: Asked) -> Candidates:
         """Yield every set of features on the path once, the smallest first."""

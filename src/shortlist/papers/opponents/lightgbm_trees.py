@@ -1,6 +1,6 @@
 """LightGBM with prices of features, as an opponent; its rows pay for the features on their paths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from shortlist._validation import as_choice, as_count, as_not_negative, as_positive
 from shortlist.arrays import Labels, Longs, Mask
 from shortlist.errors import MissingDependencyError
-from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.papers.opponents.budgeted_classifier import Asked, BudgetedClassifier, Candidates, tried
 from shortlist.papers.opponents.greedy_miser import feature_of_columns
 from shortlist.pickles import saved_from
@@ -74,6 +73,7 @@ def leaf_paths(booster: Any, feature_of: Longs, n_features: int) -> tuple[Mask, 
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class CostAwareLightGBM(BudgetedClassifier):
     """LightGBM that pays for every feature, once or for each row that needs it, with a terminal reject.
 
@@ -114,30 +114,11 @@ class CostAwareLightGBM(BudgetedClassifier):
         "n_trees": partial(tried, check=as_count),
     }
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        trade_off: float | Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.0),
-        n_trees: int | Sequence[int] = (10, 25, 50, 100),
-        learning_rate: float = 0.1,
-        n_leaves: int = 8,
-        charge: str = "feature",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.trade_off = trade_off
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
-        self.n_leaves = n_leaves
-        self.charge = charge
+    trade_off: float | Sequence[float] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+    n_trees: int | Sequence[int] = (10, 25, 50, 100)
+    learning_rate: float = 0.1
+    n_leaves: int = 8
+    charge: str = "feature"
 
     def check_options(self, y: Labels) -> None:
         """Refuse a missing package too, before any long work."""

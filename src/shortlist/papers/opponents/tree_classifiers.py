@@ -1,8 +1,8 @@
 """The two opponents that are trees of linear classifiers: CSTC, and ASTC, its fast form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,7 @@ def least_squares(design: Floats, targets: Floats, feature_of: Longs, taken: Mas
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class CSTC(BudgetedClassifier):
     """Cost-sensitive tree of classifiers with a terminal reject, CSTC* in Section 4.3 of the EMSCO paper.
 
@@ -199,26 +200,9 @@ class CSTC(BudgetedClassifier):
         "n_levels": partial(as_count, at_most=8),
     }
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        trade_off: float | Sequence[float] = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1),
-        sparsity: float = 0.001,
-        n_levels: int = 3,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.trade_off = trade_off
-        self.sparsity = sparsity
-        self.n_levels = n_levels
+    trade_off: float | Sequence[float] = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+    sparsity: float = 0.001
+    n_levels: int = 3
 
     def _candidates(self, asked: Asked) -> Candidates:
         """Yield a tree per trade-off, the dearest first."""
@@ -241,6 +225,7 @@ class CSTC(BudgetedClassifier):
 
 
 @saved_from("shortlist.papers")
+@dataclass(eq=False, repr=False, kw_only=True)
 class ASTC(BudgetedClassifier):
     """Approximately submodular tree of classifiers with a terminal reject: the fast form of CSTC.
 
@@ -270,24 +255,8 @@ class ASTC(BudgetedClassifier):
         "n_levels": partial(as_count, at_most=8),
     }
 
-    def __init__(
-        self,
-        *,
-        feature_costs: Mapping[str, float] | Sequence[float] | FeatureCosts | None = None,
-        confidence: float | Mapping[Any, float] = 0.75,
-        validation_share: float = 1 / 3,
-        reject_label: Any = None,
-        answer_rejected: bool = False,
-        node_budget: float | Sequence[float] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0),
-        n_levels: int = 3,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            feature_costs=feature_costs, confidence=confidence, validation_share=validation_share,
-            reject_label=reject_label, answer_rejected=answer_rejected, random_state=random_state,
-        )  # fmt: skip
-        self.node_budget = node_budget
-        self.n_levels = n_levels
+    node_budget: float | Sequence[float] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+    n_levels: int = 3
 
     def _candidates(self, asked: Asked) -> Candidates:
         """Yield a tree per budget, the smallest first."""

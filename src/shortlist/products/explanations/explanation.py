@@ -7,8 +7,8 @@ import numpy as np
 
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, make_program
-from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.pickles import saved_from
 from shortlist.products.encodings.clauses import TracedClauses

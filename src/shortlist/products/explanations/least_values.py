@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
 from shortlist.logic.clauses import Clauses
+from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective
-from shortlist.milp.session import open_solver
 from shortlist.milp.solution import Limits
 from shortlist.products.encodings.inequalities import to_program
 from shortlist.products.feature_models.evaluation import are_valid

@@ -1,72 +1,38 @@
-"""The tables of a study, the steps from one version of them to the next, and what is read of damaged ones."""
+"""The table of a study, what is taken over from older ones, and what is read of damaged ones."""
 
 import contextlib
 import itertools
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from shortlist._words import counted
 
 APPLICATION = 0x53484C53
 """SQLite's ``application_id`` of a study, by which it is told from other databases: the letters SHLS."""
 
-FIRST = """
-CREATE TABLE asked (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE parts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE machines (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE settings (
-    part INTEGER NOT NULL REFERENCES parts, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (part, name)
-) WITHOUT ROWID;
-CREATE TABLE units (
-    part INTEGER NOT NULL REFERENCES parts, key TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('done', 'failed')), result,
-    seconds REAL NOT NULL, machine INTEGER NOT NULL REFERENCES machines, finished REAL NOT NULL,
-    PRIMARY KEY (part, key)
-) WITHOUT ROWID;
-CREATE TABLE checkpoints (
-    part INTEGER NOT NULL REFERENCES parts, key TEXT NOT NULL, state NOT NULL, saved REAL NOT NULL,
-    PRIMARY KEY (part, key)
-) WITHOUT ROWID;
-CREATE TABLE stages (
-    part INTEGER NOT NULL REFERENCES parts, name TEXT NOT NULL, total INTEGER NOT NULL, done INTEGER NOT NULL,
-    running INTEGER NOT NULL, best TEXT NOT NULL, updated REAL NOT NULL, PRIMARY KEY (part, name)
-) WITHOUT ROWID;
-CREATE TABLE counts (
-    part INTEGER NOT NULL REFERENCES parts, state TEXT NOT NULL, units INTEGER NOT NULL,
-    seconds REAL NOT NULL, PRIMARY KEY (part, state)
-) WITHOUT ROWID;
-CREATE TRIGGER unit_added AFTER INSERT ON units BEGIN
-    INSERT INTO counts VALUES (new.part, new.state, 1, new.seconds)
-    ON CONFLICT DO UPDATE SET units = units + 1, seconds = seconds + new.seconds;
-END;
-CREATE TRIGGER unit_removed AFTER DELETE ON units BEGIN
-    UPDATE counts SET units = units - 1, seconds = seconds - old.seconds
-    WHERE part = old.part AND state = old.state;
-END;
-"""
-"""Version 1. Units are counted by triggers, so that a million of them are told of at once."""
+VERSION = 3
+"""SQLite's ``user_version`` of the studies that are written now; 0.2.0 wrote 1, and 0.3.0 wrote 2."""
 
+TABLE = """CREATE TABLE rows (
+    kind TEXT NOT NULL CHECK (kind IN ('fact', 'setting', 'done', 'failed', 'state', 'stage')),
+    part TEXT NOT NULL, key TEXT NOT NULL, seconds REAL NOT NULL, machine TEXT NOT NULL, saved REAL NOT NULL,
+    value NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (kind, part, key)
+) WITHOUT ROWID"""
+"""Facts about the whole study, settings, units that are done or failed, states of units that go on, and how
+far stages are. Seconds stand before values, so that units are counted without reading long values."""
 
-def _create(connection: sqlite3.Connection) -> None:
-    """Make the tables of version 1."""
-    for statement in _statements(FIRST):
-        connection.execute(statement)
-
-
-SUMMED = {
-    "settings": ("part", "name", "value"),
-    "units": ("part", "key", "state", "result"),
-    "checkpoints": ("part", "key", "state"),
-}
-"""Tables on which answers depend, and what the checksum of a row is of: SQLite itself has none, so that it
-reads a figure of which one bit has turned over as another figure."""
+ADD = "INSERT OR {} INTO rows VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?4, checksum(?1, ?2, ?3, ?4))"
+"""The statement that adds kind, part, key, value, seconds, machine and time of a row, with what happens if
+it is there."""
 
 
 def checksum(*cells: object) -> int:
-    """Return the CRC-32 of cells, as the function of that name within SQL."""
+    """Return the CRC-32 of cells, as the function of that name within SQL.
+
+    SQLite itself has none, so that it reads a figure of which one bit has turned over as another figure.
+    """
     found = 0
     for cell in cells:
         content = cell if isinstance(cell, bytes) else str(cell).encode()
@@ -74,59 +40,73 @@ def checksum(*cells: object) -> int:
     return found
 
 
-def wrong_sums(table: str) -> str:
-    """Return the condition that is true of rows of a table that are not as they were written."""
-    cells = ", ".join(f"CAST({name} AS BLOB)" for name in SUMMED[table])  # as text may be none any more
-    return f"checksum IS NOT checksum({cells})"
+def as_written(cells: str = "kind, part, key, value") -> str:
+    """Return the condition that is true of rows whose cells are as they were written."""
+    summed = ", ".join(f"CAST({name} AS BLOB)" for name in cells.split(", "))  # text may be none any more
+    return f"checksum IS checksum({summed})"
 
 
-def _sum(connection: sqlite3.Connection) -> None:
-    """Give the rows checksums, of version 2."""
-    for table, names in SUMMED.items():
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
-        cells = ", ".join(names)
-        connection.execute(f"UPDATE {table} SET checksum = checksum({cells})")  # noqa: S608  # ours
+PART = "(SELECT name FROM parts WHERE id = part)"
+MACHINE = "(SELECT name FROM machines WHERE id = machine)"
+OLDER = {
+    "asked": ("'fact', '', name, value, 0, '', 0", "name", ""),
+    "settings": (f"'setting', {PART}, name, value, 0, '', 0", "part, name", "part, name, value"),
+    "units": (
+        f"state, {PART}, key, result, seconds, {MACHINE}, finished", "part, key", "part, key, state, result",
+    ),
+    "checkpoints": (f"'state', {PART}, key, state, 0, '', saved", "part, key", "part, key, state"),
+    "stages": (
+        f"'stage', {PART}, name, json_array(total, done, running, CAST(best AS TEXT)), 0, '', updated",
+        "part, name", "",
+    ),
+}  # fmt: skip
+"""The tables of versions 1 and 2: what becomes of their rows, their keys, and what version 2 has sums of."""
 
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_create, _sum)
-"""Each takes a study from the version of its place to the next one, within one transaction."""
-
-VERSION = len(MIGRATIONS)
-"""SQLite's ``user_version`` of the studies that are written now."""
+def _sources(version: int) -> Iterator[tuple[str, str, str]]:
+    """Yield for each table of a version the query of its rows, the condition of whole ones, and the key."""
+    if version == VERSION:
+        query = "SELECT kind, part, key, value, seconds, machine, saved FROM rows"
+        yield query, as_written(), "kind, part, key"
+        return
+    for table, (cells, key, summed) in OLDER.items():
+        whole = as_written(summed) if summed and version > 1 else "1"
+        yield f"SELECT {cells} FROM {table}", whole, key  # noqa: S608  # ours
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a study to the version of today; a new file is at version 0. All steps are done or none is."""
+    """Bring a study to the version of today, all of it or nothing; a new file is at version 0."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
-        for step in MIGRATIONS[found:]:
-            step(connection)
+        if found < VERSION:
+            connection.execute(TABLE)
+        if 0 < found < VERSION:
+            _take_over(connection, found)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        foreign = getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"  # tables are not as they were
+        if foreign or isinstance(error, sqlite3.IntegrityError):
+            raise sqlite3.DatabaseError(str(error)) from None
         raise
 
 
-def _statements(script: str) -> list[str]:
-    """Split a script, as SQLite's own runner of scripts would end the transaction."""
-    statements, begun = [], ""
-    for line in script.strip().splitlines():
-        begun += line + "\n"
-        if sqlite3.complete_statement(begun):
-            statements.append(begun)
-            begun = ""
-    return statements
+def _take_over(connection: sqlite3.Connection, version: int) -> None:
+    """Move the rows of the older tables; one that is not as it was written is damage."""
+    for query, whole, _ in _sources(version):
+        if connection.execute(f"{query} WHERE NOT ({whole})").fetchone():
+            raise sqlite3.DatabaseError("checksum")
+        connection.executemany(ADD.format("ABORT"), connection.execute(query))
+    for table in ("counts", *OLDER, "parts", "machines"):
+        connection.execute(f"DROP TABLE {table}")
 
 
 DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 """What damaged studies make SQLite raise; its own messages quote bytes of the file, which may be no text."""
-
-RESCUED_TABLES = ("asked", "parts", "machines", "settings", "units", "checkpoints", "stages")
-"""Tables in an order in which none refers to a later one; the counts are made by triggers."""
 
 
 def rescue(path: Path) -> str:
@@ -146,9 +126,8 @@ def rescue(path: Path) -> str:
                 sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
             ) as source:
                 source.create_function("checksum", -1, checksum)
-                for table in RESCUED_TABLES:
-                    _copy(source, target, table)
-            (n_units,) = target.execute("SELECT count(*) FROM units").fetchone()
+                _rescue_rows(source, target)
+            (n_units,) = target.execute("SELECT count(*) FROM rows WHERE kind = 'done'").fetchone()
     except (*DAMAGE, OSError) as error:
         place.unlink(missing_ok=True)
         return f"What it holds could not be saved ({error}). Name another file."
@@ -159,32 +138,18 @@ def rescue(path: Path) -> str:
     return f"{units} of it could be read and {'is' if n_units == 1 else 'are'} in {place}: go on with that."
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
-    """Copy the rows of a table that can be read, from the front and, past a damage, from the back."""
+def _rescue_rows(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Copy the rows that can be read, from the front of each table and, past a damage, from its back."""
+    (version,) = source.execute("PRAGMA user_version").fetchone()
     target.execute("BEGIN")
-    for order in ("", " DESC"):
-        whole = False
-        with contextlib.suppress(*DAMAGE):
-            key = ", ".join(
-                f"{row[1]}{order}" for row in source.execute(f"PRAGMA table_info({table})") if row[5]
-            )
-            whole_rows = f"WHERE NOT ({wrong_sums(table)})" if table in SUMMED else ""
-            query = f"SELECT * FROM {table} {whole_rows} ORDER BY {key}"  # noqa: S608  # names are ours
-            for row in _rows(source, query):
-                marks = ", ".join("?" * len(row))
-                with contextlib.suppress(sqlite3.IntegrityError):
-                    insert = f"INSERT OR IGNORE INTO {table} VALUES ({marks})"  # noqa: S608  # likewise
-                    target.execute(insert, row)
-            whole = True
-        if whole:
-            break
+    for query, whole, key in _sources(version):
+        for order in ("ASC", "DESC"):
+            keys = ", ".join(f"{name} {order}" for name in key.split(", "))
+            with contextlib.suppress(*DAMAGE):
+                for row in source.execute(f"{query} WHERE {whole} ORDER BY {keys}"):
+                    target.execute(ADD.format("IGNORE"), row)
+                break
     target.execute("COMMIT")
-
-
-def _rows(source: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    cursor = source.execute(query)
-    while (row := cursor.fetchone()) is not None:
-        yield row
 
 
 def _places(path: Path) -> tuple[Path | None, Path]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist.errors import BadInputError
 
@@ -43,6 +43,17 @@ class Finished:
 
     key: str
     result: Any
+    seconds: float = 0.0
+    machine: str = ""
+
+
+class Row(NamedTuple):
+    """A row of a study; its kind is fact, setting, done, failed, state or stage."""
+
+    kind: str
+    part: str
+    key: str
+    value: str | bytes
     seconds: float = 0.0
     machine: str = ""
 
@@ -120,32 +131,22 @@ class Study:
                 )
         new = {name: value for name, value in wanted.items() if name not in known}
         if new:
-            with self._write() as connection:
-                part = self._id(connection, "parts", self.name)
-                connection.executemany(
-                    "INSERT INTO settings VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))",
-                    [(part, name, _text(value)) for name, value in new.items()],
-                )
+            self._file.change(Row("setting", self.name, name, _text(value)) for name, value in new.items())
 
     def settings(self) -> dict[str, Any]:
         """Return what this part is bound to."""
-        rows = self._rows("SELECT settings.name, value", "settings")
-        return {name: self._read(json.loads, value) for name, value in rows}
+        return {name: self._read(json.loads, value) for name, value in self._rows("setting")}
 
     def note(self, facts: Mapping[str, Any]) -> None:
         """Note facts about the whole study, in place of earlier ones of the same name."""
         if self._file is not None:
-            with self._write() as connection:
-                connection.executemany(
-                    "INSERT OR REPLACE INTO asked VALUES (?, ?)",
-                    [(name, _text(value)) for name, value in facts.items()],
-                )
+            self._file.change(Row("fact", "", name, _text(value)) for name, value in facts.items())
 
     def noted(self, name: str) -> Any:
         """Return a fact about the whole study; None if it was not noted."""
         if self._file is None:
             return None
-        rows = self._file.read("SELECT value FROM asked WHERE name = ?", (name,))
+        rows = self._file.read("SELECT value FROM rows WHERE kind = 'fact' AND key = ?", (name,))
         return self._read(json.loads, rows[0][0]) if rows else None
 
     @property
@@ -153,17 +154,15 @@ class Study:
         """How many units of all parts are finished."""
         if self._file is None:
             return 0
-        rows = self._file.read("SELECT coalesce(sum(units), 0) FROM counts WHERE state = 'done'")
-        return int(rows[0][0])
+        return int(self._file.read("SELECT count(*) FROM rows WHERE kind = 'done'")[0][0])
 
     def results(self) -> dict[str, Any]:
         """Return the results of the finished units of this part by key, in the order of the keys."""
-        rows = self._rows("SELECT key, result", "units", "AND state = 'done'")
-        return {key: self._read(_value, result) for key, result in rows}
+        return {key: self._read(_value, result) for key, result in self._rows("done")}
 
     def seconds(self) -> dict[str, float]:
         """Return how long each finished unit of this part took, by key."""
-        return dict(self._rows("SELECT key, seconds", "units", "AND state = 'done'"))
+        return dict(self._rows("done", "seconds"))
 
     def record(self, *units: Finished, stage: "StageNote | None" = None) -> Any:
         """Record finished units, all in one step; one that is recorded already stays as it is.
@@ -181,44 +180,26 @@ class Study:
         if self._file is None:
             return units[-1].result if units else None
         packed = [_packed(one.result) for one in units]
-        with self._write() as connection:
-            part = self._id(connection, "parts", self.name)
-            for one, result in zip(units, packed, strict=True):
-                machine = self._id(connection, "machines", one.machine)
-                connection.execute(
-                    "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, one.key)
-                )
-                connection.execute(
-                    "INSERT OR IGNORE INTO units "
-                    "VALUES (?1, ?2, 'done', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'done', ?3))",
-                    (part, one.key, result, one.seconds, machine, time.time()),
-                )
-                connection.execute("DELETE FROM checkpoints WHERE part = ? AND key = ?", (part, one.key))
-            if stage is not None:
-                self._note(connection, part, stage)
+        self._file.change(
+            self._stage_rows(stage),
+            once=[
+                Row("done", self.name, one.key, result, one.seconds, one.machine)
+                for one, result in zip(units, packed, strict=True)
+            ],
+            drop=[(kind, self.name, one.key) for one in units for kind in ("failed", "state")],
+        )
         return _value(packed[-1]) if packed else None
 
     def fail(self, key: str, error: BaseException, *, seconds: float = 0.0) -> None:
         """Note that a unit failed and why; it is run again when the study goes on."""
-        if self._file is None:
-            return
-        reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
-        with self._write() as connection:
-            part, machine = self._id(connection, "parts", self.name), self._id(connection, "machines", "")
-            connection.execute(
-                "DELETE FROM units WHERE part = ? AND key = ? AND state = 'failed'", (part, key)
-            )
-            connection.execute(
-                "INSERT OR IGNORE INTO units "
-                "VALUES (?1, ?2, 'failed', ?3, ?4, ?5, ?6, checksum(?1, ?2, 'failed', ?3))",
-                (part, key, _text(reason), seconds, machine, time.time()),
-            )
+        if self._file is not None and not self._rows("done", "key", key):
+            reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+            self._file.change([Row("failed", self.name, key, _text(reason), seconds)])
 
     def tell(self, stage: "StageNote") -> None:
         """Note how far a stage is, for those who look at the study."""
         if self._file is not None:
-            with self._write() as connection:
-                self._note(connection, self._id(connection, "parts", self.name), stage)
+            self._file.change(self._stage_rows(stage))
 
     def keep(
         self,
@@ -249,30 +230,20 @@ class Study:
         if len(packed) > self._keeping.most_bytes:
             self._due[key] = math.inf
             return
-        with self._write() as connection:
-            part = self._id(connection, "parts", self.name)
-            connection.execute(
-                "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3))",
-                (part, key, packed, time.time()),
-            )
-            if stage is not None:
-                self._note(connection, part, stage())
+        rows = self._stage_rows(None if stage is None else stage())
+        self._file.change([Row("state", self.name, key, packed), *rows])
         end = time.perf_counter()
         self._due[key] = end + max(self._keeping.every_s, (end - start) / self._keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
         """Drop the states of units that no unit goes on from any more."""
         if self._file is not None:
-            with self._write() as connection:
-                part = self._id(connection, "parts", self.name)
-                connection.executemany(
-                    "DELETE FROM checkpoints WHERE part = ? AND key = ?", [(part, key) for key in keys]
-                )
+            self._file.change(drop=[("state", self.name, key) for key in keys])
 
     def kept(self, key: str) -> Any:
         """Return the state of a unit that was kept last; None without one."""
-        rows = self._rows("SELECT checkpoints.state", "checkpoints", "AND key = ?", (key,))
-        return self._read(_value, rows[0][0]) if rows else None
+        rows = self._rows("state", key=key)
+        return self._read(_value, rows[0][1]) if rows else None
 
     def _read(self, read: Callable[[Any], Any], recorded: Any) -> Any:
         """Return what was recorded; what cannot be read is damage."""
@@ -282,31 +253,23 @@ class Study:
         with told(self._file.path):
             return read(recorded)
 
-    def _rows(self, what: str, table: str, more: str = "", values: tuple[Any, ...] = ()) -> list[Any]:
+    def _rows(self, kind: str, cell: str = "value", key: str | None = None) -> list[tuple[str, Any]]:
+        """Return the keys of this part's rows of a kind with one of their cells, in the order of the keys."""
         if self._file is None:
             return []
-        query = f"{what} FROM {table} JOIN parts ON part = parts.id WHERE parts.name = ? {more}"
-        return self._file.read(query, (self.name, *values))
-
-    def _write(self) -> contextlib.AbstractContextManager[Any]:
-        """Return what gives the connection for changes that are recorded all together or not at all."""
-        assert self._file is not None, "only a study with a file is written to"
-        return self._file.write()
-
-    def _id(self, connection: Any, table: str, name: str) -> int:
-        """Return the number of a part or a machine, within a transaction."""
-        find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608  # the table is ours
-        found = connection.execute(find, (name,)).fetchone()
-        if found is None:
-            insert = f"INSERT INTO {table} (name) VALUES (?)"  # noqa: S608  # likewise
-            return int(connection.execute(insert, (name,)).lastrowid)
-        return int(found[0])
-
-    def _note(self, connection: Any, part: int, stage: "StageNote") -> None:
-        connection.execute(
-            "INSERT OR REPLACE INTO stages VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (part, stage.name, stage.total, stage.done, stage.running, stage.best, time.time()),
+        query = f"SELECT key, {cell} FROM rows WHERE kind = ? AND part = ?"  # noqa: S608  # the cell is ours
+        values = (kind, self.name)
+        return (
+            self._file.read(query, values)
+            if key is None
+            else self._file.read(f"{query} AND key = ?", (*values, key))
         )
+
+    def _stage_rows(self, stage: "StageNote | None") -> list[Row]:
+        if stage is None:
+            return []
+        note = _text([stage.total, stage.done, stage.running, stage.best])
+        return [Row("stage", self.name, stage.name, note)]
 
 
 @dataclass(frozen=True)

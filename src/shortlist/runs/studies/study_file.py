@@ -7,22 +7,15 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
 from shortlist.runs.studies.lock import FileLock
-from shortlist.runs.studies.schema import (
-    APPLICATION,
-    SUMMED,
-    VERSION,
-    checksum,
-    migrate,
-    rescue,
-    wrong_sums,
-)
+from shortlist.runs.studies.schema import ADD, APPLICATION, VERSION, as_written, checksum, migrate, rescue
+from shortlist.runs.studies.study import Row
 
 GO_ON = "What was finished before is kept, if anything was: make room, and run the same again to go on."
 BEGINNING = b"SQLite format 3\x00"
@@ -141,19 +134,24 @@ class StudyFile:
         with self._threads, told(self.path):
             return self._connection.execute(query, values).fetchall()
 
-    @contextlib.contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection for changes that are recorded all together or not at all.
+    def change(
+        self, put: Iterable[Row] = (), *, once: Iterable[Row] = (), drop: Iterable[tuple[str, str, str]] = ()
+    ) -> None:
+        """Drop rows by kind, part and key, add those of `once` that are not there, and put rows in place.
 
-        Those with which a file fails that nobody asked for are lost.
+        All is recorded together or not at all. Changes with which a file fails that nobody asked for are lost.
         """
+        now = time.time()
         with self._threads:
             self._move()
             try:
                 with told(self.path):
                     self._connection.execute("BEGIN IMMEDIATE")
                     try:
-                        yield self._connection
+                        change = self._connection.executemany
+                        change("DELETE FROM rows WHERE kind = ? AND part = ? AND key = ?", drop)
+                        change(ADD.format("IGNORE"), ((*row, now) for row in once))
+                        change(ADD.format("REPLACE"), ((*row, now) for row in put))
                         self._connection.execute("COMMIT")
                     except BaseException:
                         if self._connection.in_transaction:
@@ -166,7 +164,7 @@ class StudyFile:
         """Move all that was recorded into the file itself, and let others have it."""
         with self._threads:
             with contextlib.suppress(sqlite3.Error):  # what was recorded is in the journal beside the file
-                self._connection.execute("DELETE FROM asked WHERE name = 'driver'")
+                self._connection.execute("DELETE FROM rows WHERE kind = 'fact' AND key = 'driver'")
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             if self._lock is not None:
@@ -181,7 +179,8 @@ def told(path: Path) -> Iterator[None]:
     except (sqlite3.DatabaseError, UnicodeDecodeError, json.JSONDecodeError) as error:
         if isinstance(error, sqlite3.OperationalError) and (reason := _reason(error)) is not None:
             raise NotWrittenError(f"{path} cannot be written: {reason}. {GO_ON}") from None
-        ours = isinstance(error, sqlite3.OperationalError) and "UTF-8" not in str(error)
+        damage = ("UTF-8", "no such column", "no such table")  # the names are ours, and were there
+        ours = isinstance(error, sqlite3.OperationalError) and not any(word in str(error) for word in damage)
         if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
         raise BadFileError(f"the study {path} is damaged. {rescue(path)}") from None
@@ -194,6 +193,14 @@ def reader(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5.0)
         connection.execute("PRAGMA query_only = ON")
         return connection
+
+
+def taken_over(older: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy in memory of a study of an older version, as one of today's."""
+    memory = _connected(Path(":memory:"))
+    older.backup(memory)
+    migrate(memory)
+    return memory
 
 
 def remove_study(path: Path) -> None:
@@ -254,17 +261,16 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("integrity_check")
     one.execute("PRAGMA journal_mode = WAL")
     one.execute("PRAGMA synchronous = NORMAL")
-    one.execute("PRAGMA foreign_keys = ON")
     migrate(one)
-    if _tables(one) != _tables(_memory()) or any(
-        one.execute(f"SELECT 1 FROM {table} WHERE {wrong_sums(table)}").fetchone()  # noqa: S608  # ours
-        for table in SUMMED
+    if (
+        _tables(one) != _tables(_memory())
+        or one.execute(
+            f"SELECT 1 FROM rows WHERE NOT ({as_written()})"  # noqa: S608  # ours
+        ).fetchone()
     ):
         raise sqlite3.DatabaseError("checksum")
-    one.execute(
-        "INSERT OR REPLACE INTO asked VALUES ('driver', ?)",
-        (json.dumps(f"{os.getpid()} on {platform.node()}"),),
-    )
+    driver = json.dumps(f"{os.getpid()} on {platform.node()}")
+    one.execute(ADD.format("REPLACE"), ("fact", "", "driver", driver, 0, "", time.time()))
 
 
 def _memory() -> sqlite3.Connection:
@@ -286,7 +292,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def _holder(path: Path) -> str:
     with contextlib.suppress(sqlite3.Error), contextlib.closing(reader(path)) as connection:
-        row = connection.execute("SELECT value FROM asked WHERE name = 'driver'").fetchone()
+        row = connection.execute("SELECT value FROM rows WHERE kind = 'fact' AND key = 'driver'").fetchone()
         if row is not None:
             return f"the study {path} is in use by process {json.loads(row[0])}."
     return f"the study {path} is in use by another process."

@@ -10,7 +10,8 @@ from typing import Any
 
 from shortlist.errors import BadFileError
 from shortlist.runs.studies.lock import is_held
-from shortlist.runs.studies.study_file import check_kind, check_version, reader, told
+from shortlist.runs.studies.schema import VERSION
+from shortlist.runs.studies.study_file import check_kind, check_version, reader, taken_over, told
 
 
 @dataclass(frozen=True)
@@ -102,42 +103,37 @@ def summary(path: Path) -> Summary:
         if not version:
             raise BadFileError(f"the study {path} is empty. Run the command that makes it, or name another.")
         check_version(path, version)
-        return _summary(path, connection, held=held)
+        return _summary(path, connection if version == VERSION else taken_over(connection), held=held)
 
 
 def _summary(path: Path, connection: sqlite3.Connection, *, held: bool) -> Summary:
     def rows(query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
-    asked = {name: json.loads(value) for name, value in rows("SELECT name, value FROM asked")}
+    asked = {key: json.loads(value) for key, value in rows("SELECT key, value FROM rows WHERE kind = 'fact'")}
     driver = asked.pop("driver", "")
-    counts = {
-        state: (n, s) for state, n, s in rows("SELECT state, sum(units), sum(seconds) FROM counts GROUP BY 1")
-    }
-    stages = rows(
-        "SELECT parts.name, stages.name, total, done, running, coalesce(counts.seconds, 0), best FROM stages "
-        "JOIN parts ON parts.id = stages.part "
-        "LEFT JOIN counts ON counts.part = stages.part AND counts.state = 'done' ORDER BY 1, 2"
-    )
-    failed = rows(
-        "SELECT key, result FROM units WHERE state = 'failed' ORDER BY finished DESC LIMIT 10"
-        if counts.get("failed", (0, 0))[0]
-        else "SELECT 1, 1 WHERE 0"
-    )
-    done, seconds = counts.get("done", (0, 0.0))
-    running = (lambda n: n) if held else (lambda _: 0)
-    return Summary(
-        path,
-        asked,
-        str(driver) if held else "",
-        done,
-        counts.get("failed", (0, 0.0))[0],
-        seconds,
-        tuple(StageSummary(p, n, t, d, running(r), s, b) for p, n, t, d, r, s, b in stages),
-        tuple(f"{key}: {json.loads(reason)}" for key, reason in failed),
-        tuple(rows("SELECT key, saved FROM checkpoints ORDER BY 2 DESC LIMIT 10")),
-        sum(file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()),
-    )
+    units = rows("SELECT part, count(*), sum(seconds) FROM rows WHERE kind = 'done' GROUP BY 1")
+    seconds = {part: each for part, _, each in units}
+    latest = "SELECT key, {} FROM rows WHERE kind = '{}' ORDER BY saved DESC LIMIT 10"
+    try:
+        return Summary(
+            path,
+            asked,
+            str(driver) if held else "",
+            sum(n for _, n, _ in units),
+            rows("SELECT count(*) FROM rows WHERE kind = 'failed'")[0][0],
+            sum(seconds.values()),
+            tuple(
+                StageSummary(part, key, total, done, running if held else 0, seconds.get(part, 0.0), best)
+                for part, key, value in rows("SELECT part, key, value FROM rows WHERE kind = 'stage'")
+                for total, done, running, best in [json.loads(value)]
+            ),
+            tuple(f"{key}: {json.loads(reason)}" for key, reason in rows(latest.format("value", "failed"))),
+            tuple(rows(latest.format("saved", "state"))),
+            sum(file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()),
+        )
+    except (TypeError, ValueError) as error:  # values of another shape
+        raise sqlite3.DatabaseError(str(error)) from None
 
 
 def age_text(then: float) -> str:

@@ -1,4 +1,4 @@
-"""What `shortlist stage --methods` and `--method OPPONENT` tell."""
+"""What is told of multi-stage classifiers side by side, and of one opponent."""
 
 import json
 from pathlib import Path
@@ -8,15 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from shortlist.cli.text.stage_methods_text import (
-    MARGINS,
-    SUM,
-    StageComparison,
-    compared_facts,
-    opponent_facts,
-    print_compared,
-    print_opponent,
-)
+from shortlist.cli.commands.compare_staged import MARGINS, STAGES_TOLD
+from shortlist.cli.commands.stage_opponent import SUM, opponent_facts, print_opponent
+from shortlist.cli.text.compared import TableComparison
 from shortlist.multistage.holdout import measure_on
 from shortlist.papers.opponents.cost_ordered import SingleStage
 
@@ -34,11 +28,11 @@ RESULTS = pd.DataFrame({"method": ["emsco"], "seed": [0], "accuracy": [NAN]})
 def test_a_comparison_has_no_nan_and_people_read_margins_where_there_are_some(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = StageComparison("t.csv", RESULTS, MEANS, 5, 9.0)
-    facts = json.loads(json.dumps(compared_facts(found, None, Path("s.db")), allow_nan=False))
+    found = TableComparison("t.csv", RESULTS, MEANS, 5, 9.0, STAGES_TOLD)
+    facts = json.loads(json.dumps(found.facts(None, Path("s.db")), allow_nan=False))
     assert (facts["limit"], facts["n_seeds"], facts["study"]) == ("interrupted", 3, "s.db")
     assert facts["methods"][1]["cost_margin"] is None
-    print_compared(found, Path("o.parquet"))
+    found.print(Path("o.parquet"))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Stopped after 3 of 5 splits."
     assert lines[4].split() == ["emsco", "2.618", "0.020", "0.9700", "0.8000", "267.4", "45.10", "1.500"]

@@ -1,0 +1,150 @@
+"""Which sets of judges a search tries: all of them for a few judges, and windows beyond."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.panels.decisions import Votes
+from shortlist.panels.recipes import Cases, Found, Judges
+
+ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
+"""Up to so many judges all sets of judges are stages; up to so many, all chains of one judge and a second."""
+LARGEST_GROWN, MOST_VOTERS = 5, 15
+"""How large sets of judges grow one by one, and how many vote at most."""
+MOST_TRIPLES = 60
+"""So many chains of three stages are tried at most."""
+
+
+def committees_of(cases: Cases) -> list[Judges]:
+    """Return committees by votes: all, or the most accurate judges and those that are added one by one."""
+    n = cases.n_judges
+    if n <= ALL_SETS_UP_TO:
+        return [one for size in range(2, n + 1) for one in itertools.combinations(range(n), size)]
+    ranked = ranked_judges(cases)
+    grown = _grown_by_votes(cases, ranked)
+    tried = itertools.chain(
+        (tuple(ranked[:size]) for size in range(2, min(n, MOST_VOTERS) + 1)),
+        (grown[:size] for size in range(2, len(grown) + 1)),
+        [tuple(range(n))],
+    )
+    return list(dict.fromkeys(tuple(sorted(members)) for members in tried))
+
+
+def ranked_judges(cases: Cases) -> list[int]:
+    """Return the judges, those that lose least as they answer first."""
+    losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
+    return sorted(range(cases.n_judges), key=lambda judge: (losses[judge], judge))
+
+
+def orders_of(cases: Cases, members: Judges) -> list[Judges]:
+    """Return the orders in which a committee is asked until its class is settled.
+
+    More than half of the votes settle nothing sooner, so that many are asked side by side, and only who
+    these are and the order of the others matters. All such orders are tried for a few judges; beyond, the
+    cheapest first and the most accurate first.
+    """
+    mean = cases.prices.mean(axis=0)
+    cheapest = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
+    if cases.n_judges > ALL_SETS_UP_TO:
+        accurate = tuple(judge for judge in ranked_judges(cases) if judge in members)
+        return list(dict.fromkeys([cheapest, accurate]))
+    n_first = len(members) // 2 + 1
+    return [
+        (*first, *others)
+        for first in itertools.combinations(cheapest, n_first)
+        for others in itertools.permutations(judge for judge in cheapest if judge not in first)
+    ]
+
+
+def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
+    """Yield what each judge answers; -1 for silence."""
+    for judge in range(cases.n_judges):
+        words = cases.answers.words[:, judge]
+        yield np.where(words == cases.answers.n_classes, -1, words)
+
+
+def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
+    """Add the judge that makes the plurality of all so far lose least, one after the other."""
+    members = [ranked[0]]
+    while len(members) < min(MOST_VOTERS, cases.n_judges):
+        rest = [judge for judge in ranked if judge not in members]
+        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing, cases.ties)
+        losses = [
+            cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
+        ]
+        members.append(rest[int(np.argmin(losses))])
+    return tuple(members)
+
+
+def stage_sets(cases: Cases, name: str) -> list[Judges]:
+    """Return the sets of judges whose answers are decided together."""
+    n = cases.n_judges
+    if n <= ALL_SETS_UP_TO:
+        return [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
+    return [(judge,) for judge in range(n)] + _grown_sets(cases, name)
+
+
+def _grown_sets(cases: Cases, name: str) -> list[Judges]:
+    """Return sets that grow by the judge who helps most, from the best judge and the best bargain."""
+    n, losses = cases.n_judges, _losses_alone(cases, name)
+    mean = cases.prices.mean(axis=0)
+    starts = {int(np.argmin(losses)), int(np.argmin(losses + np.max(losses) * mean / max(mean.max(), 1)))}
+    likely = sorted(range(n), key=lambda judge: losses[judge])[:ALL_PAIRS_UP_TO]
+    grown: dict[Judges, None] = {}
+    for start in sorted(starts):
+        members: Judges = (start,)
+        while len(members) < min(LARGEST_GROWN, n):
+            tried = [tuple(sorted((*members, judge))) for judge in likely if judge not in members]
+            members = min(tried, key=lambda one: _loss_of_set(cases, name, one))
+            grown[members] = None
+    return list(grown)
+
+
+def _loss_of_set(cases: Cases, name: str, judges: Judges) -> int:
+    return int(cases.losses_of(cases.decisions[name].of(judges).decided.codes).sum())
+
+
+def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
+    return np.array([_loss_of_set(cases, name, (judge,)) for judge in range(cases.n_judges)])
+
+
+def pairs_of(cases: Cases, name: str, sets: list[Judges]) -> list[tuple[Judges, Judges]]:
+    """Return the chains of two stages: each set, and one that contains it."""
+    n = cases.n_judges
+    nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
+    if n <= ALL_SETS_UP_TO:
+        return nested
+    judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
+    couples: list[tuple[Judges, Judges]] = [
+        ((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)
+    ]
+    larger = [one for one in sets if len(one) > 2]
+    added: list[tuple[Judges, Judges]] = [
+        ((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one
+    ]
+    return list(dict.fromkeys(couples + nested + added))
+
+
+def _promising(cases: Cases, name: str) -> list[int]:
+    """Return the judges that lose least, and those that no cheaper one beats."""
+    losses = _losses_alone(cases, name)
+    mean = cases.prices.mean(axis=0)
+    order = np.lexsort((losses, mean))
+    best = np.minimum.accumulate(losses[order])
+    bargains = order[losses[order] == best]
+    ranked = [*bargains.tolist(), *np.argsort(losses, kind="stable").tolist()]
+    return list(dict.fromkeys(ranked))[:ALL_PAIRS_UP_TO]
+
+
+def triples_of(found: list[Found], name: str, sets: list[Judges]) -> list[tuple[Judges, Judges, Judges]]:
+    """Return chains of three stages: those of two on the front, with a set between, before or behind."""
+    known = list(dict.fromkeys(one.recipe.sets for one in found if one.recipe.learner == name))
+    triples: dict[tuple[Judges, ...], None] = {}
+    for chain in (one for one in known if len(one) == 2):
+        for middle in sets:
+            three = sorted({*chain, middle}, key=lambda one: (len(one), one))
+            if len(three) == 3 and set(three[0]) < set(three[1]) < set(three[2]):
+                triples[tuple(three)] = None
+    return [(one[0], one[1], one[2]) for one in list(triples)[:MOST_TRIPLES]]

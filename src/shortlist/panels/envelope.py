@@ -1,0 +1,73 @@
+"""What the best cascades of at most two judges reach for the same price, as longer chains rarely gain more.
+
+Bounds on what longer cascades add are in arXiv 2605.06350.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shortlist.panels.choice import PanelChoice
+from shortlist.panels.recipes import Found
+from shortlist.panels.verdict import Verdict, compared
+
+
+def best_of_two(found: Sequence[Found], price: int) -> Found | None:
+    """Return the policy of at most two judges that loses least for a price; None where none is so cheap."""
+    return min((one for one in found if one.price <= price), key=lambda one: one.loss, default=None)
+
+
+@dataclass(frozen=True)
+class BesideTwo:
+    """A panel beside the best cascade of at most two judges that costs no more on the cases that choose.
+
+    Attributes
+    ----------
+    asks : str
+        Whom that cascade asks.
+    is_itself : bool
+        Whether it loses as much on the cases that choose, so that neither a longer chain nor a router gains.
+    verdict : Verdict
+        Both on the cases that measure; the cascade is what it calls the single judge.
+    """
+
+    asks: str
+    is_itself: bool
+    verdict: Verdict
+
+    def sentence(self) -> str:
+        """Say whether a longer chain or a router gains anything."""
+        if self.is_itself:
+            return f"A cascade of at most two judges is as good on the cases that choose, for no more: {self.asks}."
+        told = self.verdict
+        low, high = (100 * end for end in told.difference_interval)
+        chance = "which may be chance" if told.within_chance else "beyond chance"
+        return (
+            f"The best cascade of at most two judges for no more is {self.asks}: accuracy "
+            f"{told.single_figures.accuracy:.4g} for {told.single_figures.price:.4g} a case on the held-out "
+            f"cases. This panel is {100 * told.difference:+.1f} points ({low:+.1f} to {high:+.1f}) from it, "
+            f"{chance}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        told = self.verdict
+        return {
+            "asks": self.asks,
+            "is_itself": self.is_itself,
+            "accuracy": told.single_figures.accuracy,
+            "accuracy_interval": list(told.single_figures.accuracy_interval),
+            "price": told.single_figures.price,
+            "price_interval": list(told.single_figures.price_interval),
+            "difference": told.difference,
+            "difference_interval": list(told.difference_interval),
+            "p_value": told.p_value,
+            "within_chance": told.within_chance,
+        }
+
+
+def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> BesideTwo:
+    """Return a point of a front beside a cascade of at most two judges, who are told in `asks`."""
+    cascade = choice.of_recipe(two.recipe)
+    verdict = compared(asks, cascade, choice.panel(point), choice.test)
+    return BesideTwo(asks, two.loss <= choice.found[point].loss, verdict)

@@ -1,0 +1,135 @@
+"""What may be asked for when panels are chosen: objectives, and what panels may do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadInputError
+from shortlist.guarantees.guarantee import Demand
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
+from shortlist.panels.policy import Final
+
+AUTO = "auto"
+ACCURACY, PRICE, LATENCY, ERROR_COST = "accuracy", "price", "latency", "error-cost"
+RECALL, SPECIFICITY = "recall", "specificity"
+OBJECTIVES = {
+    ACCURACY: "max", ERROR_COST: "min", RECALL: "max", SPECIFICITY: "max", PRICE: "min", LATENCY: "min"
+}  # fmt: skip
+"""What a front of panels may be of, each with its sense."""
+
+FEWEST_CASES = 20
+"""Fewer cases of known truth choose nothing."""
+
+
+@dataclass(frozen=True)
+class PanelOptions:
+    """What panels may do, and how they are chosen.
+
+    Attributes
+    ----------
+    decide : {"auto", "logistic", "dawid-skene", "votes"}
+        How answers of several judges are decided; votes are always candidates. ``auto`` is logistic
+        regression for up to five judges or where they tell how sure they are, and otherwise the model of
+        Dawid and Skene.
+    votes : {"plurality", "majority"}
+        Which class wins votes: the one with most, or the one with more than half.
+    missing : {"ignored", "counted"}
+        Whether the votes of the silent count in the denominator.
+    ties : {"unanswered", "first"}
+        What is decided where votes are equal: nothing, or the first of the equal classes.
+    final : Final
+        What the last stage does where it is not sure.
+    max_stages : int
+        From 1 to 3.
+    error_costs : mapping of (str, str) to int
+        What answering the first class costs where the second is right; 1 for every mistake by default.
+    test_share : float
+        The share of the cases that measures and chooses nothing.
+    demand : Demand or None
+        What is to be promised, on calibration cases: as many as those that measure.
+    n_folds : int
+    seed : int
+    positive : str, optional
+        The positive class of recall and specificity; by default the last of the sorted ones.
+    router : tuple of str
+        Features of the log, which cost nothing, that may choose among panels before anybody is asked, or
+        answer alone.
+    """
+
+    decide: str = AUTO
+    votes: str = PLURALITY
+    missing: str = IGNORED
+    ties: str = UNANSWERED
+    final: Final = field(default_factory=Final)
+    max_stages: int = 2
+    error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    test_share: float = 0.25
+    demand: Demand | None = None
+    n_folds: int = 5
+    seed: int = 0
+    positive: str | None = None
+    router: tuple[str, ...] = ()
+
+
+def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
+    """Refuse a log of too few cases, and options or objectives that do not fit it or each other.
+
+    Raises
+    ------
+    BadInputError
+    """
+    known = log.truth[log.truth >= 0]
+    if len(known) < FEWEST_CASES:
+        raise BadInputError(
+            "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", "Add cases."
+        )
+    if len(np.unique(known)) < 2:
+        label = log.classes[known[0]]
+        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
+    if options.max_stages not in {1, 2, 3}:
+        raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
+    _check_objectives(log, options, objectives)
+    for name in options.router:
+        if name not in log.features.columns or name in log.judges:
+            raise BadInputError("router", "must name features of the log that are no judges", repr(name))
+    if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
+        raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
+
+
+def _check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
+    errors = [name for name in objectives if name not in {PRICE, LATENCY}]
+    known_errors = ([ACCURACY], [ERROR_COST], [RECALL, SPECIFICITY])
+    is_first = list(objectives[: len(errors)]) == errors
+    if errors not in known_errors or not is_first or PRICE not in objectives:
+        raise BadInputError(
+            "objectives",
+            "must be accuracy, error-cost, or recall and specificity, then price, and perhaps latency",
+            str(list(objectives)),
+        )
+    if options.positive is not None and RECALL not in objectives:
+        raise BadInputError("positive", "must come with recall and specificity", "other objectives")
+    if RECALL in objectives:
+        _check_two_classes(log, options, objectives)
+    if options.error_costs and ERROR_COST not in objectives:
+        raise BadInputError(
+            "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
+        )
+
+
+def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
+    if len(log.classes) != 2:
+        raise BadInputError(
+            "objectives",
+            "can be recall and specificity with two classes alone",
+            f"{len(log.classes):,}: {all_of(log.classes, most=5)}",
+            "Take accuracy, or min error-cost with the cost of each mistake.",
+        )
+    if options.positive is not None and options.positive not in log.classes:
+        raise BadInputError("positive", f"must be a class, {any_of(log.classes)}", repr(options.positive))
+    if LATENCY in objectives:
+        raise BadInputError("objectives", "cannot be latency besides recall and specificity", "all of them")
+    if options.router:
+        raise BadInputError("router", "must come with accuracy or error-cost", "recall and specificity")

@@ -1,0 +1,267 @@
+"""Policies as recipes, and the cases that choose among them: what each costs there, out of fold."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats, Mask
+from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED, UNDECIDED, Decided, Heard, Votes
+from shortlist.panels.learning import VOTES, Judged, OutOfFold
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, settled
+from shortlist.panels.router import ALONE, Alone, Fork
+
+Judges = tuple[int, ...]
+"""Judges who are asked side by side, or all who have been asked so far."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
+
+    Attributes
+    ----------
+    sets : tuple of tuple of int
+        The judges asked so far, after each stage.
+    thresholds : tuple of tuple of float
+        For each stage the least that ends a case, by class; empty where the last stage answers all.
+    learner : str
+        Who decides: a key of the decisions out of fold, or ``"votes"``.
+    settled : bool, default=False
+        With votes: judges are asked one after the other until the class is settled.
+    rule, missing, ties : str
+        With votes: as :class:`shortlist.panels.decisions.Votes` has them.
+    alone : Alone, optional
+        What decides if nobody is asked; the learner is ``"alone"`` then.
+    router : Fork, optional
+        What tells which branch a case goes to; the recipe itself is for cases that it cannot tell.
+    branches : tuple of Recipe
+    """
+
+    sets: tuple[Judges, ...]
+    thresholds: tuple[tuple[float, ...], ...]
+    learner: str
+    settled: bool = False
+    rule: str = PLURALITY
+    missing: str = IGNORED
+    ties: str = UNANSWERED
+    alone: Alone | None = None
+    router: Fork | None = None
+    branches: tuple["Recipe", ...] = ()
+
+    @property
+    def ways(self) -> tuple["Recipe", ...]:
+        """The recipe itself, and those of the branches behind it."""
+        return (self, *self.branches)
+
+    @property
+    def judges(self) -> Judges:
+        """All who are asked about some case, sorted."""
+        return tuple(sorted({judge for way in self.ways for one in way.sets for judge in one}))
+
+
+class Found(NamedTuple):
+    """A policy with its loss and its price, summed over the cases that choose.
+
+    Attributes
+    ----------
+    loss, price : int
+        In steps.
+    seconds : float
+        Mean latency; NaN where not known.
+    recipe : Recipe
+    errors : tuple of int
+        Where recall and specificity are objectives: missed positives and false alarms.
+    """
+
+    loss: int
+    price: int
+    seconds: float
+    recipe: Recipe
+    errors: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The cases that choose: answers, the truth, and what answers and mistakes cost, in whole steps.
+
+    Attributes
+    ----------
+    answers : Heard
+    truth : ndarray of int64, shape (n_cases,)
+        All known.
+    prices : ndarray of int64, shape (n_cases, n_judges)
+    latency : ndarray of float, shape (n_cases, n_judges)
+        In seconds; NaN where not known.
+    losses : ndarray of int64, shape (n_classes + 1, n_classes)
+        Of deciding a class, or nothing, the last row, where the second is the truth.
+    final : Final
+    final_price : int
+        What a person costs, in steps.
+    decisions : mapping of str to OutOfFold
+        By the name of the learner.
+    rule, missing, ties : str
+        How votes decide.
+    positive : int
+        The place of the positive class, where there are two.
+    """
+
+    answers: Heard
+    truth: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    latency: Floats
+    losses: NDArray[np.int64]
+    final: Final
+    final_price: int
+    decisions: "Mapping[str, OutOfFold | PartOutOfFold]" = field(default_factory=dict)
+    rule: str = PLURALITY
+    missing: str = IGNORED
+    ties: str = UNANSWERED
+    positive: int = 1
+
+    @property
+    def n_judges(self) -> int:
+        """Number of judges."""
+        return int(self.prices.shape[1])
+
+    def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what deciding these classes loses on each case."""
+        return np.asarray(self.losses[codes, self.truth])
+
+    def price_of(self, judges: Judges) -> NDArray[np.int64]:
+        """Return what asking some judges about each case costs."""
+        return np.asarray(self.prices[:, list(judges)].sum(axis=1))
+
+    def seconds_of(self, judges: Judges) -> Floats:
+        """Return how long judges who are asked side by side take about each case."""
+        return np.asarray(self.latency[:, list(judges)].max(axis=1, initial=0.0))
+
+    def at(self, rows: NDArray[np.intp]) -> "Cases":
+        """Return some of the cases; what is decided about them stays what it is among all."""
+        return replace(
+            self,
+            answers=self.answers.at(rows), truth=self.truth[rows], prices=self.prices[rows],
+            latency=self.latency[rows],
+            decisions={name: PartOutOfFold(one, rows) for name, one in self.decisions.items()},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PartOutOfFold:
+    """Decisions of sets of judges on some of the cases that they were learned from, out of fold.
+
+    Attributes
+    ----------
+    whole : OutOfFold or PartOutOfFold
+    rows : ndarray of int
+    """
+
+    whole: "OutOfFold | PartOutOfFold"
+    rows: NDArray[np.intp]
+
+    def of(self, judges: Iterable[int]) -> Judged:
+        """Return the decision of a set of judges."""
+        whole = self.whole.of(judges)
+        decided, ordering = (
+            Decided(one.codes[self.rows], one.sure[self.rows]) for one in (whole.decided, whole.ordering)
+        )
+        return Judged(whole.decision, decided, ordering)
+
+
+def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
+    """Return losses of 1 for every decision that is not right; nothing decided is not right."""
+    return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
+
+
+def stages_of(
+    recipe: Recipe,
+    decisions: Mapping[str, OutOfFold | PartOutOfFold],
+    n_classes: int,
+    places: dict[int, int] | None = None,
+) -> tuple[Stage, ...]:
+    """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    decisions : mapping of str to OutOfFold
+    n_classes : int
+    places : mapping of int to int, optional
+        New places of the judges, in the same order.
+    """
+    moved = places or {judge: judge for one in recipe.sets for judge in one}
+    every = recipe.sets[-1]
+    stages: list[Stage] = []
+    asked: set[int] = set()
+    for judges, thresholds in zip(recipe.sets, recipe.thresholds, strict=True):
+        asks = tuple(moved[judge] for judge in judges if judge not in asked)
+        asked.update(judges)
+        if recipe.learner == VOTES:
+            known = tuple(moved[judge] for judge in judges)
+            votes = (1,) * (len(every) if recipe.settled else len(judges))
+            decision: Any = Votes(known, votes, recipe.rule, recipe.missing, recipe.ties)
+        elif recipe.learner == ALONE:
+            decision = recipe.alone
+        else:
+            fitted = decisions[recipe.learner].of(judges).decision
+            renamed = tuple(moved[judge] for judge in sorted(judges))
+            decision = replace(fitted, judges=renamed)  # type: ignore[type-var]  # all are dataclasses
+        least = thresholds or (0.0,) * n_classes
+        stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
+    return tuple(stages)
+
+
+class Followed(NamedTuple):
+    """What a recipe costs on each of some cases, out of fold wherever something is learned.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_cases,)
+        Classes; -1 for no answer.
+    loss, price : ndarray of int64, shape (n_cases,)
+        In steps.
+    """
+
+    codes: NDArray[np.int64]
+    loss: NDArray[np.int64]
+    price: NDArray[np.int64]
+
+
+def followed(cases: Cases, recipe: Recipe) -> Followed:
+    """Follow a recipe without a router through its stages on each case."""
+    n_cases = len(cases.truth)
+    codes, price = np.full(n_cases, UNDECIDED), np.zeros(n_cases, dtype=np.int64)
+    left = np.ones(n_cases, dtype=bool)
+    asked: Judges = ()
+    for number, judges in enumerate(recipe.sets):
+        price[left] += cases.price_of(tuple(judge for judge in judges if judge not in asked))[left]
+        asked = judges
+        said, ends = _stage_says(cases, recipe, number)
+        if number == len(recipe.sets) - 1 and cases.final.kind == ANSWER:
+            ends = np.ones(n_cases, dtype=bool)
+        codes[left & ends] = said[left & ends]
+        left &= ~ends
+    loss = cases.losses_of(codes)
+    if cases.final.kind != ANSWER:
+        price += cases.final_price * (codes < 0)
+        loss = np.where((codes < 0) & (cases.final.kind == HAND_OVER), 0, loss)
+    return Followed(codes, loss, price)
+
+
+def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Mask]:
+    """Return what a stage decides about each case, and which cases that ends."""
+    judges = recipe.sets[number]
+    if recipe.learner == VOTES:
+        votes = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
+        decision = Votes(judges, votes, recipe.rule, recipe.missing, recipe.ties)
+        answers = cases.answers.of(judges)
+        codes = decision.decide(answers).codes
+        return codes, settled(decision, answers) if recipe.settled else np.asarray(codes >= 0)
+    if recipe.alone is not None:
+        codes = recipe.alone.decide(cases.answers).codes
+        return codes, np.asarray(codes >= 0)
+    judged = cases.decisions[recipe.learner].of(judges)
+    least = np.array([*(recipe.thresholds[number] or (0.0,) * cases.answers.n_classes), NEVER])
+    return judged.decided.codes, np.asarray(judged.ordering.sure >= least[judged.ordering.codes])

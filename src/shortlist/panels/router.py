@@ -1,0 +1,290 @@
+"""A router: columns of the case that cost nothing say before the first call which way a case goes."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import all_of, any_of, counted
+from shortlist.arrays import Floats
+from shortlist.errors import BadInputError
+from shortlist.export import reader
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.decisions import UNDECIDED, Decided, Heard
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_WORDS = 100
+"""So many different words a column of a router has at most."""
+FEWEST_WITH_WORD = 20
+"""A word of fewer cases tells no group apart."""
+
+ALONE = "alone"
+"""The rule of a stage that asks nobody."""
+
+
+@dataclass(frozen=True)
+class Fork:
+    """One question about a column: where to go if its value is small or among some words, and where if not.
+
+    Attributes
+    ----------
+    column : str
+    at_most : float or None
+        Of numbers; None of words.
+    words : tuple of str
+        Those that answer yes.
+    known : tuple of str
+        All words of the column; any other one is unknown.
+    yes, no : Fork or int
+        The next question, or the number of the branch, from 1.
+    """
+
+    column: str
+    at_most: float | None
+    words: tuple[str, ...]
+    known: tuple[str, ...]
+    yes: "Fork | int"
+    no: "Fork | int"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, as an exported policy has it."""
+        ends = [one.plain() if isinstance(one, Fork) else {"branch": one} for one in (self.yes, self.no)]
+        asked: dict[str, Any] = {"at_most": self.at_most}
+        if self.at_most is None:
+            asked = {"words": list(self.words), "known": list(self.known)}
+        return {"column": self.column, **asked, "yes": ends[0], "no": ends[1]}
+
+    def branches(self, features: "pd.DataFrame") -> NDArray[np.int64]:
+        """Return the branch of each case, 0 where a value on its way is missing or unknown.
+
+        Raises
+        ------
+        BadInputError
+            If a column is not there.
+        """
+        missing = [name for name in columns_of(self) if name not in features.columns]
+        if missing:
+            raise BadInputError(
+                f"the log must have the columns of the router; missing: {', '.join(missing)}."
+            )
+        found = np.zeros(len(features), dtype=np.int64)
+        read = {name: _Read.of(features[name]) for name in columns_of(self)}
+        _walk(self, read, np.arange(len(features)), found)
+        return found
+
+    def conditions(self) -> dict[int, str]:
+        """Return in words which cases go to each branch."""
+        told: dict[int, list[str]] = {}
+        for branch, condition in _conditions(self, {}):
+            told.setdefault(branch, []).append(condition)
+        return {branch: ", or ".join(told[branch]) for branch in sorted(told)}
+
+
+class _Read(NamedTuple):
+    """A column of cases: numbers, or codes of its different values, -1 for none."""
+
+    numbers: Floats | None
+    codes: NDArray[np.int64]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, column: "pd.Series[Any]") -> "_Read":
+        """Read a column."""
+        import pandas as pd
+
+        if column.dtype.kind in "iuf":
+            return cls(column.to_numpy(dtype=np.float64), np.empty(0, dtype=np.int64), [])
+        if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+            column = pd.Series([_plain_value(value) for value in column.tolist()], dtype=object)
+        codes, uniques = pd.factorize(column)
+        return cls(None, codes.astype(np.int64), [_plain_value(value) for value in uniques.tolist()])
+
+    def says(self, fork: Fork) -> NDArray[np.int64]:
+        """Return 1 for yes, 0 for no, and -1 where there is no value that can tell."""
+        if self.numbers is not None and fork.at_most is not None:
+            return np.asarray(np.where(np.isfinite(self.numbers), self.numbers <= fork.at_most, -1))
+        codes, values = self.codes, self.values
+        if self.numbers is not None:
+            different, codes = np.unique(self.numbers, return_inverse=True)
+            values = different.tolist()
+        plain = fork.plain()
+        told = [reader.fork_says(plain, value) for value in values]
+        answers = np.array([*(-1 if one is None else int(one) for one in told), -1], dtype=np.int64)
+        return np.asarray(answers[codes])
+
+
+def _walk(fork: Fork, read: dict[str, _Read], rows: NDArray[np.intp], found: NDArray[np.int64]) -> None:
+    """Write the branch of each case of some rows."""
+    says = read[fork.column].says(fork)[rows]
+    for wanted, way in ((1, fork.yes), (0, fork.no)):
+        here = rows[says == wanted]
+        if isinstance(way, Fork):
+            _walk(way, read, here, found)
+        else:
+            found[here] = way
+
+
+class _Known(NamedTuple):
+    """What is known of a column on the way to a branch: the words that are left, or bounds."""
+
+    words: tuple[str, ...] = ()
+    above: float = -math.inf
+    at_most: float = math.inf
+
+    def __str__(self) -> str:
+        if self.words:
+            return any_of(self.words, most=5)
+        ends = [("above", self.above), ("at most", self.at_most)]
+        return all_of(f"{word} {end:.6g}" for word, end in ends if math.isfinite(end))
+
+
+def _conditions(fork: Fork, so_far: dict[str, _Known]) -> Iterator[tuple[int, str]]:
+    """Yield the branches with what is known of their cases, in words."""
+    own = so_far.get(fork.column, _Known(fork.known))
+    if fork.at_most is not None:
+        yes, no = own._replace(at_most=fork.at_most), own._replace(above=fork.at_most)
+    else:
+        yes = _Known(tuple(word for word in own.words if word in fork.words))
+        no = _Known(tuple(word for word in own.words if word not in fork.words))
+    for way, what in ((fork.yes, yes), (fork.no, no)):
+        told = so_far | {fork.column: what}
+        if isinstance(way, Fork):
+            yield from _conditions(way, told)
+        else:
+            yield way, all_of(f"{name} is {known}" for name, known in told.items())
+
+
+def columns_of(router: Fork) -> list[str]:
+    """Return the columns that a router asks about, each once."""
+    rest = [way for way in (router.yes, router.no) if isinstance(way, Fork)]
+    return list(dict.fromkeys([router.column, *(name for way in rest for name in columns_of(way))]))
+
+
+def router_of(plain: dict[str, Any]) -> Fork:
+    """Return the router of a policy that :func:`shortlist.export.reader.check` accepts."""
+    yes, no = (one["branch"] if "branch" in one else router_of(one) for one in (plain["yes"], plain["no"]))
+    words, known = (tuple(plain.get(name, ())) for name in ("words", "known"))
+    return Fork(plain["column"], plain.get("at_most"), words, known, yes, no)
+
+
+def _plain_value(value: Any) -> Any:
+    plain = value.item() if isinstance(value, np.generic) else value
+    return str(plain) if isinstance(plain, bool) else plain  # True and 1 would be one value
+
+
+class Column(NamedTuple):
+    """A column of a router as a tree is grown on it: names of questions, and numbers of each case."""
+
+    name: str
+    known: tuple[str, ...]
+    words: tuple[str, ...]
+    numbers: Floats
+
+
+def columns_for_trees(features: "pd.DataFrame") -> list[Column]:
+    """Return the columns of a router as numbers: as they are, or 1 where a word is there.
+
+    Raises
+    ------
+    BadInputError
+        If a column has hundreds of different words.
+    """
+    found = []
+    for name in map(str, features.columns):
+        values = features[name]
+        if values.dtype.kind in "iuf":
+            numbers = values.to_numpy(dtype=np.float64)
+            known = np.isfinite(numbers)
+            middle = float(np.median(numbers[known])) if known.any() else 0.0
+            found.append(Column(name, (), (), np.where(known, numbers, middle)))
+            continue
+        texts = np.array([label_of(value) for value in values.tolist()], dtype=object)
+        words, times = np.unique(texts[texts != ""].astype(str), return_counts=True)
+        if len(words) > MOST_WORDS:
+            raise BadInputError(
+                "router",
+                f"must name columns of numbers, or of at most {MOST_WORDS} different words",
+                f"{name!r} with {counted(len(words), 'word')}",
+                "Leave it out.",
+            )
+        known_words = tuple(words.tolist())
+        found += [
+            Column(name, known_words, (word,), (texts == word).astype(np.float64))
+            for word, count in zip(known_words, times.tolist(), strict=True)
+            if count >= FEWEST_WITH_WORD
+        ]
+    return found
+
+
+def grown(columns: list[Column], aims: Floats, n_groups: int, fewest: int) -> Fork | None:
+    """Grow a regression tree that parts cases into groups in which some aims differ, and return it.
+
+    Parameters
+    ----------
+    columns : list of Column
+    aims : ndarray of float, shape (n_cases, n_aims)
+        What shall differ between groups, such as how often each judge is right.
+    n_groups : int
+        At most.
+    fewest : int
+        So many cases each group has at least.
+
+    Returns
+    -------
+    Fork or None
+        None where no group can be told apart.
+    """
+    from sklearn.tree import DecisionTreeRegressor
+
+    if not columns:
+        return None
+    table = np.column_stack([one.numbers for one in columns])
+    tree = DecisionTreeRegressor(max_leaf_nodes=n_groups, min_samples_leaf=fewest, random_state=0)
+    nodes = tree.fit(table, aims).tree_
+    branch = iter(range(1, n_groups + 1))
+
+    def way(node: int) -> Fork | int:
+        if nodes.children_left[node] < 0:
+            return next(branch)
+        column = columns[nodes.feature[node]]
+        low, high = way(nodes.children_left[node]), way(nodes.children_right[node])
+        if not column.words:
+            return Fork(column.name, float(nodes.threshold[node]), (), (), low, high)
+        return Fork(column.name, None, column.words, column.known, high, low)
+
+    made = way(0)
+    return made if isinstance(made, Fork) else None
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What is known of a group of cases decides alone: the class that loses least, and how often it is right.
+
+    Attributes
+    ----------
+    code : int
+        The class; -1 for none, where two lose equally little.
+    shares : tuple of float
+        How often each class is right.
+    judges : tuple of int
+        None.
+    """
+
+    code: int
+    shares: tuple[float, ...]
+    judges: tuple[int, ...] = ()
+
+    def decide(self, answers: Heard) -> Decided:
+        """Decide every case alike."""
+        n_cases = len(answers.words)
+        sure = 0.0 if self.code == UNDECIDED else self.shares[self.code]
+        return Decided(np.full(n_cases, self.code), np.full(n_cases, sure))
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"rule": ALONE, "label": self.code, "shares": list(self.shares)}

@@ -1,0 +1,129 @@
+"""Recall and specificity as objectives: searches with several weights of the two kinds of mistakes.
+
+For one weight the front of loss and price is searched as for any cost of mistakes, complete or not. The
+policies of all weights are then compared by missed positives, false alarms and price. So what is found is the
+best at some weight and price; a point that no weight makes the best is not looked for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist._words import counted
+from shortlist.guarantees.intervals import wilson_interval
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.policy import HAND_OVER, Panel
+from shortlist.panels.recipes import Cases, Found, Recipe, followed
+from shortlist.panels.search import find_policies
+from shortlist.runs.budget import Budget
+
+DOUBLINGS = 4
+"""A share of missed positives counts from a 16th of as many false alarms to 16 times as much."""
+FINEST_WEIGHT = 4
+"""The smaller of two weights; the other one is rounded to a whole number."""
+
+
+def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
+    """Return what a missed positive and a false alarm cost, from the balanced weights to both sides.
+
+    Examples
+    --------
+    >>> weights_of(50, 100)[:3]
+    [(8, 4), (4, 4), (16, 4)]
+    """
+    doublings = sorted(range(-DOUBLINGS, DOUBLINGS + 1), key=abs)
+    ratios = [n_negative / n_positive * 2.0**one for one in doublings]
+    return list(
+        dict.fromkeys(
+            (round(FINEST_WEIGHT * ratio), FINEST_WEIGHT)
+            if ratio >= 1
+            else (FINEST_WEIGHT, round(FINEST_WEIGHT / ratio))
+            for ratio in ratios
+        )
+    )
+
+
+def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tuple[list[Found], list[str]]:
+    """Search policies by missed positives, false alarms and price.
+
+    Parameters
+    ----------
+    cases : Cases
+        Of two classes.
+    max_stages : int
+    budget : Budget
+
+    Returns
+    -------
+    found : list of Found
+        With both kinds of errors; their loss is that of `cases`.
+    claims : list of str
+    """
+    n_positive = int((cases.truth == cases.positive).sum())
+    weights = weights_of(n_positive, len(cases.truth) - n_positive)
+    found: dict[Recipe, Found] = {}
+    claims: list[str] = []
+    n_done = 0
+    for missed, alarm in weights:
+        losses = cases.losses * np.where(np.arange(2) == cases.positive, missed, alarm)
+        searched = find_policies(replace(cases, losses=losses), max_stages=max_stages, budget=budget)
+        for one in searched.found:
+            if one.recipe not in found:
+                found[one.recipe] = with_errors(cases, one)
+        claims = claims or searched.claims
+        if budget.stopped:
+            break
+        n_done += 1
+    told = (
+        f"Recall and specificity: what is said above, for {counted(n_done, 'weight')} of a missed positive "
+        f"against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that are best at "
+        "none of them are not searched."
+    )
+    return undominated_by_errors(found.values()), [*claims, told]
+
+
+def with_errors(cases: Cases, found: Found) -> Found:
+    """Return a policy with its missed positives and false alarms; a case without an answer is missed.
+
+    A person makes no error.
+    """
+    told = followed(cases, found.recipe)
+    wrong = told.codes != cases.truth
+    if cases.final.kind == HAND_OVER:
+        wrong &= told.codes >= 0
+    is_positive = cases.truth == cases.positive
+    errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
+    return found._replace(loss=int(told.loss.sum()), errors=errors)
+
+
+def recall_and_specificity(panel: Panel, log: AnswerLog, positive: int) -> dict[str, Any]:
+    """Return recall and specificity of a panel on a log, and Wilson's intervals at 95 %.
+
+    They are None where no case is of the class.
+    """
+    right = panel.run(log).right(log.truth)
+    told: dict[str, Any] = {}
+    for name, here in (("recall", log.truth == positive), ("specificity", log.truth == 1 - positive)):
+        n_right, n_cases = int(right[here].sum()), int(here.sum())
+        told[name] = n_right / n_cases if n_cases else None
+        told[f"{name}_interval"] = wilson_interval(n_right, n_cases) if n_cases else None
+    return told
+
+
+def undominated_by_errors(found: Iterable[Found]) -> list[Found]:
+    """Return policies that no other one dominates by errors and price, of equal ones the first."""
+    kept: list[Found] = []
+    points = np.empty((0, 3), dtype=np.int64)
+    for one in sorted(found, key=_errors_and_price):
+        own: NDArray[np.int64] = np.array(_errors_and_price(one))
+        if not (points <= own).all(axis=1).any():
+            kept.append(one)
+            points = np.vstack([points, own])
+    return kept
+
+
+def _errors_and_price(found: Found) -> tuple[int, ...]:
+    return (*found.errors, found.price)

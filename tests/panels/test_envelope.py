@@ -1,0 +1,71 @@
+"""A panel beside the best cascade of at most two judges for its price."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.envelope import best_of_two
+from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Final
+from tests.panels.oracles import undominated
+from tests.panels.test_facts import made
+from tests.panels.test_routing import routed
+from tests.panels.test_search import cases_of, searched
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_policies_of_at_most_two_judges_are_the_front_of_all_that_were_tried(seed: int) -> None:
+    cases = cases_of(seed, 4, Final(), sure=True)
+    points = [(one.loss, one.price) for one in searched(cases, 2).of_two]
+    assert all(len(one.recipe.judges) <= 2 for one in searched(cases, 2).of_two)
+    every = [
+        (one.loss, one.price)
+        for job in searched(cases, 2).jobs
+        for one in job(cases)
+        if len({judge for judges in one.recipe.sets for judge in judges}) <= 2
+    ]
+    assert sorted(points) == undominated(every)
+
+
+def test_the_best_of_two_is_the_one_that_loses_least_for_the_price() -> None:
+    found = searched(cases_of(1, 4, Final(), sure=True), 2).of_two
+    for price in range(0, max(one.price for one in found) + 20, 7):
+        within = [one.loss for one in found if one.price <= price]
+        best = best_of_two(found, price)
+        assert (None if best is None else best.loss) == min(within, default=None)
+
+
+def test_the_difference_is_paired_on_the_cases_that_were_held_out() -> None:
+    for choice in (made()[0], routed()):
+        others = 0
+        for point in range(len(choice.found)):
+            report = panel_report(choice, point)
+            told = panel_facts(report)["two_judges"]
+            if told is None:
+                continue
+            two = best_of_two(choice.of_two, choice.found[point].price)
+            assert two is not None
+            assert told["is_itself"] == (two.loss <= choice.found[point].loss)
+            truth = choice.test.truth
+            one = choice.of_recipe(two.recipe).run(choice.test).right(truth)
+            own = report.panel.run(choice.test).right(truth)
+            assert told["accuracy"] == pytest.approx(one.mean())
+            assert told["difference"] == pytest.approx(own.mean() - one.mean())
+            gained, lost = int((own & ~one).sum()), int((one & ~own).sum())
+            p = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+            assert told["p_value"] == pytest.approx(p)
+            assert any(told["asks"] in sentence for sentence in panel_facts(report)["verdict"])
+            others += not told["is_itself"]
+        assert others
+
+
+def test_each_budget_tells_what_two_judges_reach_for_it() -> None:
+    choice = choose_panels(made()[0].chosen, PanelOptions())
+    told = panel_facts(panel_report(choice, 0))
+    for row in told["budgets"]:
+        reached = [one["accuracy"] for one in told["cascades_of_two"] if one["price"] <= row["budget"]]
+        assert row["two_judges"]["accuracy"] == max(reached)
+        assert row["two_judges"]["accuracy"] <= row["accuracy"] + 1e-12
+    assert np.isfinite([one["price"] for one in told["cascades_of_two"]]).all()

@@ -1,0 +1,247 @@
+"""Policies behind a router: the front of all assignments, counted anew, and offered only where it gains."""
+
+import itertools
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shortlist.export import reader
+from shortlist.panels import load_panel
+from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Final
+from shortlist.panels.recipes import Found, Recipe, followed
+from shortlist.panels.routing import alone_policies, grouped, trade_offs
+from shortlist.runs.budget import Budget
+from tests.panels.oracles import out_of_fold, undominated
+from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_search import FINALS, cases_of, found_in
+
+JUDGES = ("small", "large")
+
+
+def routed_log(seed: int, n_cases: int = 600, *, matters: bool = True) -> AnswerLog:
+    """The cheap judge is good at code, poems are nearly all of one class, and the length says nothing."""
+    rng = np.random.default_rng(seed)
+    topic = rng.choice(["code", "law", "poem"], n_cases)
+    truth = rng.choice(["no", "yes"], n_cases)
+    if matters:
+        truth = np.where((topic == "poem") & (rng.random(n_cases) < 0.95), "yes", truth)
+    share = np.where((topic == "code")[:, None] & matters, [0.97, 0.8], [0.65, 0.9])
+    is_right = rng.random((n_cases, 2)) < share
+    other = np.where(truth == "no", "yes", "no")
+    said = np.where(is_right, truth[:, None], other[:, None])
+    features = pd.DataFrame({"topic": topic, "length": np.round(rng.gamma(2, 100, n_cases), 1)})
+    return make_log(
+        JUDGES, np.arange(n_cases), said, truth, measures=Measures(prices=[1.0, 8.0]), features=features
+    )
+
+
+def routed(seed: int = 1, **options: Any) -> PanelChoice:
+    return choose_panels(routed_log(seed), PanelOptions(router=("topic", "length"), **options))
+
+
+def found_at_random(rng: np.random.Generator, n_points: int) -> list[Found]:
+    points = undominated([(int(a), int(b)) for a, b in rng.integers(0, 12, (n_points, 2))])
+    recipe = Recipe(((0,),), ((),), "votes")
+    return [Found(loss, price, 0.0, recipe) for loss, price in points]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_front_of_groups_is_that_of_all_assignments(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    fronts = [found_at_random(rng, int(rng.integers(1, 9))) for _ in range(rng.integers(1, 5))]
+    every = [
+        (sum(one.loss for one in parts), sum(one.price for one in parts))
+        for parts in itertools.product(*fronts)
+    ]
+    whole = grouped(fronts)
+    assert sorted(map(tuple, whole.points.tolist())) == undominated(every)
+    for point, places in zip(whole.points.tolist(), whole.places.tolist(), strict=True):
+        parts = [front[place] for front, place in zip(fronts, places, strict=True)]
+        assert point == [sum(one.loss for one in parts), sum(one.price for one in parts)]
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+def test_a_recipe_is_followed_as_case_by_case(final: Final) -> None:
+    cases = cases_of(2, 4, final, sure=True)
+    for one in found_in(cases, 3):
+        told = followed(cases, one.recipe)
+        assert (int(told.loss.sum()), int(told.price.sum())) == out_of_fold(cases, one)[:2]
+
+
+def test_a_part_of_the_cases_is_decided_as_among_all() -> None:
+    cases = cases_of(4, 3, Final(), sure=True)
+    rows = np.flatnonzero(np.random.default_rng(0).random(60) < 0.5)
+    for one in found_in(cases, 2):
+        whole, part = followed(cases, one.recipe), followed(cases.at(rows), one.recipe)
+        assert np.array_equal(whole.loss[rows], part.loss)
+        assert np.array_equal(whole.price[rows], part.price)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_answers_without_asking_is_measured_without_the_case_itself(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cases = cases_of(seed, 2, Final(), n_cases=int(rng.integers(3, 12)))
+    cases = replace(
+        cases, losses=np.vstack([rng.integers(1, 5, (3, 3)) * (1 - np.eye(3, dtype=int)), [5] * 3])
+    )
+    loss = 0
+    for case, true in enumerate(cases.truth):
+        others = np.delete(cases.truth, case)
+        lost = [int(cases.losses[code, others].sum()) for code in range(3)]
+        code = int(np.argmin(lost)) if lost.count(min(lost)) == 1 else -1
+        loss += int(cases.losses[code, true])
+    lost = [int(cases.losses[code, cases.truth].sum()) for code in range(3)]
+    found = alone_policies(cases)
+    assert len(found) == (lost.count(min(lost)) == 1)
+    for one in found:
+        assert (one.loss, one.price) == (loss, 0)
+        assert one.recipe.alone is not None
+        assert one.recipe.alone.code == int(np.argmin(lost))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_at_each_trade_off_two_corners_of_a_front_are_equally_good(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    losses, prices = (np.sort(rng.choice(100, 9, replace=False)) for _ in range(2))
+    recipe = Recipe(((0,),), ((),), "votes")
+    found = [Found(a, b, 0.0, recipe) for a, b in zip(losses.tolist(), prices[::-1].tolist(), strict=True)]
+    told = trade_offs(found)
+    assert told == sorted(told)
+    for price in told:
+        costs = sorted(one.loss + price * one.price for one in found)
+        assert costs[0] == pytest.approx(costs[1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_router_that_gains_is_on_the_front_and_one_of_noise_is_not(seed: int) -> None:
+    choice = routed(seed)
+    with_router = [one for one in choice.found if one.recipe.router is not None]
+    assert with_router
+    assert "A router by topic" in choice.claims[-1]
+    assert any(one.price == 0 or one.recipe.judges != (0, 1) for one in with_router)
+    noise = choose_panels(routed_log(seed, matters=False), PanelOptions(router=("topic", "length")))
+    assert not any(one.recipe.router for one in noise.found)
+    assert noise.claims[-1].startswith("No router by topic and length: 2 to 6 groups")
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+def test_points_behind_a_router_cost_what_following_each_branch_costs(final: Final) -> None:
+    choice = routed(final=final)
+    behind = [one for one in choice.found if one.recipe.router is not None]
+    assert behind
+    for one in behind:
+        assert one.recipe.router is not None
+        way = one.recipe.router.branches(choice.chosen.features)
+        price = 0
+        for number, recipe in enumerate(one.recipe.ways):
+            price += int(followed(choice.cases.at(np.flatnonzero(way == number)), recipe).price.sum())
+        assert one.price == price
+        outcome = choice.panel(choice.found.index(one)).run(choice.chosen)
+        steps = choice.cases.prices[0, 0] / choice.chosen.prices[0, 0]
+        assert outcome.price.sum() * steps == pytest.approx(one.price)
+
+
+def test_the_exported_reader_decides_every_case_as_the_panel_behind_a_router(tmp_path: Any) -> None:
+    choice = routed()
+    rng = np.random.default_rng(0)
+    for point in range(len(choice.found)):
+        panel = choice.panel(point)
+        if panel.router is None:
+            continue
+        panel.save(tmp_path / "panel.json")
+        policy = reader.load(str(tmp_path / "panel.json"))
+        assert fits(json.loads((tmp_path / "panel.json").read_text(encoding="utf-8")), SCHEMA)
+        again = load_panel(tmp_path / "panel.json")
+        assert again.plain() == panel.plain()
+        topics = choice.test.features["topic"].astype(object)
+        topics[rng.random(len(topics)) < 0.2] = rng.choice(np.array([None, "prose", "", " law "]))
+        log = replace(choice.test, features=choice.test.features.assign(topic=topics))
+        outcome = again.run(log)
+        for case in range(len(log.cases)):
+            row = {name: log.classes[log.answers[case, place]] for place, name in enumerate(log.judges)}
+            told = reader.answer(policy, row | log.features.iloc[case].to_dict())
+            code = outcome.codes[case]
+            assert told["label"] == (log.classes[code] if code >= 0 else None)
+            assert told["branch"] == outcome.way[case]
+            assert (told["branch"] == 0) == bool(told["unrouted"])
+            assert told["cost"] == outcome.price[case]
+            assert told["stage"] == outcome.stage[case] + 1
+
+
+def test_a_branch_that_asks_nobody_answers_at_once() -> None:
+    choice = routed()
+    panels = [choice.panel(point) for point in range(len(choice.found))]
+    alone = [one for one in panels if any(stages[0].asks == () for stages in one.branches)]
+    assert alone
+    told = alone[0].next({"topic": "poem", "length": 5})
+    assert told["ask"] == []
+    assert told["decision"]["label"] == "yes"
+    assert told["decision"]["cost"] == 0
+    assert told["decision"]["asked"] == []
+    unknown = alone[0].next({"topic": "prose", "length": 5})
+    assert unknown["ask"]
+
+
+def test_facts_have_each_branch_with_its_share_and_its_stages() -> None:
+    choice = routed()
+    point = next(n for n, one in enumerate(choice.found) if one.recipe.router is not None)
+    report = panel_report(choice, point)
+    told = panel_facts(report)
+    json.dumps(told, allow_nan=False)
+    router = told["router"]
+    shares = [router["unrouted"], *(branch["share"] for branch in router["branches"])]
+    assert sum(shares) == pytest.approx(1)
+    answered = sum(stage["answered"] for branch in router["branches"] for stage in branch["stages"])
+    outcome = report.panel.run(choice.test)
+    assert answered + sum(one["answered"] for one in told["stages"]) == pytest.approx(
+        (outcome.codes >= 0).mean()
+    )
+    assert [way.share for way in ways_of(report.panel, choice.test)] == pytest.approx(shares)
+    for branch in router["branches"]:
+        assert any(branch["when"] in sentence for sentence in told["in_words"])
+
+
+def test_branches_that_are_answered_alike_are_one_and_no_question_is_idle() -> None:
+    for one in routed().found:
+        router = one.recipe.router
+        if router is None:
+            continue
+        assert len(set(one.recipe.branches)) == len(one.recipe.branches)
+        assert sorted(router.conditions()) == list(range(1, len(one.recipe.branches) + 1))
+        ends = [fork for fork in forks_of(router) if isinstance(fork.yes, int) and isinstance(fork.no, int)]
+        assert all(fork.yes != fork.no for fork in ends)
+
+
+def test_a_limit_ends_the_search_for_a_router_with_what_there_is_without_one() -> None:
+    log, options = routed_log(1), PanelOptions(router=("topic", "length"))
+    plain = choose_panels(log, PanelOptions())
+    ends = set()
+    for limit in (12, 20, 60, 400, 10_000):
+        choice = choose_panels(log, options, budget=ticking_budget(limit))
+        behind = [one for one in choice.found if one.recipe.router is not None]
+        ends.add(choice.claims[-1].split(" by ")[0])
+        if not behind and len(choice.claims) > len(plain.claims):
+            assert [one[:2] for one in choice.found] == [one[:2] for one in plain.found]
+    assert "Not finished, as a limit came first: a router" in ends
+    assert "A router" in ends
+
+
+def ticking_budget(limit: float) -> Budget:
+    """A limit on how often the clock is read."""
+    ticks = itertools.count()
+    return Budget(limit, clock=lambda: float(next(ticks)))
+
+
+def forks_of(router: Any) -> list[Any]:
+    """All questions of a router."""
+    if isinstance(router, int):
+        return []
+    return [router, *forks_of(router.yes), *forks_of(router.no)]
