@@ -73,7 +73,7 @@ def evolution(folder: Path, generations: int = 500) -> Iterator[dict[str, Any]]:
         )
         yield _row(
             "multistage-emsco", name, 0, "emsco", seconds, max_stages=4, size=len(result.measures),
-            generations=result.n_generations, evaluations=result.n_evaluations,
+            generations=result.facts["n_generations"], evaluations=result.facts["n_evaluations"],
             fits=problem.decisions.subclassifiers.n_fits,
         )  # fmt: skip
 

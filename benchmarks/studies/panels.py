@@ -178,7 +178,9 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
     """Yield what the panel for at most 3.5 cents does on the other half, and how often the verdict is wrong.
 
     A verdict is wrong where it recommends a panel that is worse than the single judge beyond chance on the
-    other half, and where it recommends the judge although the panel is better beyond chance there.
+    other half, and where it says that the panel is no better although it is better beyond chance there. Where
+    it says that too few cases tell, it is undecided; `missed` are all halves in which a panel that is better
+    beyond chance is not recommended.
     """
     table = pd.read_csv(folder / "llmbar.csv.gz")
     prices = dict(pd.read_csv(folder / "llmbar-prices.csv").to_numpy().tolist())
@@ -195,15 +197,16 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS),
         }  # fmt: skip
         rows = [_on_other_half(log, seed, learner) for seed in range(seeds)]
-        accuracy, price, single, wrong, seconds = np.mean(rows, axis=0)
+        accuracy, price, single, wrong, undecided, missed, seconds = np.mean(rows, axis=0)
         yield {
             "part": "llmbar", "data": "llmbar", "what": f"decide {learner}, a quarter measuring", "n_halves": seeds,
             "accuracy": accuracy, "price": price, "single": single, "reach": 0.861, "seconds": seconds,
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS), "wrong_verdicts": wrong,
+            "undecided_verdicts": undecided, "missed": missed,
         }  # fmt: skip
 
 
-def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, float, float, float, float]:
+def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]:
     train, test = _halves(log, seed)
     start = time.process_time()
     choice = choose_panels(train, PanelOptions(decide=learner, seed=seed))
@@ -211,8 +214,10 @@ def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, floa
     panel = choice.panel(_best_for_cents(choice))
     told, real, does = verdict(choice, panel), verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
-    wrong = beyond and (real.difference < 0 if told.recommended else real.difference > 0)
-    return does.accuracy, does.price, real.single_figures.accuracy, float(wrong), seconds
+    missed = beyond and real.difference > 0 and not told.recommended
+    wrong = (missed and not told.undecided) or (beyond and real.difference < 0 and told.recommended)
+    said = (float(wrong), float(told.undecided), float(missed))
+    return does.accuracy, does.price, real.single_figures.accuracy, *said, seconds
 
 
 def _best_for_cents(choice: PanelChoice) -> int:

@@ -90,14 +90,14 @@ def evolved(problem: StageProblem, seed: int, seconds: float = np.inf) -> FoundF
     """Evolve 150 generations of 300, or as many as there is time for."""
     budget = Budget(seconds, seed=seed, clock=processor_seconds)
     found = emsco(problem, EmscoOptions(population=300, generations=150, patience=None), budget=budget)
-    return _found(problem, found.measures, budget, found.n_generations)
+    return _found(problem, found.measures, budget, found.facts["n_generations"])
 
 
 def windowed(problem: StageProblem, seed: int, seconds: float) -> FoundFront:
     """Search in windows."""
     budget = Budget(seconds, seed=seed, clock=processor_seconds)
     found = search_windows(problem, budget=budget)
-    return _found(problem, found.measures, budget, found.n_windows)
+    return _found(problem, found.measures, budget, found.facts["n_windows"])
 
 
 def _found(problem: StageProblem, measures: Any, budget: Budget, steps: int) -> FoundFront:

@@ -122,15 +122,13 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
     >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
     (1, 0)
     """
-    return max((_n_decimals(number) for number in numbers), default=0)
-
-
-def _n_decimals(number: Decimal) -> int:
-    _, digits, exponent = number.as_tuple()
-    if not isinstance(exponent, int) or exponent >= 0 or not any(digits):
-        return 0
-    zeros = next(place for place, digit in enumerate(reversed(digits)) if digit)
-    return max(0, -exponent - zeros)
+    most = 0
+    for number in numbers:
+        _, digits, exponent = number.as_tuple()
+        if isinstance(exponent, int) and exponent < 0 and any(digits):
+            zeros = next(place for place, digit in enumerate(reversed(digits)) if digit)
+            most = max(most, -exponent - zeros)
+    return most
 
 
 def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:

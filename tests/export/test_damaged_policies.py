@@ -21,7 +21,7 @@ from shortlist.export.policies import policy_of, write_policy
 from shortlist.panels.policy import Final
 from shortlist.saved_models import SavedModel
 from tests.export.test_no_answer import of_judges, of_stages
-from tests.panels.made import log_of, panel_of_kind
+from tests.panels.made import behind_a_router, log_of, panel_of_kind
 
 N_MUTATIONS = 1_000
 ODD: list[Any] = [
@@ -62,10 +62,11 @@ def of_others() -> SavedModel:
     )
 
 
-def of_panel(kind: str) -> dict[str, Any]:
+def of_panel(kind: str, *, routed: bool = False) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     log = log_of(rng, n_judges=4)
-    plain = panel_of_kind(rng, log, kind, 2, Final("hand-over", 3.0)).plain()
+    panel = panel_of_kind(rng, log, kind, 2, Final("hand-over", 3.0))
+    plain = (behind_a_router(panel) if routed else panel).plain()
     return {name: value for name, value in plain.items() if name != "digest"}
 
 
@@ -79,6 +80,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "stages": lambda: of_stages()[0],
     "panel by scores": lambda: of_panel("scores"),
     "panel by votes": lambda: of_panel("majority counted settled"),
+    "panel behind a router": lambda: of_panel("majority counted settled", routed=True),
 }
 """One policy of every kind, with most kinds of members."""
 
@@ -94,6 +96,9 @@ def example(source: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         for word in [*policy["classes"], None, "Error 429"]:
             rows.append({names[0]: word} | {f"{name}.label": word for name in names[1:]})
             rows.append({f"{name}.confidence": "0.9" for name in names} | dict.fromkeys(names, word))
+        if "router" in policy:
+            ways: list[dict[str, Any]] = [{"topic": "poem"}, {"topic": "code", "length": "7"}, {"topic": 3}]
+            rows += [row | way for row in rows for way in ways]
     elif policy["kind"] == "judges":
         said = [policy["classes"], policy["classes"][::-1], [None] * 2]
         for labels in said:

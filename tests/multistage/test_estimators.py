@@ -205,7 +205,7 @@ def test_windows_find_a_front_of_what_they_measured(
 
     assert clf.front_.method == "windows"
     assert clf.front_.proof.kind is ProofKind.APPROXIMATE
-    assert clf.result_.n_windows > 0
+    assert clf.result_.facts["n_windows"] > 0
     decisions = clf.front_.decisions.astype(np.int8)
     assert clf.problem_.values(clf.problem_.measures(decisions)).tolist() == clf.front_.values.tolist()
     assert set(clf.predict(X)) <= {0, 1, 2, -1}
@@ -252,7 +252,7 @@ def test_evolution_without_time_has_its_first_generation(subclassifier: Any) -> 
         emsco_options=EmscoOptions(population=10),
     ).fit(X, y)  # fmt: skip
 
-    assert (classifier.result_.n_generations, classifier.result_.stopped) == (0, "1e-09 s")
+    assert (classifier.result_.facts["n_generations"], classifier.result_.facts["stopped"]) == (0, "1e-09 s")
     assert classifier.front_.proof.limit == "1e-09 s"
 
 

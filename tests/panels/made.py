@@ -1,5 +1,6 @@
 """Panels and logs of answers, made at random."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.decisions import ConfidenceScale, Decision, ScoreTable, Votes, confidence_scale
 from shortlist.panels.policy import Final, Panel, Stage
+from shortlist.panels.router import Alone, Fork
 
 CLASSES = ("no", "perhaps", "yes")
 WORDS: tuple[Any, ...] = ("no", "perhaps", "yes", " yes ", "No idea", "Error 429", "", None, float("nan"))
@@ -88,6 +90,16 @@ def panel_of_kind(
     prices = tuple(log.prices[0].tolist())
     latencies = tuple(np.where(np.arange(n_judges) % 2, 0.5, np.nan).tolist())
     return Panel(log.judges, log.classes, tuple(stages), prices, scale, latencies, final, least)
+
+
+def behind_a_router(panel: Panel) -> Panel:
+    """A panel that answers cases of one topic alone, and asks one judge about short ones of another."""
+    n_classes = len(panel.classes)
+    alone = Stage((), Alone(n_classes - 1, (*(0.0,) * (n_classes - 1), 1.0)), (0.0,) * n_classes)
+    one = Stage((0,), Votes((0,), (1,)), (0.0,) * n_classes)
+    short = Fork("length", 20.5, (), (), 2, 3)
+    router = Fork("topic", None, ("poem",), ("code", "poem"), 1, short)
+    return replace(panel, router=router, branches=((alone,), (one,), panel.stages))
 
 
 JUDGES = ("small", "<other> & co", "large")

@@ -46,7 +46,8 @@ def voted(votes: Votes, words: Sequence[int], n_classes: int) -> tuple[int, floa
             tally[word] += own
     every = sum(votes.votes) if votes.missing == "counted" else sum(tally)
     most = max(tally)
-    if most == 0 or tally.count(most) > 1 or (votes.rule == "majority" and 2 * most <= every):
+    tied = tally.count(most) > 1 and votes.ties == "unanswered"
+    if most == 0 or tied or (votes.rule == "majority" and 2 * most <= every):
         return -1, 0.0
     return tally.index(most), most / every
 
@@ -135,7 +136,7 @@ def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, 
     judges = recipe.sets[number]
     if recipe.learner == "votes":
         own = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
-        votes = Votes(judges, own, recipe.rule, recipe.missing)
+        votes = Votes(judges, own, recipe.rule, recipe.missing, recipe.ties)
         words = cases.answers.words[case, list(judges)].tolist()
         code = voted(votes, words, n_classes)[0]
         return code, settled_by_trying(votes, words, n_classes) if recipe.settled else code >= 0

@@ -12,7 +12,7 @@ import pytest
 
 from shortlist.panels.policy import Final
 from tests.export.test_damaged_policies import mutated
-from tests.panels.made import KINDS, log_of, panel_of_kind
+from tests.panels.made import KINDS, behind_a_router, log_of, panel_of_kind
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs" / "reference" / "panel-policy.schema.json").read_text(
@@ -66,6 +66,16 @@ def test_exported_panels_are_as_the_schema_says(kind: str, final: Final) -> None
     for n_stages, least in ((1, 0.0), (2, 0.6), (3, np.inf)):
         plain = panel_of_kind(rng, log, kind, n_stages, final, least=least).plain()
         assert fits(json.loads(json.dumps(plain, allow_nan=False)), SCHEMA)
+
+
+def test_a_router_is_as_the_schema_says() -> None:
+    rng = np.random.default_rng(3)
+    panel = behind_a_router(panel_of_kind(rng, log_of(rng, n_judges=4), "scores", 2, Final()))
+    plain = json.loads(json.dumps(panel.plain(), allow_nan=False))
+    assert fits(plain, SCHEMA)
+    for router in ({"branch": 1}, {"column": "topic"}, plain["router"] | {"yes": {"branch": 0}}, 7):
+        assert not fits(plain | {"router": router}, SCHEMA)
+    assert not fits(plain | {"branches": []}, SCHEMA)
 
 
 @pytest.mark.parametrize("kind", ["scores", "majority counted settled"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shortlist.export.protocol_picture import picture
@@ -16,7 +17,7 @@ from shortlist.panels.decisions import Votes
 from shortlist.panels.facts import ways_of
 from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import NO_ANSWER, panel_protocol
-from tests.panels.made import CLASSES, KINDS, log_of, panel_of_kind
+from tests.panels.made import CLASSES, KINDS, behind_a_router, log_of, panel_of_kind
 
 
 def followed(protocol: Protocol, panel: Panel, said: dict[str, str | None]) -> tuple[str | None, int]:
@@ -150,6 +151,31 @@ def test_text_page_and_picture_have_every_step_judge_and_price(kind: str, final:
     assert "<more>" not in html
     assert "mail &amp; &lt;more&gt;" in drawn
     assert f"otherwise: {abs(100 * (1 - sum(shares))):.3g} %" in drawn
+
+
+def test_the_protocol_of_a_router_says_where_each_case_begins_and_where_it_ends() -> None:
+    rng = np.random.default_rng(6)
+    log = log_of(rng, n_judges=3)
+    panel = behind_a_router(panel_of_kind(rng, log, "scores", 2, Final("hand-over", 5.0)))
+    features = pd.DataFrame({"topic": ["poem", "code", "prose"] * 20, "length": np.arange(60.0)})
+    log = replace(log, features=features)
+    ways = ways_of(panel, log)
+    protocol = panel_protocol(panel, ways=ways)
+    text, html, drawn = markdown(protocol), page(protocol), picture(protocol)
+    assert [step.number for step in protocol.steps] == [1, 2, 3, 4, 5, 6]
+    assert protocol.lasts == {1, 2, 4, 6}
+    for when, first in (
+        ("topic is poem", 1), ("topic is code and length is at most 20.5", 2),
+        ("topic is code and length is above 20.5", 3), ("a value is missing or unknown", 5),
+    ):  # fmt: skip
+        assert f"- Where {when}: begin with step {first}." in text
+        assert f"<li>Where {when}: begin with step {first}.</li>" in html
+    assert [(route.first, route.last) for route in protocol.routes] == [(1, 1), (2, 2), (3, 4), (5, 6)]
+    assert sum(route.share or 0 for route in protocol.routes) == pytest.approx(1)
+    assert drawn.count("A person decides, for 5<") == 4
+    assert "Where topic is poem (33.3 %):" in drawn
+    assert "Answer yes if the case goes this way." in text
+    assert text.count("Otherwise go to step") == 2
 
 
 def test_a_promise_is_told() -> None:

@@ -73,6 +73,13 @@ def test_numbers_in_columns_of_any_kind_go_where_the_same_numbers_go(dtype: str)
     assert router.branches(pd.DataFrame({"length": values})).tolist() == wanted
 
 
+def test_the_reader_names_the_columns_of_a_router() -> None:
+    for seed in range(10):
+        router = router_at_random(np.random.default_rng(seed))
+        assert set(reader.routed_by({"router": router.plain()})) == set(columns_of(router))
+    assert reader.routed_by({"stages": []}) == []
+
+
 def test_a_router_comes_back_from_plain_data_as_it_was() -> None:
     for seed in range(10):
         router = router_at_random(np.random.default_rng(seed))

@@ -18,6 +18,7 @@ from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Found, Recipe, followed
 from shortlist.panels.routing import alone_policies, grouped, trade_offs
+from shortlist.runs.budget import Budget
 from tests.panels.oracles import out_of_fold, undominated
 from tests.panels.test_policy_schema import SCHEMA, fits
 from tests.panels.test_search import FINALS, cases_of, found_in
@@ -217,6 +218,26 @@ def test_branches_that_are_answered_alike_are_one_and_no_question_is_idle() -> N
         assert sorted(router.conditions()) == list(range(1, len(one.recipe.branches) + 1))
         ends = [fork for fork in forks_of(router) if isinstance(fork.yes, int) and isinstance(fork.no, int)]
         assert all(fork.yes != fork.no for fork in ends)
+
+
+def test_a_limit_ends_the_search_for_a_router_with_what_there_is_without_one() -> None:
+    log, options = routed_log(1), PanelOptions(router=("topic", "length"))
+    plain = choose_panels(log, PanelOptions())
+    ends = set()
+    for limit in (12, 20, 60, 400, 10_000):
+        choice = choose_panels(log, options, budget=ticking_budget(limit))
+        behind = [one for one in choice.found if one.recipe.router is not None]
+        ends.add(choice.claims[-1].split(" by ")[0])
+        if not behind and len(choice.claims) > len(plain.claims):
+            assert [one[:2] for one in choice.found] == [one[:2] for one in plain.found]
+    assert "Not finished, as a limit came first: a router" in ends
+    assert "A router" in ends
+
+
+def ticking_budget(limit: float) -> Budget:
+    """A limit on how often the clock is read."""
+    ticks = itertools.count()
+    return Budget(limit, clock=lambda: float(next(ticks)))
 
 
 def forks_of(router: Any) -> list[Any]:

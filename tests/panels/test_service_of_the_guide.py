@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ from shortlist.export.policies import write_reader
 from shortlist.panels import load_panel
 from shortlist.panels.decisions import ConfidenceScale, Votes
 from shortlist.panels.policy import Final, Panel, Stage
+from shortlist.panels.router import Alone, Fork
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "panel.md"
 NAMES = ("small", "other", "large")
@@ -34,14 +36,28 @@ def panel() -> Panel:
     )  # fmt: skip
 
 
+def routed_panel() -> Panel:
+    """Poems are answered without asking, code by the third judge alone, and anything else as without a router."""
+    alone = Stage((), Alone(1, (0.1, 0.9)), (0.0, 0.0))
+    third = Stage((2,), Votes((2,), (1,)), (0.0, 0.0))
+    router = Fork("topic", None, ("poem",), ("code", "poem"), 1, 2)
+    return replace(panel(), router=router, branches=((alone,), (third,)))
+
+
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def made_panel() -> Panel:
+    """The panel that the service asks."""
+    return panel()
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_panel: Panel) -> Iterator[ModuleType]:
     """The program of the guide, with judges who do what a case says of them."""
     code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(code) == 1
     (tmp_path / "serve.py").write_text(code[0], encoding="utf-8")
     write_reader(tmp_path / "reader.py")
-    panel().save(tmp_path / "panel.json")
+    made_panel.save(tmp_path / "panel.json")
     judges = ModuleType("judges")
     meeting = asyncio.Barrier(2)
     judges.JUDGES = {name: judge(name, meeting) for name in NAMES}  # type: ignore[attr-defined]
@@ -97,6 +113,25 @@ def test_two_who_agree_end_a_case_and_are_asked_side_by_side(service: ModuleType
     assert (told["label"], told["stage"], told["cost"]) == ("ham", 1, 3.0)
     assert told["asked"] == ["small", "other"]
     assert service.TOLD == {"answered": 1}
+
+
+@pytest.mark.parametrize("made_panel", [routed_panel()], ids=["router"])
+def test_a_router_sends_a_case_before_anybody_is_asked_and_says_what_it_does_not_know(
+    service: ModuleType,
+) -> None:
+    nobody = dict.fromkeys(NAMES, "crash")
+    told = decided(
+        service,
+        {"topic": "poem", **nobody},
+        {"topic": "code", **nobody, "large": "ham"},
+        {"topic": "prose", "small": "ham", "other": "ham", "large": "crash"},
+        {"small": "spam", "other": "spam", "large": "crash"},
+    )
+    assert [one["label"] for one in told] == ["spam", "ham", "ham", "spam"]
+    assert [one["asked"] for one in told] == [[], ["large"], ["small", "other"], ["small", "other"]]
+    assert [one["branch"] for one in told] == [1, 2, 0, 0]
+    assert [one["unrouted"] for one in told] == [{}, {}, {"topic": "prose"}, {"topic": None}]
+    assert service.TOLD == {"answered": 4, "topic did not tell the way": 2}
 
 
 def test_silence_unknown_words_failures_and_timeouts_are_said_and_counted(service: ModuleType) -> None:

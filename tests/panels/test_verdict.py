@@ -88,15 +88,28 @@ def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> No
     assert _more_cases(4, 4, n, 0.9) is None
 
 
-def test_a_panel_that_is_no_better_and_no_cheaper_is_not_recommended() -> None:
+@pytest.mark.parametrize("gained", [1, 3, 5])
+def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(gained: int) -> None:
     best = best_single(CHOICE)
     assert best == int(np.argmax((CHOICE.chosen.answers == CHOICE.chosen.truth[:, None]).mean(axis=0)))
-    dear = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
-    told = verdict(CHOICE, dear)
+    alone, dear = single_panel(CHOICE, best), CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    ahead, behind = (
+        np.flatnonzero(dear.run(LOG).right(LOG.truth) & ~alone.run(LOG).right(LOG.truth)),
+        np.flatnonzero(~dear.run(LOG).right(LOG.truth) & alone.run(LOG).right(LOG.truth)),
+    )
+    told = compared("j2", alone, dear, LOG.at(np.concatenate([ahead[:gained], behind[:3]])))
+    assert told.difference == pytest.approx((gained - 3) / (gained + 3))
     assert told.within_chance
     assert not told.recommended
-    assert told.sentence().startswith("No better than the best single judge: ")
-    assert told.sentence().endswith("Ask 'j2' alone.")
+    assert told.undecided == (gained > 3)
+    assert told.sentence().startswith(
+        "Too few cases to tell" if gained > 3 else "No better than the best single"
+    )
+    assert told.sentence().endswith("sk 'j2' alone.")
+
+
+def test_the_best_single_judge_is_recommended_as_a_panel_of_its_own() -> None:
+    best = best_single(CHOICE)
     own = verdict(CHOICE, single_panel(CHOICE, best))
     assert own.recommended
     assert own.sentence().startswith("The best is a single judge: 'j2' alone, for 5 a case.")

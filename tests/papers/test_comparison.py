@@ -68,6 +68,8 @@ def test_missing_values_take_no_part_and_a_single_value_has_no_margin() -> None:
     found = side_by_side(results, ["value"])
     assert found.loc["a", ["value", "value_median"]].tolist() == [2.0, 2.0]
     assert found.loc["b"].isna().sum() == 4
+    nothing = side_by_side(pd.DataFrame({"method": ["a", "a"], "value": [None, None]}), ["value"])
+    assert nothing.loc["a"].isna().sum() == 4
     assert with_margin(pd.Series([2.0]), 3) == "2.000"
     assert with_margin(pd.Series([1.0, 2.0, 3.0])) == "2.0 ± 2.5"
 

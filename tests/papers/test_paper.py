@@ -12,7 +12,9 @@ from shortlist.papers.paper import (
     Plan,
     Reproduction,
     ResultTable,
+    beside,
     check_extent,
+    dots,
     fingerprints,
     how_to_get,
     reproduce,
@@ -195,3 +197,16 @@ def test_more_folds_than_there_are_are_refused() -> None:
 def test_an_extent_that_a_paper_does_not_have_is_refused(extent: Extent, said: str) -> None:
     with pytest.raises(BadInputError, match=said):
         check_extent(PAPER, extent)
+
+
+def test_the_papers_row_stands_below_ours_where_it_has_one() -> None:
+    ours = {"set": "a", "whose": "here", "n": 1}
+    assert beside({"set": "a"}, {"n": 1}, None) == [ours]
+    assert beside({"set": "a"}, {"n": 1}, {"n": 2}) == [ours, {"set": "a", "whose": "paper", "n": 2}]
+
+
+def test_dots_are_not_joined_and_each_has_both_coordinates() -> None:
+    line = dots("here", pd.Series([1, 2]), [0.5, 0.25])
+    assert (line.name, line.points, line.joined) == ("here", ((1.0, 0.5), (2.0, 0.25)), False)
+    with pytest.raises(ValueError, match="shorter"):
+        dots("here", [1], [])

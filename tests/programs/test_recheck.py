@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.milp.program import LinearObjective, make_program
 from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
+from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.source import Source
 from tests.programs.made_programs import all_solutions, random_program
@@ -183,3 +185,22 @@ def test_names_of_objectives_may_have_commas() -> None:
     front = solve_program(named)
     assert front.names == ["a(1,2)", "b(1,2)"]
     assert recheck_front(named, front).status == "rechecked"
+
+
+def test_what_rests_on_the_tolerance_of_highs_is_said() -> None:
+    """A solution of a front has no continuous columns; HiGHS finds some for it again."""
+    costs = [LinearObjective(Objective("price", scale=None), np.array([2.0, 1.5])),
+             LinearObjective(Objective("weight", scale=None), np.array([-1.0, 0.0]))]  # fmt: skip
+    program = make_program(
+        [[3, 2]], row_lower=4, row_upper=np.inf, column_lower=0, column_upper=[5, 7.5], integer=[True, False],
+        objectives=costs,
+    )  # fmt: skip
+    named = NamedProgram(program, ("x", "y"), ("row",))
+    front = solve_program(named, tolerance={"price": 0.5})
+    found = recheck_front(named, front)
+    assert (found.failures, found.n_completed) == ((), len(front))
+    assert found.sentences()[0].startswith("The continuous columns are no part of the front")
+    whole, known = _solved(np.random.default_rng(5))
+    counted = recheck_front(whole, known)
+    assert counted.n_completed == 0
+    assert not any("continuous" in sentence for sentence in counted.sentences())

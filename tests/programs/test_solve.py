@@ -204,7 +204,8 @@ def test_columns_without_an_upper_bound_are_no_hindrance_where_objectives_are_bo
     if method == "exact":
         assert solve_program(named, method=method).values.tolist() == [[1, 2], [2, 1]]
         return
-    with pytest.raises(BadInputError, match="can improve for ever"):  # they ask for the largest values
+    said = "needs the worst value of each objective, but f. can get worse for ever. Bound the columns, or use"
+    with pytest.raises(BadInputError, match=said):
         solve_program(named, method=method)
 
 

@@ -17,8 +17,7 @@ from shortlist.cli.deciding_lines import (
     what_is_left,
 )
 from shortlist.cli.failures import NothingKeptError
-from shortlist.cli.options.arguments import as_typed
-from shortlist.cli.text.output import deliver_now, written_out
+from shortlist.cli.text.output import as_typed, deliver_now, written_out
 from shortlist.errors import BadInputError, ContradictionError, ShortlistError
 
 if TYPE_CHECKING:

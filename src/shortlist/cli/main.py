@@ -32,11 +32,11 @@ from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.arguments import in_options, speaking
+from shortlist.cli.options.arguments import in_options
 from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
-from shortlist.cli.text.output import Held, complain, deliver, unwritten, warn, warned
+from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
 
 
 class _Commands(typer.core.TyperGroup):

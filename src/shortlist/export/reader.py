@@ -312,6 +312,18 @@ def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]
     return policy["branches"][node["branch"] - 1], {"branch": node["branch"], "unrouted": {}}
 
 
+def routed_by(policy: Any) -> list[str]:
+    """Return the columns of the case that the router of a policy asks about, each once; perhaps none."""
+    nodes = [policy["router"]] if "router" in policy else []
+    found: dict[str, None] = {}
+    while nodes:
+        node = nodes.pop()
+        if "branch" not in node:
+            found[node["column"]] = None
+            nodes += [node["no"], node["yes"]]
+    return list(found)
+
+
 def fork_says(fork: Any, value: Any) -> bool | None:
     """Say whether a question of a router is answered yes by a value; None where it cannot tell."""
     if "at_most" not in fork:
@@ -378,13 +390,16 @@ def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> 
     for place, number in zip(knows, votes, strict=False):  # further votes are of judges who come later
         if (label := heard[place]) is not None:
             tally[label] += number
+    first = stage["decision"].get("ties") == "first"  # of equal classes
     left, counts = sum(votes[len(knows) :]), stage["decision"]["missing"] == "counted"
     whole, least = sum(votes) if counts else sum(tally), stage["decision"]["rule"] == "majority"
     *_, second, most = sorted(tally)
-    wins = most > second and (not least or 2 * most > whole)
-    settled = most > second + left and (not least or 2 * most > whole + (0 if counts else left))
+    winner = tally.index(most)
+    wins = most > (0 if first else second) and (not least or 2 * most > whole)
+    others = (one + left + (not first or k < winner) for k, one in enumerate(tally) if k != winner)
+    settled = most >= max(1, *others) and (not least or 2 * most > whole + (0 if counts else left))
     shares = [one / max(1, whole) for one in tally]
-    label = tally.index(most) if wins else None
+    label = winner if wins else None
     return Decided(label, shares, max(shares) if wins else 0.0, settled)
 
 
@@ -810,6 +825,7 @@ def _check_panel(policy: Any) -> None:
     for stages in (policy["stages"], *branches):
         _check_panel_stages(stages, len(judges), n_classes)
     if branches:
+        _need("branch" not in policy["router"], "router")
         _check_fork(policy["router"], len(branches), {*columns})
     _need(final["kind"] in {"answer", "hand-over", "reject"} and _is_amount(final["price"]), "final")
     _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
@@ -857,6 +873,7 @@ def _check_panel_decision(stage: Any, n_classes: int) -> None:
         _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) >= n_judges, "votes")
         _need(stage["settled"] or len(decision["votes"]) == n_judges, "votes")
         _need(decision["missing"] in {"ignored", "counted"}, "missing of a decision")
+        _need(decision.get("ties", "unanswered") in {"unanswered", "first"}, "ties of a decision")
         return
     _need(isinstance(decision["rule"], str) and not stage["settled"], "rule of a decision")
     _need(_are_numbers(decision["bias"], n_classes) and "votes" not in decision, "bias of a decision")

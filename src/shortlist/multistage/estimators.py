@@ -6,29 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
-from shortlist._words import all_of, any_of, did_you_mean
 from shortlist.arrays import Labels
 from shortlist.errors import (
-    AcquisitionError,
     BadInputError,
     LowCoverageWarning,
     RoughSearchWarning,
-    UnmetChoiceError,
 )
 from shortlist.guarantees.cells import (
-    UNASKED,
-    UNKNOWN,
-    labels_of,
     reject_label_for,
-    without_unasked,
-    words_in,
 )
-from shortlist.guarantees.guarantee import Demand, Guarantee, as_demand, guarantees_of
+from shortlist.guarantees.guarantee import Guarantee
+from shortlist.multistage.answering import StagedAnswers
 from shortlist.multistage.method_choice import (
     STAGE_METHODS,
     n_subsets,
@@ -36,46 +26,20 @@ from shortlist.multistage.method_choice import (
     sampled_rows,
     search_stages,
 )
-from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point, low_coverage
-from shortlist.multistage.predict.prediction import (
-    REJECTED,
-    Acquire,
-    Decisions,
-    FittedStage,
-    OnDemand,
-    StagedModel,
-    confidences,
-    decide_known,
-    decide_on_demand,
-    stage_amounts,
-)
+from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
 from shortlist.multistage.predict.stage_answers import (
-    Figures,
-    answers_of_model,
-    measured_points,
     models_behind,
     promised_front,
 )
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.reject_rules import reject_rule
-from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.question import demand_of, fits_of, question_of, state_problem
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import (
     DEFAULT_OBJECTIVES,
-    StageProblem,
-    stage_problem,
-    within_rules,
-)
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
-from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
-    ForeignSubclassifiers,
-    SharedSubclassifiers,
-    counts_members,
 )
 from shortlist.multistage.subclassifiers.subclassifiers import (
-    LogisticSubclassifiers,
     StageRows,
 )
 from shortlist.multistage.validation_split import (
@@ -88,43 +52,18 @@ from shortlist.multistage.validation_split import (
 from shortlist.pickles import saved_from
 from shortlist.results.picking import LimitsAsked
 from shortlist.runs import NO_STUDY, Budget, Cancellation, Report, Study, silent
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
 from shortlist.runs.workers import Where, as_where
-from shortlist.tables.fit_inputs import TableClassifier, checked_rows, take_rows
+from shortlist.tables.fit_inputs import TableClassifier, take_rows
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS, Cases, cases_of_rows
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from shortlist.results.front import Front
-
-USUAL_STAGES = 4
 
 AUTO, OUT_OF_FOLD = "auto", "out-of-fold"
 """Which rows validate, where no share is held out: all of them, by classifiers fitted without their fold."""
 
 HELD_SHARE = 1 / 3
 """What is held out where ``auto`` does so."""
-
-CHOICES = {
-    "pick", "limits", "reject_label", "answer_rejected", "time_limit_s", "n_jobs", "answer_accuracy",
-    "confidence_level", "calibration_share",
-}  # fmt: skip
-"""Parameters that a study is not bound to: they choose from what is found, or say how long to look. Which
-rows calibrate shows in those that are left."""
-
-
-def _answers_every_row(estimator: "MultiStageClassifier") -> bool:
-    """Tell whether ``predict_proba`` exists.
-
-    A rejected row's answer is no class, so it cannot be the most probable.
-    """
-    if not estimator.answer_rejected:
-        raise AttributeError(
-            "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
-            "stage_probabilities has the probabilities either way."
-        )
-    return True
 
 
 def _as_share(value: Any, argument: str) -> None:
@@ -135,7 +74,7 @@ def _as_share(value: Any, argument: str) -> None:
 
 
 @saved_from("shortlist")
-class MultiStageClassifier(TableClassifier):
+class MultiStageClassifier(StagedAnswers):
     """A classifier that acquires features in stages and stops as soon as it is confident.
 
     Section 2 of :cite:t:`Hamilton2022`: every row starts with the first stage's features; where the largest
@@ -254,7 +193,7 @@ class MultiStageClassifier(TableClassifier):
         What is promised about the point that predicts; None where nothing was asked for.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
-    result_ : EnumerationResult, WindowResult or EmscoResult
+    result_ : StageResult
         All that the method found.
     problem_ : StageProblem
         What was searched, with the validation rows' decision bits.
@@ -415,7 +354,7 @@ class MultiStageClassifier(TableClassifier):
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
         cases = numbered_cases(cases, len(y))
-        demand = self._demand(calibration)
+        demand = demand_of(self, calibration)
         if demand is not None and calibration is None:
             rest, held = calibration_rows(y, self.calibration_share, seed, cases)
             calibration = (take_rows(X, held), y[held])
@@ -427,11 +366,11 @@ class MultiStageClassifier(TableClassifier):
         budget = Budget(limit, seed=seed, report=report, cancellation=stop, study=study)
         if self.sample_rows is not None:
             as_count(self.sample_rows, "sample_rows", at_least=10)
-        self.problem_ = self._problem(sampled_rows(rows, self.sample_rows, seed), budget)
+        self.problem_ = state_problem(self, sampled_rows(rows, self.sample_rows, seed), budget)
         self.reject_label_ = reject_label_for(self.reject_label, self.classes_)
         check_choice(self.problem_, self.pick, self.limits)
         if study.keeps:
-            study.bind(self._question(rows, seed))
+            study.bind(question_of(self, rows, seed))
         self._search(budget, rows)
         if demand is not None and calibration is not None:
             tested = encoded_rows(self, rows.encoding, *calibration)
@@ -452,239 +391,6 @@ class MultiStageClassifier(TableClassifier):
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"
         return n_rows <= MOST_ROWS_IN_FOLDS and not as_printed
 
-    def use(self, point: int) -> Self:
-        """Predict with another point of ``front_`` from now on; nothing is fitted again.
-
-        What is promised holds for all points together, whichever is chosen. One about which nothing is
-        promised, though that was asked for, answers no row.
-        """
-        check_is_fitted(self, "front_")
-        self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
-        self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
-        subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
-        guarantees = guarantees_of(self.front_)
-        self.guarantee_ = guarantees[self.point_] if guarantees else None
-        promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
-        stages = []
-        known = np.zeros(len(self.assignment_), dtype=bool)
-        for subset in subsets:
-            model, least = self._models[subset.tobytes()]
-            stages.append(
-                FittedStage(
-                    np.flatnonzero(subset & ~known),
-                    subset,
-                    model,
-                    max(least, promised),
-                    int(self.costs_.price(subset)),
-                )
-            )
-            known = subset
-        self.model_ = StagedModel(self._encoding, tuple(stages), self._rule, self.costs_)
-        is_promised = self.guarantee_ is not None and self.guarantee_.promised
-        share = float(self.coverage_[self.point_])
-        doubt = "" if self.answer_rejected else low_coverage(share, promised=is_promised)
-        if self.guarantee_ is not None and not is_promised:
-            doubt = self.guarantee_.sentence()
-        self.notes_ = (*getattr(self, "_doubts", ()), *([doubt] if doubt else []))
-        return self
-
-    def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none.
-
-        A row may lack features that were not bought: a column that is not in the frame, a cell with
-        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. Where
-        the row needs them, it gets ``reject_label_`` as well (with `answer_rejected` only where not even the
-        first stage is known), and :meth:`decision_report` says what it waits for. So does a row with a word
-        that was in no row that was fitted on. Any other gap was asked for and is silent, as it was when
-        fitting; a row of which nothing but gaps is known is answered by no stage.
-        """
-        rows, states = self._known(X)
-        return self._labels(decide_known(self.model_, rows, states, guess=self.answer_rejected))
-
-    @available_if(_answers_every_row)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return :meth:`stage_probabilities`.
-
-        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it.
-
-        Raises
-        ------
-        BadInputError
-            If a row lacks what the first stage needs.
-        """
-        probabilities = self.stage_probabilities(X)
-        nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
-        if len(nothing):
-            needed = all_of([self.costs_.names[i] for i in self.model_.stages[0].bought], most=8)
-            raise BadInputError(
-                f"every row must have the features of the first stage, {needed}, got a gap in row "
-                f"{nothing[0]}. Fill it, or use predict, which leaves such a row without an answer."
-            )
-        return probabilities
-
-    def decisions(self, X: Any) -> Decisions:
-        """Return which stage decides each row, what it answers, and what the row costs; rejects stay so."""
-        return decide_known(self.model_, *self.model_.encoding.encode_known(X))
-
-    def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
-        """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``.
-
-        NaN for rows that lack what the first stage needs.
-        """
-        rows, states = self._known(X)
-        reached = decide_known(self.model_, rows, states).stages
-        probabilities = np.full((len(rows), len(self.classes_)), np.nan)
-        for number, stage in enumerate(self.model_.stages, start=1):
-            here = np.flatnonzero(reached == number)
-            if len(here):
-                probabilities[here] = stage.model.probabilities(rows[here])
-        return probabilities
-
-    def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
-        """Predict rows whose features are bought only when a stage needs them.
-
-        Parameters
-        ----------
-        acquire : callable
-            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
-            when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
-            at most once per stage, and never for a row that is decided or a feature that is not needed.
-        n_rows : int
-            Number of rows.
-
-        Raises
-        ------
-        AcquisitionError
-            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial``
-            holds the rows decided before and what was paid.
-        """
-        self._check_chosen()
-        names = getattr(self, "feature_names_in_", None)
-        features = list(range(self.n_features_in_)) if names is None else list(names)
-        decisions, failure, cause = decide_on_demand(
-            self.model_, acquire, n_rows, features, guess=self.answer_rejected
-        )
-        answer = OnDemand(self._labels(decisions), decisions)
-        if failure:
-            raise AcquisitionError(failure, answer) from cause
-        return answer
-
-    def decision_report(self, X: Any) -> "pd.DataFrame":
-        """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
-
-        Attributes of the prices, such as hours, have a column each after the cost: what a row's stages took.
-        ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
-        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
-        which words of these the classifier does not know; such a row waits for a correction.
-        """
-        import pandas as pd
-
-        rows, states = self._known(X)
-        decisions = decide_known(self.model_, rows, states, guess=self.answer_rejected)
-        names = self.costs_.names
-        bought = np.empty(len(self.model_.stages) + 1, dtype=object)
-        bought[0] = ""
-        for place, stage in enumerate(self.model_.stages, start=1):
-            bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
-        needs, unknown = np.full((2, len(rows)), "", dtype=object)
-        for row in np.flatnonzero(~decisions.finished):
-            assert states is not None, "a row waits for a feature"
-            wanted = self.model_.stages[decisions.stages[row]].bought
-            lacking = wanted[self.model_.encoding.lacking(states[[row]], wanted)[0]]
-            odd = [feature for feature in lacking if states[row, feature] == UNKNOWN]
-            needs[row] = ", ".join(names[feature] for feature in lacking if feature not in odd)
-            unknown[row] = words_in(
-                [names[one] for one in odd], [_cell(X, row, names[one], one) for one in odd]
-            )
-        # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its
-        # own
-        return pd.DataFrame(
-            {
-                "label": self._labels(decisions),
-                "rejected": (decisions.labels == REJECTED) & decisions.finished,
-                "stage": decisions.stages,
-                "confidence": confidences(self.model_, rows, decisions.stages),
-                "features": bought[decisions.stages],
-                "cost": decisions.costs,
-                **self._amounts(decisions.stages),
-                "needs": needs,
-                "unknown": unknown,
-            },
-            index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
-        )
-
-    def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return what each row took of every attribute of the prices, by the last stage that it bought."""
-        taken = stage_amounts(self.model_)
-        return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
-
-    def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
-        """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
-
-        A point about which nothing is promised, though that was asked for, is told as it would do without.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Their classes; one that was not fitted on is never answered rightly.
-        """
-        check_is_fitted(self, "front_")
-        given = encoded_rows(self, self._encoding, X, y)
-        return measured_points(
-            self.front_,
-            lambda subset: answers_of_model(
-                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
-            ),
-            self.costs_,
-        )
-
-    def _demand(self, calibration: Any) -> Demand | None:
-        """Return what is to be promised, if anything is."""
-        if self.answer_accuracy is None:
-            if calibration is not None:
-                raise BadInputError(
-                    "calibration", "needs `answer_accuracy`", "none", "Pass it, or leave these rows out."
-                )
-            return None
-        if self.answer_rejected:
-            raise BadInputError(
-                "answer_rejected",
-                "must be False with `answer_accuracy`",
-                "True",
-                "A promise is about the rows that are answered with confidence.",
-            )
-        return as_demand(self.answer_accuracy, self.confidence_level)
-
-    def _check_chosen(self) -> None:
-        check_is_fitted(self, "front_")
-        if not hasattr(self, "model_"):
-            raise UnmetChoiceError(
-                f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1}), "
-                "or with the command shortlist stage use."
-            )
-
-    def _known(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
-        """Encode rows, and say which features of which rows have a value; None: all have."""
-        self._check_chosen()
-        names = list(getattr(self, "feature_names_in_", []))
-        absent: list[int] = []
-        if hasattr(X, "columns") and set(X.columns) < set(names):
-            absent = [place for place, name in enumerate(names) if name not in X.columns]
-            X = X.reindex(columns=names)
-        X, unasked = without_unasked(X)
-        rows, states = self.model_.encoding.encode_known(checked_rows(self, X))
-        if absent or unasked is not None:
-            states = np.zeros((len(rows), len(names)), dtype=np.int8) if states is None else states
-            states[:, absent] = UNASKED
-            if unasked is not None:
-                states[unasked] = UNASKED
-        return rows, states
-
-    def _labels(self, decisions: Decisions) -> Labels:
-        """Turn class numbers into labels."""
-        return labels_of(decisions.guesses, self.classes_, self.reject_label_)
-
     def _rows(
         self, X: Any, y: Labels, names: list[str], *, validation: Any, cases: Cases | None, seed: int
     ) -> StageRows:
@@ -695,64 +401,6 @@ class MultiStageClassifier(TableClassifier):
         return rows_to_fit_and_validate(
             self, X, y, names, validation=validation, share=share, seed=seed, cases=cases
         )
-
-    def _problem(self, rows: StageRows, budget: Budget) -> StageProblem:
-        """State the problem; nothing is fitted yet."""
-        n = rows.n_features
-        k = min(USUAL_STAGES, n) if self.max_stages is None else as_count(self.max_stages, "max_stages")
-        subclassifiers = self._fits(rows, budget)
-        if self.share_fits:
-            if self.subclassifier is None:
-                raise BadInputError(
-                    "share_fits", "needs a subclassifier", "none", "Pass one, or leave it out."
-                )
-            subclassifiers = SharedSubclassifiers(subclassifiers, seed=budget.seed)
-        labels = self.classes_.tolist()
-        for argument, given in (("penalties", list(self.penalties or {})), ("positive", [self.positive])):
-            unknown = [label for label in given if label is not None and label not in labels]
-            if unknown:
-                raise BadInputError(
-                    argument,
-                    f"must name a class, {any_of(labels)}",
-                    repr(unknown[0]),
-                    did_you_mean(unknown[0], labels),
-                )
-        problem = stage_problem(
-            DecisionBits(
-                subclassifiers,
-                reject_rule(self.confidence, self.classes_, risk=self.accuracy_risk, max_stages=k),
-            ),
-            self.costs_,
-            max_stages=k,
-            objectives=self.objectives,
-            penalties={labels.index(label): value for label, value in (self.penalties or {}).items()},
-            positive=len(labels) - 1 if self.positive is None else labels.index(self.positive),
-            call_cost=self.call_cost,
-            call_cost_per_feature=self.call_cost_per_feature,
-            removal=self.removal,
-        )
-        if self.purchase_rules is None:
-            return problem
-        return within_rules(problem, self.purchase_rules.of_columns(self.costs_.names))
-
-    def _fits(self, rows: StageRows, budget: Budget, **places: Any) -> Any:
-        common: dict[str, Any] = {"n_jobs": self.n_jobs or 1, "budget": budget} | places
-        if self.subclassifier is None:
-            return LogisticSubclassifiers(rows, C=self.C, scale=self.scale, **common)
-        return ForeignSubclassifiers(rows, self.subclassifier, **common)
-
-    def _question(self, rows: StageRows, seed: int) -> dict[str, Any]:
-        """Return what decides what a search finds: the rows, the seed, and all parameters but a few."""
-        arrays = (rows.fit_rows, rows.fit_labels, rows.validation_rows, rows.validation_labels)
-        folds = () if rows.fold_of is None else (rows.fold_of,)
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in CHOICES}
-        settings = given | {"random_state": seed, "feature_costs": self.costs_.as_settings()}
-        if "evaluation_cost" in self.objectives and counts_members(self.subclassifier):
-            settings["objectives"] = [
-                "evaluation_cost of members" if name == "evaluation_cost" else name
-                for name in self.objectives
-            ]
-        return as_settings(settings) | {"the rows": digest_of_arrays((*arrays, *folds))}
 
     def _search(self, budget: Budget, rows: StageRows) -> None:
         """Run the method and keep the front and the models behind it."""
@@ -769,7 +417,7 @@ class MultiStageClassifier(TableClassifier):
         if (self.share_fits or searched is not rows) and len(self.front_):
             whole = Budget(seed=budget.seed, report=budget.report)
             most = n_subsets(self.front_.decisions.astype(np.int8))
-            own = self._fits(rows, whole, capacity=most, dense=False)
+            own = fits_of(self, rows, whole, capacity=most, dense=False)
             problem, self.front_, changed = refined_front(problem, own, self.front_)
             own.n_fits += subclassifiers.n_fits
             self.problem_ = problem
@@ -805,8 +453,3 @@ class MultiStageClassifier(TableClassifier):
         for heavy in ("problem_", "result_"):
             state.pop(heavy, None)
         return state
-
-
-def _cell(X: Any, row: Any, name: str, place: Any) -> Any:
-    """Return what a row says in one column, of a frame or of an array."""
-    return X[name].iloc[row] if hasattr(X, "columns") else np.asarray(X)[row, place]

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.subclassifiers.subclassifiers import (
@@ -133,8 +134,7 @@ INSTEAD = (
 class FoundStages(NamedTuple):
     """What a method found, and what to know of how it was found, in sentences."""
 
-    result: Any
-    """An EnumerationResult, a WindowResult or an EmscoResult, by the method."""
+    result: StageResult
     doubts: tuple[str, ...]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.multistage.search.emsco import EmscoGeneration, EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import EnumerationResult
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.runs import NO_STUDY, Budget, Unit, Work, run_units, silent
 from shortlist.runs.workers import Where
 
@@ -31,7 +31,7 @@ class Recall:
 
 
 def recall(
-    truth: EnumerationResult,
+    truth: StageResult,
     options: EmscoOptions,
     *,
     seeds: Sequence[int],
@@ -42,8 +42,8 @@ def recall(
 
     Parameters
     ----------
-    truth : EnumerationResult
-        A complete enumeration.
+    truth : StageResult
+        Of a complete enumeration.
     options : EmscoOptions
         Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run that
         stops early keeps its last value.

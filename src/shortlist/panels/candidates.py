@@ -70,7 +70,7 @@ def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     members = [ranked[0]]
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
-        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing)
+        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing, cases.ties)
         losses = [
             cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
         ]
@@ -113,13 +113,17 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
 def pairs_of(cases: Cases, name: str, sets: list[Judges]) -> list[tuple[Judges, Judges]]:
     """Return the chains of two stages: each set, and one that contains it."""
     n = cases.n_judges
-    nested = [(one, two) for one in sets for two in sets if set(one) < set(two)]
+    nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
     if n <= ALL_SETS_UP_TO:
         return nested
     judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
-    couples = [((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)]
+    couples: list[tuple[Judges, Judges]] = [
+        ((a,), tuple(sorted((a, b)))) for a, b in itertools.permutations(judges, 2)
+    ]
     larger = [one for one in sets if len(one) > 2]
-    added = [((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one]
+    added: list[tuple[Judges, Judges]] = [
+        ((a,), tuple(sorted({a, *one}))) for a in judges for one in larger if a not in one
+    ]
     return list(dict.fromkeys(couples + nested + added))
 
 

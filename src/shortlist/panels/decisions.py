@@ -1,7 +1,7 @@
 """How the answers so far of some judges decide a case: by votes, or by scores that were learned.
 
 A decision names a class and how sure it is of it, between 0 and 1. It names none where nobody has answered
-and where two classes are equal; such a case is never sure.
+and, unless it is asked for, where two classes are equal; such a case is never sure.
 """
 
 from dataclasses import dataclass
@@ -33,6 +33,10 @@ VOTE_RULES = (PLURALITY, MAJORITY)
 IGNORED, COUNTED = "ignored", "counted"
 MISSING = (IGNORED, COUNTED)
 """Whether votes that are missing count in the denominator of a majority and of how sure it is."""
+
+UNANSWERED, FIRST = "unanswered", "first"
+TIES = (UNANSWERED, FIRST)
+"""What is decided where votes are equal: nothing, or the first of the equal classes."""
 
 
 class Decided(NamedTuple):
@@ -185,7 +189,7 @@ class Decision(Protocol):
 class Votes:
     """Every judge has votes, and the class with most of them, or with more than half, is decided.
 
-    Equal classes are not decided: the first of equals is never taken.
+    Equal classes are not decided, unless the first of equals is asked for.
 
     Attributes
     ----------
@@ -195,6 +199,7 @@ class Votes:
     rule : {"plurality", "majority"}
     missing : {"ignored", "counted"}
         Whether the votes of the silent count in the denominator.
+    ties : {"unanswered", "first"}
 
     Examples
     --------
@@ -209,6 +214,7 @@ class Votes:
     votes: tuple[int, ...]
     rule: str = PLURALITY
     missing: str = IGNORED
+    ties: str = UNANSWERED
 
     def decide(self, answers: Heard) -> Decided:
         """Decide cases by votes; how sure it is, is the share of the winner."""
@@ -218,7 +224,7 @@ class Votes:
         winner = tally.argmax(axis=1)
         most = tally[np.arange(len(tally)), winner]
         alone = (tally == most[:, None]).sum(axis=1) == 1
-        decided = alone & (most > 0)
+        decided = (alone | (self.ties == FIRST)) & (most > 0)
         if self.rule == MAJORITY:
             decided &= 2 * most > all_votes
         share = most / np.maximum(1, all_votes)
@@ -234,7 +240,7 @@ class Votes:
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"rule": self.rule, "votes": list(self.votes), "missing": self.missing}
+        return {"rule": self.rule, "votes": list(self.votes), "missing": self.missing, "ties": self.ties}
 
 
 @dataclass(frozen=True, eq=False)

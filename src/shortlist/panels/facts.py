@@ -318,7 +318,7 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
 
 def advice(report: PanelReport) -> str | None:
     """Say that a single judge is what to take, where the panel is not worth more than it."""
-    if report.verdict.recommended:
+    if report.verdict.recommended or report.errors is not None:  # which accuracy does not weigh
         return None
     return f"Ask {report.verdict.single} alone: the panel below is not better beyond chance."
 
@@ -328,7 +328,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     told, n_judges = report.verdict, len(report.panel.judges)
     said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
     if report.errors is not None:
-        said.append(_errors_sentence(report))
+        said = [_errors_sentence(report), f"Where every mistake counts alike: {told.sentence()}"]
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "

@@ -9,7 +9,7 @@ from shortlist._words import all_of, any_of
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import IGNORED, PLURALITY
+from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
 from shortlist.panels.policy import Final
 
 AUTO = "auto"
@@ -35,10 +35,11 @@ class PanelOptions:
         regression for up to five judges or where they tell how sure they are, and otherwise the model of
         Dawid and Skene.
     votes : {"plurality", "majority"}
-        Which class wins votes: the one with most, or the one with more than half; equal classes are never
-        decided.
+        Which class wins votes: the one with most, or the one with more than half.
     missing : {"ignored", "counted"}
         Whether the votes of the silent count in the denominator.
+    ties : {"unanswered", "first"}
+        What is decided where votes are equal: nothing, or the first of the equal classes.
     final : Final
         What the last stage does where it is not sure.
     max_stages : int
@@ -61,6 +62,7 @@ class PanelOptions:
     decide: str = AUTO
     votes: str = PLURALITY
     missing: str = IGNORED
+    ties: str = UNANSWERED
     final: Final = field(default_factory=Final)
     max_stages: int = 2
     error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)

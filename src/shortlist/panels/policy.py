@@ -17,6 +17,7 @@ from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import (
+    FIRST,
     UNDECIDED,
     ConfidenceScale,
     Decided,
@@ -312,13 +313,16 @@ def settled(votes: Any, answers: Heard) -> Mask:
     A judge who was asked and is silent will not vote; `votes` are of all judges of the committee, and
     `answers` of those asked so far, who are the first of them.
     """
-    tally = np.sort(votes.tally(answers), axis=1)
+    tally = votes.tally(answers)
     left = sum(votes.votes[len(votes.judges) :])
-    first, second = tally[:, -1], tally[:, -2]
-    sure = first > second + left
+    winner = tally.argmax(axis=1)[:, None]
+    most = np.take_along_axis(tally, winner, axis=1)
+    places = np.arange(tally.shape[1])
+    wins_ties = (votes.ties == FIRST) & (winner < places)
+    sure = (most > 0)[:, 0] & ((most >= tally + left + ~wins_ties) | (places == winner)).all(axis=1)
     if votes.rule == "majority":
         every = sum(votes.votes) if votes.missing == "counted" else tally.sum(axis=1) + left
-        sure &= 2 * first > every
+        sure &= 2 * most[:, 0] > every
     return np.asarray(sure)
 
 

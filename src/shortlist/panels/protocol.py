@@ -17,7 +17,7 @@ from shortlist.export.protocols import (
     plain,
     score_limit,
 )
-from shortlist.panels.decisions import COUNTED, MAJORITY, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import COUNTED, FIRST, MAJORITY, Decision, ScoreTable, Votes
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.router import Alone
 
@@ -63,7 +63,14 @@ def panel_protocol(
         for place in range(len(panel.ways[way])):
             share = None if ways is None else ways[way].answered[place]
             steps.append(_step(panel, panel.ways[way], place, first, share))
-        routes.append(Route(plain(conditions.get(way, "never")), first, len(steps), ways and ways[way].share))
+        routes.append(
+            Route(
+                plain(conditions.get(way, "never")),
+                first,
+                len(steps),
+                None if ways is None else ways[way].share,
+            )
+        )
     checked = "Votes are counted, and nothing is rounded."
     if any(step.sums for step in steps):
         checked = f"Scores have {DIGITS} significant digits."
@@ -123,6 +130,9 @@ def _wording(panel: Panel) -> Wording:
         else f"{last} about a case that no step answers."
     )
     gaps = GAPS
+    if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
+        gaps = GAPS.replace(", and where two classes are equal", "")
+        gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
     elif panel.least > 0:
@@ -195,6 +205,8 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
         return f"{plain(panel.judges[votes.judges[0]])} says so"
     all_votes = f"all {sum(votes.votes)} votes" if votes.missing == COUNTED else "the votes cast"
     needs = ["more votes than any other"]
+    if votes.ties == FIRST:
+        needs = ["more votes than any class before it in the list, and no fewer than any other"]
     if votes.rule == MAJORITY:
         needs.append(f"more than half of {all_votes}")
     if stage.settled and not always:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.panels.decisions import IGNORED, PLURALITY, UNDECIDED, Decided, Heard, Votes
+from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED, UNDECIDED, Decided, Heard, Votes
 from shortlist.panels.learning import VOTES, Judged, OutOfFold
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, settled
 from shortlist.panels.router import ALONE, Alone, Fork
@@ -31,7 +31,7 @@ class Recipe:
         Who decides: a key of the decisions out of fold, or ``"votes"``.
     settled : bool, default=False
         With votes: judges are asked one after the other until the class is settled.
-    rule, missing : str
+    rule, missing, ties : str
         With votes: as :class:`shortlist.panels.decisions.Votes` has them.
     alone : Alone, optional
         What decides if nobody is asked; the learner is ``"alone"`` then.
@@ -46,6 +46,7 @@ class Recipe:
     settled: bool = False
     rule: str = PLURALITY
     missing: str = IGNORED
+    ties: str = UNANSWERED
     alone: Alone | None = None
     router: Fork | None = None
     branches: tuple["Recipe", ...] = ()
@@ -101,7 +102,7 @@ class Cases:
         What a person costs, in steps.
     decisions : mapping of str to OutOfFold
         By the name of the learner.
-    rule, missing : str
+    rule, missing, ties : str
         How votes decide.
     positive : int
         The place of the positive class, where there are two.
@@ -117,6 +118,7 @@ class Cases:
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]" = field(default_factory=dict)
     rule: str = PLURALITY
     missing: str = IGNORED
+    ties: str = UNANSWERED
     positive: int = 1
 
     @property
@@ -199,7 +201,7 @@ def stages_of(
         if recipe.learner == VOTES:
             known = tuple(moved[judge] for judge in judges)
             votes = (1,) * (len(every) if recipe.settled else len(judges))
-            decision: Any = Votes(known, votes, recipe.rule, recipe.missing)
+            decision: Any = Votes(known, votes, recipe.rule, recipe.missing, recipe.ties)
         elif recipe.learner == ALONE:
             decision = recipe.alone
         else:
@@ -253,7 +255,7 @@ def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.i
     judges = recipe.sets[number]
     if recipe.learner == VOTES:
         votes = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
-        decision = Votes(judges, votes, recipe.rule, recipe.missing)
+        decision = Votes(judges, votes, recipe.rule, recipe.missing, recipe.ties)
         answers = cases.answers.of(judges)
         codes = decision.decide(answers).codes
         return codes, settled(decision, answers) if recipe.settled else np.asarray(codes >= 0)

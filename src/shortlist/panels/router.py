@@ -73,21 +73,9 @@ class Fork:
                 f"the log must have the columns of the router; missing: {', '.join(missing)}."
             )
         found = np.zeros(len(features), dtype=np.int64)
-        _walk(self, features, np.arange(len(features)), found)
+        read = {name: _Read.of(features[name]) for name in columns_of(self)}
+        _walk(self, read, np.arange(len(features)), found)
         return found
-
-    def says(self, column: "pd.Series[Any]", rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return 1 for yes, 0 for no, and -1 where there is no value that can tell, of some cases."""
-        import pandas as pd
-
-        values = column.iloc[rows]
-        if self.at_most is not None and values.dtype.kind in "iuf":
-            numbers = values.to_numpy(dtype=np.float64)
-            return np.where(np.isfinite(numbers), numbers <= self.at_most, -1)
-        codes, uniques = pd.factorize(pd.Series([_plain_value(value) for value in values], dtype=object))
-        plain = self.plain()
-        told = [reader.fork_says(plain, value) for value in uniques.tolist()]
-        return np.array([*(-1 if one is None else int(one) for one in told), -1], dtype=np.int64)[codes]
 
     def conditions(self) -> dict[int, str]:
         """Return in words which cases go to each branch."""
@@ -97,13 +85,46 @@ class Fork:
         return {branch: ", or ".join(told[branch]) for branch in sorted(told)}
 
 
-def _walk(fork: Fork, features: "pd.DataFrame", rows: NDArray[np.intp], found: NDArray[np.int64]) -> None:
+class _Read(NamedTuple):
+    """A column of cases: numbers, or codes of its different values, -1 for none."""
+
+    numbers: Floats | None
+    codes: NDArray[np.int64]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, column: "pd.Series[Any]") -> "_Read":
+        """Read a column."""
+        import pandas as pd
+
+        if column.dtype.kind in "iuf":
+            return cls(column.to_numpy(dtype=np.float64), np.empty(0, dtype=np.int64), [])
+        if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string":
+            column = pd.Series([_plain_value(value) for value in column.tolist()], dtype=object)
+        codes, uniques = pd.factorize(column)
+        return cls(None, codes.astype(np.int64), [_plain_value(value) for value in uniques.tolist()])
+
+    def says(self, fork: Fork) -> NDArray[np.int64]:
+        """Return 1 for yes, 0 for no, and -1 where there is no value that can tell."""
+        if self.numbers is not None and fork.at_most is not None:
+            return np.asarray(np.where(np.isfinite(self.numbers), self.numbers <= fork.at_most, -1))
+        codes, values = self.codes, self.values
+        if self.numbers is not None:
+            different, codes = np.unique(self.numbers, return_inverse=True)
+            values = different.tolist()
+        plain = fork.plain()
+        told = [reader.fork_says(plain, value) for value in values]
+        answers = np.array([*(-1 if one is None else int(one) for one in told), -1], dtype=np.int64)
+        return np.asarray(answers[codes])
+
+
+def _walk(fork: Fork, read: dict[str, _Read], rows: NDArray[np.intp], found: NDArray[np.int64]) -> None:
     """Write the branch of each case of some rows."""
-    says = fork.says(features[fork.column], rows)
+    says = read[fork.column].says(fork)[rows]
     for wanted, way in ((1, fork.yes), (0, fork.no)):
         here = rows[says == wanted]
         if isinstance(way, Fork):
-            _walk(way, features, here, found)
+            _walk(way, read, here, found)
         else:
             found[here] = way
 

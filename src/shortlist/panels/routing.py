@@ -19,7 +19,8 @@ from shortlist.arrays import Floats
 from shortlist.panels.chains import merged
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.router import ALONE, Alone, Column, Fork, columns_for_trees, columns_of, grown
-from shortlist.panels.search import Job, PolicyFront, Searched
+from shortlist.panels.search import PolicyFront, Searched
+from shortlist.runs.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,10 +114,11 @@ def routed_policies(
     budget : Budget
     """
     names = all_of(features.columns)
-    search = _Search(searched, cases, features, columns_for_trees(features))
-    if budget.stopped:
-        return searched.found, [f"Not begun, as a limit came first: a router by {names}."]
+    unfinished = f"Not finished, as a limit came first: a router by {names}."
+    search = _Search(searched, cases, features, columns_for_trees(features), budget)
     gains = search.gains(halves)
+    if budget.stopped:
+        return searched.found, [unfinished]
     best = max(gains, key=lambda n: gains[n][0])
     if gains[best][0] <= BEYOND_CHANCE * gains[best][1]:
         sizes = f"{GROUPS[0]} to {GROUPS[-1]}"
@@ -126,8 +128,9 @@ def routed_policies(
     if router is None:
         return searched.found, [f"No router by {names}: it tells no groups apart."]
     front = PolicyFront(with_latency)
-    front.add(searched.found)
-    front.add(search.routed(router))
+    front.add([*searched.found, *search.routed(router)])
+    if budget.stopped:
+        return searched.found, [unfinished]
     return front.kept, [_told(router, gains[best], with_latency=with_latency)]
 
 
@@ -150,6 +153,7 @@ class _Search:
     cases: Cases
     features: "pd.DataFrame"
     columns: list[Column]
+    budget: "Budget"
 
     def router(self, rows: NDArray[np.intp], n_groups: int) -> Fork | None:
         """Grow a router on some of the cases."""
@@ -162,13 +166,21 @@ class _Search:
         fewest = max(FEWEST_IN_GROUP, int(LEAST_SHARE * len(rows)))
         return grown(columns, aims, n_groups, fewest)
 
+    def front_of(self, rows: NDArray[np.intp], *, alone: bool = False) -> list[Found]:
+        """Return the front on some of the cases, of what was searched on all; a limit ends it early."""
+        cases, front = self.cases.at(rows), PolicyFront(with_latency=False)
+        if alone:
+            front.add(alone_policies(cases))
+        for job in self.searched.jobs:
+            front.add(job(cases))
+            if self.budget.stopped:
+                break
+        return front.kept
+
     def group_fronts(self, router: Fork, rows: NDArray[np.intp]) -> list[list[Found]]:
         """Return the front of each branch, on some of the cases."""
         way = router.branches(self.features.iloc[rows])
-        return [
-            _front_of(self.searched.jobs, self.cases.at(rows[way == branch]), alone=True)
-            for branch in router.conditions()
-        ]
+        return [self.front_of(rows[way == branch], alone=True) for branch in router.conditions()]
 
     def routed(self, router: Fork) -> list[Found]:
         """Return the policies of the front behind a router, on all cases.
@@ -209,11 +221,12 @@ class _Search:
         gained = {n: np.zeros(len(halves)) for n in GROUPS}
         for half in (0, 1):
             rows, rest = np.flatnonzero(halves != half), np.flatnonzero(halves == half)
-            plain = _front_of(self.searched.jobs, self.cases.at(rows))
-            routers = {n: self.router(rows, n) for n in GROUPS}
-            for n, router in routers.items():
+            plain = self.front_of(rows)
+            for place, n in enumerate(GROUPS, start=1):
+                router = self.router(rows, n)
                 if router is not None:
                     gained[n][rest] = self._gained(router, plain, rows, rest, prices)
+                self.budget.report(Progress("routers", place + half * len(GROUPS), 2 * len(GROUPS)))
         return {n: (float(one.mean()), float(one.std() / np.sqrt(len(one)))) for n, one in gained.items()}
 
     def _gained(
@@ -279,15 +292,6 @@ def _renumbered(way: Fork | int, numbers: list[int], *, shorten: bool) -> Fork |
     return yes if shorten and yes == no else replace(way, yes=yes, no=no)
 
 
-def _front_of(jobs: Sequence[Job], cases: Cases, *, alone: bool = False) -> list[Found]:
-    front = PolicyFront(with_latency=False)
-    if alone:
-        front.add(alone_policies(cases))
-    for job in jobs:
-        front.add(job(cases))
-    return front.kept
-
-
 def _within(found: Sequence[Found], price: float) -> int:
     """Return the policy that loses least of those within a price, or the cheapest."""
     within = [place for place, one in enumerate(found) if one.price <= price]
@@ -316,5 +320,7 @@ def trade_offs(found: Sequence[Found]) -> list[float]:
             break
         corners.append(min(rest, key=lambda one: (one.loss - here.loss) / (here.price - one.price)))
     slopes = [(b.loss - a.loss) / (a.price - b.price) for a, b in pairwise(corners)]
-    places = np.unique(np.linspace(0, len(slopes) - 1, TRADE_OFFS).astype(np.intp)) if slopes else []
-    return [slopes[place] for place in places] or [0.0]
+    if not slopes:
+        return [0.0]
+    places = np.unique(np.linspace(0, len(slopes) - 1, TRADE_OFFS).astype(np.intp))
+    return [slopes[place] for place in places.tolist()]

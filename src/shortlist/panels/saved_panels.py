@@ -8,7 +8,15 @@ import numpy as np
 
 from shortlist.errors import BadFileError
 from shortlist.export import reader
-from shortlist.panels.decisions import VOTE_RULES, ConfidenceScale, Curve, Decision, ScoreTable, Votes
+from shortlist.panels.decisions import (
+    UNANSWERED,
+    VOTE_RULES,
+    ConfidenceScale,
+    Curve,
+    Decision,
+    ScoreTable,
+    Votes,
+)
 from shortlist.panels.policy import NEVER, Final, Panel, Stage
 from shortlist.panels.router import ALONE, Alone, router_of
 
@@ -74,6 +82,8 @@ def _decision(stage: dict[str, Any], n_classes: int) -> Decision:
     if plain["rule"] == ALONE:
         return Alone(plain["label"], tuple(plain["shares"]))
     if plain["rule"] in VOTE_RULES:
-        return Votes(judges, tuple(plain["votes"]), plain["rule"], plain["missing"])
+        return Votes(
+            judges, tuple(plain["votes"]), plain["rule"], plain["missing"], plain.get("ties", UNANSWERED)
+        )
     parts = (np.array(plain[name], dtype=np.float64).ravel() for name in ("bias", "labels", "slopes"))
     return ScoreTable(judges, np.concatenate(list(parts)), n_classes, plain["rule"])

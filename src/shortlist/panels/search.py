@@ -182,15 +182,23 @@ def _votes_of(cases: Cases, members: Judges, orders: list[Judges]) -> list[Found
     found = [_asked_at_once(cases, members)]
     for order in orders if len(members) > 2 else ():
         sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
-        recipe = Recipe(sets, ((),) * len(sets), VOTES, settled=True, rule=cases.rule, missing=cases.missing)
+        recipe = Recipe(
+            sets,
+            ((),) * len(sets),
+            VOTES,
+            settled=True,
+            rule=cases.rule,
+            missing=cases.missing,
+            ties=cases.ties,
+        )
         stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
         found.append(_measured_stages(cases, recipe, stages))
     return found
 
 
 def _asked_at_once(cases: Cases, members: Judges) -> Found:
-    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing)
-    recipe = Recipe((members,), ((),), VOTES, rule=cases.rule, missing=cases.missing)
+    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing, cases.ties)
+    recipe = Recipe((members,), ((),), VOTES, rule=cases.rule, missing=cases.missing, ties=cases.ties)
     return _measured(cases, recipe, votes.decide(cases.answers.of(members)))
 
 

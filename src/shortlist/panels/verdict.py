@@ -119,6 +119,11 @@ class Verdict:
         """Whether the difference in accuracy may be chance."""
         return self.p_value > CHANCE
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the panel costs more and did better, but too few cases tell whether that is chance."""
+        return not self.recommended and self.within_chance and self.difference > 0
+
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
         one, all_of_them = self.single_figures, self.panel_figures
@@ -133,6 +138,11 @@ class Verdict:
             return f"The best is a single judge: {self.single!r} alone, for {one.price:.4g} a case."
         if self.recommended:
             return f"As accurate as the best single judge within chance, and cheaper: {what}, for {cost}."
+        if self.undecided:
+            return (
+                f"Too few cases to tell whether it is better than the best single judge: {what}, for {cost}. "
+                f"Until more do, ask {self.single!r} alone."
+            )
         return f"No better than the best single judge: {what}, for {cost}. Ask {self.single!r} alone."
 
 

@@ -39,7 +39,7 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
     results : DataFrame
         A row per method and unit.
     measures : sequence of str
-        Columns of numbers.
+        Columns of numbers; what is missing takes no part.
 
     Returns
     -------
@@ -48,10 +48,9 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
         name, ``_deviation`` (n - 1 below; missing for one unit), ``_margin`` (see :func:`margin`) and
         ``_median``.
     """
-    of_method = results.groupby("method", sort=False)
-    found = of_method.size().to_frame("n_units")
+    found = results.groupby("method", sort=False).size().to_frame("n_units")
     for measure in measures:
-        values = of_method[measure]
+        values = results[measure].astype(float).groupby(results["method"], sort=False)
         found[measure], found[f"{measure}_median"] = values.mean(), values.median()
         found[f"{measure}_deviation"], found[f"{measure}_margin"] = values.std(), values.agg(margin)
     return found
@@ -87,8 +86,8 @@ def ranks(values: "pd.DataFrame") -> "pd.DataFrame":
     return values.round(12).rank(axis=1, ascending=False)
 
 
-def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.DataFrame":
-    """Return each method's means over the folds, and its mean rank in them, best first.
+def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
+    """Return each method's means over the folds, and its mean rank by accuracy in them, best first.
 
     Folds that lack a method are left out of everything. Folds of one table share rows, so these ranks
     describe and test nothing; over several tables use :func:`rank_methods`.
@@ -98,8 +97,6 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     results : DataFrame
         From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in
         some fold have no rank, and come last.
-    metric : str, default="accuracy"
-        A column where more is better.
 
     Returns
     -------
@@ -112,7 +109,7 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     BadInputError
         If no fold holds every method.
     """
-    whole = complete(results.dropna(subset=[metric]), list(results["method"]))
+    whole = complete(results.dropna(subset=["accuracy"]), list(results["method"]))
     if whole.empty:
         raise BadInputError(
             "ranks need a fold in which every method was measured. Finish the comparison first."
@@ -120,7 +117,7 @@ def rank_folds(results: "pd.DataFrame", *, metric: str = "accuracy") -> "pd.Data
     shown = ["balanced_accuracy", "size", "seconds", *(["cost"] if "cost" in results else [])]
     means = side_by_side(whole, ["accuracy", *shown]).rename(columns={"n_units": "n_folds"})
     ranked = whole[~whole["method"].isin(over_limit(results))]
-    means["rank"] = ranks(ranked.pivot_table(index=list(FOLD), columns="method", values=metric)).mean()
+    means["rank"] = ranks(ranked.pivot_table(index=list(FOLD), columns="method", values="accuracy")).mean()
     columns = ["method", "rank", "accuracy", "accuracy_deviation", *shown, "n_folds"]
     return means.sort_values("rank", kind="stable").reset_index()[columns]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from shortlist.arrays import Labels
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.papers.comparison import complete, rank_methods
+from shortlist.papers.comparison import complete, rank_methods, side_by_side
 from shortlist.papers.paper import Extent, Paper, Plan, ResultTable, Rows, fingerprints, sets_of
 from shortlist.papers.pruning_comparison import Fold, measure_fold, stratified_folds
 from shortlist.runs import Budget, Unit
@@ -148,25 +148,21 @@ def measure_evolution(name: str, fold: Fold, methods: Mapping[str, Any], *, budg
 def evolution_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return the test errors, and the mean ranks over sets."""
     found: Rows = []
-    for (name, method), part in rows.groupby(["dataset", "method"], sort=False):
-        found.append(
+    for name, of_set in rows.groupby("dataset", sort=False):
+        sides = side_by_side(of_set, ["accuracy", "balanced_accuracy", "size", "seconds"])
+        found += [
             {
-                "set": name, "method": method, "folds": len(part),
-                "error %": round(100 * (1 - float(part["accuracy"].mean())), 2),
-                "deviation %": round(100 * float(part["accuracy"].std()), 2),
-                "balanced error %": round(100 * (1 - float(part["balanced_accuracy"].mean())), 2),
-                "members": None if part["size"].isna().all() else round(float(part["size"].mean()), 1),
-                "seconds": round(float(part["seconds"].mean()), 2),
+                "set": name, "method": method, "folds": int(row["n_units"]),
+                "error %": round(100 * (1 - row["accuracy"]), 2),
+                "deviation %": round(100 * row["accuracy_deviation"], 2),
+                "balanced error %": round(100 * (1 - row["balanced_accuracy"]), 2),
+                "members": None if np.isnan(row["size"]) else round(row["size"], 1),
+                "seconds": round(row["seconds"], 2),
             }
-        )  # fmt: skip
-    tables = [
-        ResultTable(
-            "errors",
-            "Test errors",
-            found,
-            "The deviation is over the folds. The paper's own table is not at hand.",
-        )
-    ]
+            for method, row in sides.to_dict("index").items()
+        ]  # fmt: skip
+    note = "The deviation is over the folds. The paper's own table is not at hand."
+    tables = [ResultTable("errors", "Test errors", found, note)]
     whole = complete(rows)
     n_tables = whole["dataset"].nunique()
     if n_tables > 1:

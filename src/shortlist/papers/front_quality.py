@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import BadInputError, SolverError
-from shortlist.pareto import (
-    additive_epsilon,
-    hypervolume,
-    igd_plus,
-    nondominated_unique,
-    scaled,
-    spread,
-)
+from shortlist.pareto import additive_epsilon, hypervolume, igd_plus, nondominated_unique, scaled, spread
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 

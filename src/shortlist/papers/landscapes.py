@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Labels
 from shortlist.datasets.shipped import synthetic30
 from shortlist.multistage.holdout import split_three, summarize
-from shortlist.multistage.predict.prediction import FittedStage, StagedModel, decide_known
+from shortlist.multistage.predict.prediction import StagedModel, decide_known, fitted_stages
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
@@ -24,7 +24,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem, stage_pro
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
-from shortlist.papers.paper import Line, Picture, ResultTable, Rows
+from shortlist.papers.paper import Line, Picture, ResultTable, Rows, dots
 from shortlist.runs import NO_STUDY, Budget
 from shortlist.tables.sets import read_set
 
@@ -169,21 +169,14 @@ def measured_on_test(split: SplitProblem, assignment: NDArray[np.int8]) -> dict[
 
     The sum is accuracy + coverage + 1 - cost / price of all features, as in Figure 12.
     """
-    problem = split.problem
-    stages, known = [], np.zeros(problem.n_features, dtype=bool)
-    for subset in acquired(assignment[None, :], int(assignment.max()) + 1)[0]:
-        model = problem.decisions.subclassifiers.model(subset)
-        price = int(problem.costs.price(subset))
-        stages.append(FittedStage(np.flatnonzero(subset & ~known), subset, model, 0.0, price))
-        known = subset
-    encoding = problem.decisions.subclassifiers.rows.encoding
-    model_of_all = StagedModel(encoding, tuple(stages), problem.decisions.rule, problem.costs)
+    fits, costs = split.problem.decisions.subclassifiers, split.problem.costs
+    subsets = acquired(assignment[None, :], int(assignment.max()) + 1)[0]
+    stages = fitted_stages(subsets, lambda subset: (fits.model(subset), 0.0), costs)
+    model = StagedModel(fits.rows.encoding, stages, split.problem.decisions.rule, costs)
     found = summarize(
-        decide_known(model_of_all, split.test),
-        np.arange(problem.decisions.subclassifiers.rows.n_classes),
-        split.labels,
-        total_cost=problem.costs.total / problem.costs.scale,
-    )
+        decide_known(model, split.test), np.arange(fits.rows.n_classes), split.labels,
+        total_cost=costs.total / costs.scale,
+    )  # fmt: skip
     return {
         "accuracy": found.accuracy, "coverage": found.coverage, "cost": found.cost,
         "aggregate": found.aggregate,
@@ -220,16 +213,9 @@ def measure_thresholds(*, budget: Budget) -> Rows:
     for threshold in THRESHOLDS:
         decisions = DecisionBits(fits, reject_rule(threshold, np.array([0, 1])))
         problem = stage_problem(decisions, costs, max_stages=2)
-        coverage, accuracy, cost = problem.values(problem.measures(assignment))[0].tolist()
-        found.append(
-            {
-                "kind": "thresholds",
-                "level": threshold,
-                "coverage": coverage,
-                "accuracy": accuracy,
-                "cost": cost,
-            }
-        )
+        values = problem.values(problem.measures(assignment))[0].tolist()
+        measured = zip(("coverage", "accuracy", "cost"), values, strict=True)
+        found.append({"kind": "thresholds", "level": threshold, **dict(measured)})
     return found
 
 
@@ -281,13 +267,11 @@ def measure_neighbours(folder: Path | None, stages: int = NEIGHBOUR_STAGES, *, b
                 rows.append(compress(moved))
     measures = problem.measures(np.array(rows))
     whole = problem.merits(np.vstack([measures, truth.measures]))  # the least cost of all is on the front
+    names = ("coverage", "accuracy", "inverse")
     return [
-        {
-            "kind": "neighbours", "place": place, "coverage": coverage, "accuracy": accuracy,
-            "inverse": inverse,
-        }
-        for place, (coverage, accuracy, inverse) in enumerate(whole[: len(rows)].tolist())
-    ]  # fmt: skip
+        {"kind": "neighbours", "place": place, **dict(zip(names, values, strict=True))}
+        for place, values in enumerate(whole[: len(rows)].tolist())
+    ]
 
 
 def landscape_tables(kinds: "Mapping[str, pd.DataFrame]") -> list[ResultTable]:
@@ -297,15 +281,13 @@ def landscape_tables(kinds: "Mapping[str, pd.DataFrame]") -> list[ResultTable]:
 
 
 def _thresholds(rows: "pd.DataFrame") -> ResultTable:
-    cost = rows["cost"] / 120
     found: Rows = [
         {
-            "confidence": level, "coverage %": round(100 * coverage, 1),
-            "accuracy %": round(100 * accuracy, 1), "cost, % of all": round(100 * share, 1),
+            "confidence": row["level"], "coverage %": round(100 * row["coverage"], 1),
+            "accuracy %": round(100 * row["accuracy"], 1),
+            "cost, % of all": round(100 * (row["cost"] / 120), 1),
         }
-        for level, coverage, accuracy, share in zip(
-            rows["level"], rows["coverage"], rows["accuracy"], cost, strict=True
-        )
+        for row in rows.to_dict("records")
     ]  # fmt: skip
     names = ("coverage %", "accuracy %", "cost, % of all")
     lines = tuple(Line(name, tuple((row["confidence"], row[name]) for row in found)) for name in names)
@@ -332,14 +314,7 @@ def _landscape(rows: "pd.DataFrame") -> ResultTable:
         ("dearest third", rows[rows["inverse"] <= low]),
     )
     lines = tuple(
-        Line(
-            name,
-            tuple(
-                (c + CELL / 2, a + CELL / 2) for c, a in zip(part["coverage"], part["accuracy"], strict=True)
-            ),
-            joined=False,
-        )
-        for name, part in parts
+        dots(name, part["coverage"] + CELL / 2, part["accuracy"] + CELL / 2) for name, part in parts
     )
     return ResultTable(
         "figure-3", f"Figure 3: {int(rows['n'].sum()):,} random stage assignments of Heart", found,
@@ -362,17 +337,9 @@ def _neighbours(rows: "pd.DataFrame") -> ResultTable:
         }
         for row in rows.to_dict("records")
     ]  # fmt: skip
-    lines = tuple(
-        Line(
-            name,
-            tuple(zip((100 * part["coverage"]).tolist(), (100 * part["accuracy"]).tolist(), strict=True)),
-            joined=False,
-        )
-        for name, part in (
-            ("fittest of the front", rows[rows["place"] == 0]),
-            ("neighbours", rows[rows["place"] > 0]),
-        )
-    )
+    fittest = rows["place"] == 0
+    parts = (("fittest of the front", rows[fittest]), ("neighbours", rows[~fittest]))
+    lines = tuple(dots(name, 100 * part["coverage"], 100 * part["accuracy"]) for name, part in parts)
     return ResultTable(
         "figure-6", "Figure 6: stage assignments of Credit next to a non-dominated one", found,
         "A neighbour has one feature in the stage before or after. Inverse cost is relative to the "

@@ -123,6 +123,11 @@ class Line:
     panel: str = ""
 
 
+def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
+    """Return points that nothing joins."""
+    return Line(name, tuple((float(a), float(b)) for a, b in zip(x, y, strict=True)), joined=False)
+
+
 @dataclass(frozen=True)
 class Picture:
     """What a figure draws.

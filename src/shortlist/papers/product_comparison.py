@@ -15,13 +15,7 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.methods.program_methods import SearchOptions, SolRepOptions
 from shortlist.methods.solrep.limited_solves import program_fingerprint
 from shortlist.papers.comparison import side_by_side
-from shortlist.papers.front_quality import (
-    FrontTables,
-    Quality,
-    compare_fronts,
-    joint_front,
-    quality_of,
-)
+from shortlist.papers.front_quality import FrontTables, Quality, compare_fronts, joint_front, quality_of
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.feasibility import NO_REQUIREMENTS
 from shortlist.products.configuration.found_front import checked_front, find_front, products_front
@@ -265,7 +259,7 @@ def tabulated(runs: Sequence[ComparedRun], n_wanted: int) -> Comparison:
     tables = compare_fronts(unions(runs))
     measured = tuple(_measured(run, tables) for run in runs)
     numbers = [*QUALITY, "valid_share", "seconds"]
-    frame = pd.DataFrame(measured).astype(dict.fromkeys(numbers, float))
+    frame = pd.DataFrame(measured)
     seconds = frame.groupby("method")["seconds"].sum()
     middles = side_by_side(frame, numbers).to_dict("index")
     rows = tuple(_row(name, middles[name], float(seconds[name]), tables) for name in tables.qualities)

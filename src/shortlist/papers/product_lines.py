@@ -90,12 +90,7 @@ SYSTEMS = {
 }  # fmt: skip
 SEEDS = ("Seed_LinuxX86", "Seed_LinuxX86_IBDE", "Seed_LinuxX86_IBEA")
 """Products of Linux that the study's evolution starts from."""
-EVOLUTION: dict[str, Callable[..., Front]] = {
-    "ibea": ibea,
-    "ibed": ibed,
-    "satibea": ibea,
-    "smtibea": ibea,
-}
+EVOLUTION: dict[str, Callable[..., Front]] = {"ibea": ibea, "ibed": ibed, "satibea": ibea, "smtibea": ibea}
 
 
 def evolve_once(

@@ -229,12 +229,7 @@ class PrintedRun:
 
 
 def measure_printed(
-    folder: Path,
-    system: System,
-    run: PrintedRun,
-    limit_s: float | None = None,
-    *,
-    budget: Budget,
+    folder: Path, system: System, run: PrintedRun, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
     """Run Algorithm 1 or 2 as printed."""
     method, n_objectives, part = run.method, run.n_objectives, run.part

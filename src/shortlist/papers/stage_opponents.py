@@ -13,7 +13,7 @@ from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.search.emsco import RULES, EmscoOptions, emsco
 from shortlist.papers.comparison import with_margin
 from shortlist.papers.landscapes import SPLITS, measured_on_test, paper_problem, paper_table
-from shortlist.papers.paper import Line, Picture, ResultTable, Rows
+from shortlist.papers.paper import Line, Picture, ResultTable, Rows, dots
 from shortlist.papers.stage_comparison import measure_split, stage_methods
 from shortlist.runs import Budget, Unit
 
@@ -135,13 +135,7 @@ def measure_opponent(folder: Path | None, name: str, method: str, split: int, *,
 
 
 def measure_evolved(
-    folder: Path | None,
-    name: str,
-    split: int,
-    options: EmscoOptions,
-    trial: int,
-    *,
-    budget: Budget,
+    folder: Path | None, name: str, split: int, options: EmscoOptions, trial: int, *, budget: Budget
 ) -> Rows:
     """Evolve on the validation rows of one split, and measure the fittest chromosome on the test rows.
 
@@ -197,12 +191,8 @@ def _figure_of_set(name: str, number: int, rows: "pd.DataFrame") -> ResultTable:
             }
         )  # fmt: skip
     lines = tuple(
-        Line(
-            method,
-            ((round(float((100 * part["cost"] / part["total"]).mean()), 2),
-              round(float(100 * part["accuracy"].mean()), 2)),),
-            joined=False,
-        )
+        dots(method, [round(float((100 * part["cost"] / part["total"]).mean()), 2)],
+             [round(float(100 * part["accuracy"].mean()), 2)])
         for method, part in _by_method(rows)
     )  # fmt: skip
     return ResultTable(

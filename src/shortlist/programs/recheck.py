@@ -23,7 +23,8 @@ def recheck_front(
     """Check every point of a front, and ask again what it claims of the others.
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
-    and no point may dominate another. What is said to be complete is asked of a solver that did not find it,
+    and no point may dominate another. Continuous columns are no part of a front: HiGHS finds some for each
+    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did not find it,
     as far as sums of integers do not prove it (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters
@@ -70,7 +71,8 @@ def recheck_front(
     if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
-    return check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+    found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+    return found if program.integer.all() else dataclasses.replace(found, n_completed=len(front))
 
 
 def _wrong_points(named: NamedProgram, front: Front, steps: Mapping[str, float]) -> tuple[str, ...]:

@@ -34,10 +34,7 @@ RULES = {
 
 
 def front_parts(
-    fronts: Mapping[str, Front],
-    *,
-    picks: Sequence[tuple[str, Pick, str]] = (),
-    heading: str = "Points",
+    fronts: Mapping[str, Front], *, picks: Sequence[tuple[str, Pick, str]] = (), heading: str = "Points"
 ) -> Parts:
     """Return the parts of a page that show fronts over the same objectives.
 

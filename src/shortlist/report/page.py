@@ -11,18 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.files import write_text
-from shortlist.report.parts import (
-    Branch,
-    Chart,
-    Facts,
-    Heading,
-    Part,
-    Parts,
-    Picture,
-    Table,
-    Text,
-    Tree,
-)
+from shortlist.report.parts import Branch, Chart, Facts, Heading, Part, Parts, Picture, Table, Text, Tree
 
 SCRIPTS = ("dom", "shapes", "view", "planes", "parallel", "points", "explorer", "charts", "page")
 """The parts of the page's script, in the order in which they are put together."""

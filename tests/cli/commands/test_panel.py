@@ -185,7 +185,15 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     is_poem = topic == "poem"
     table.loc[is_poem, "truth"] = "yes"  # a free column tells the truth of half of the cases
     table.assign(topic=topic).to_csv(tmp_path / "a.csv", index=False)
-    words = [tmp_path / "a.csv", "--target", "truth", "--costs", folder / "prices.csv", "--router", "topic"]
+    words: list[str | Path] = [
+        tmp_path / "a.csv",
+        "--target",
+        "truth",
+        "--costs",
+        folder / "prices.csv",
+        "--router",
+        "topic",
+    ]
     out, page = tmp_path / "panel.json", tmp_path / "p.html"
     run = shortlist("panel", *words, "--max-price", "3", "--out", out, "--report", page, cwd=folder)
     assert run.returncode == 0, run.stderr
@@ -197,8 +205,9 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
     protocol = tmp_path / "protocol.md"
     assert shortlist("report", out, "--protocol", "--out", protocol, cwd=folder).returncode == 0
     assert "- Where topic is poem: begin with step " in protocol.read_text(encoding="utf-8")
-    run = shortlist("panel", "compare", out, *words, "--max-price", "3", cwd=folder)
+    run = shortlist("panel", "compare", out, *words[:-2], "--max-price", "3", cwd=folder)  # knows its columns
     assert run.returncode == 0, run.stderr
+    assert "Saved panel (by topic: " in run.stdout
 
 
 def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) -> None:

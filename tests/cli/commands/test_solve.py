@@ -2,11 +2,16 @@
 
 import dataclasses
 import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from shortlist.programs import solve
+from shortlist.programs.named_program import NamedProgram
 from shortlist.results.front import Front
+from shortlist.runs import Progress, Report
 from tests.cli.made import PROGRAM
 from tests.cli.running import shortlist
 
@@ -81,6 +86,45 @@ def test_what_cannot_be_used_is_one_sentence(folder: Path, words: list[str], sai
     assert (run.returncode, run.stdout) == (2, "")
     assert said in run.stderr
     assert sum(not line.startswith("shortlist: note") for line in run.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_keeps_what_was_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = solve.solve_program
+
+    def interrupted(named: NamedProgram, *, report: Report, **options: Any) -> Front:
+        def tell(event: Progress) -> None:
+            report(event)
+            if event.done == 4:  # the ends of the front are known then, and the search is not over
+                signal.raise_signal(signal.SIGINT)
+
+        return whole(named, report=tell, **options)
+
+    monkeypatch.setattr(solve, "solve_program", interrupted)
+    run = shortlist(*SOLVE, "--method", "cwmoip", "--out", "f.parquet", "--json", cwd=folder)
+    facts = json.loads(run.stdout)
+    assert (run.returncode, facts["proof"], facts["limit"]) == (0, "nondominated", "interrupted"), run.stderr
+    kept = Front.load(folder / "f.parquet")
+    monkeypatch.undo()
+    assert shortlist(*SOLVE, "--out", "whole.parquet", cwd=folder).returncode == 0
+    points = {tuple(point) for point in Front.load(folder / "whole.parquet").values.tolist()}
+    assert 0 < len(kept) < len(points)
+    assert {tuple(point) for point in kept.values.tolist()} < points
+
+
+def test_ctrl_c_before_anything_is_found_writes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = solve.solve_program
+
+    def interrupted(named: NamedProgram, **options: Any) -> Front:
+        signal.raise_signal(signal.SIGINT)
+        return whole(named, **options)
+
+    monkeypatch.setattr(solve, "solve_program", interrupted)
+    run = shortlist(*SOLVE, "--out", "f.parquet", cwd=folder)
+    assert (run.returncode, run.stdout) == (130, "")
+    assert "nothing had been found yet, so nothing was written" in run.stderr
+    assert not (folder / "f.parquet").exists()
 
 
 def test_an_infeasible_program_is_a_status(folder: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 import shortlist as library
 from shortlist.cli.options import settings
-from shortlist.cli.options.arguments import as_typed, in_options, speaking
+from shortlist.cli.options.arguments import in_options
 from shortlist.cli.result_pages import result_page
+from shortlist.cli.text.output import as_typed, speaking
 from shortlist.datasets.registry import public_set
 from shortlist.datasets.store import fetch
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier

@@ -9,10 +9,11 @@ import pytest
 from shortlist.errors import SolverError
 from shortlist.methods.solrep.limited_solves import LimitedSolves
 from shortlist.milp.backends import open_solver
-from shortlist.milp.program import Program
+from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.milp.session import Session
 from shortlist.milp.solution import NO_LIMITS, Limits, Solution
 from shortlist.milp.watch import OnBound
+from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Budget
 from shortlist.runs.cancellation import Cancellation
@@ -89,6 +90,52 @@ def test_a_solver_that_is_always_wrong_gets_no_answer_in() -> None:
     doubted = solves({0, 1, 2}, checks=True)
     with pytest.raises(SolverError, match="no exact answer in 3 attempts"):
         doubted.attempt(ONES, doubted.integers.upper)
+
+
+class Counting:
+    """HiGHS that counts the programs it is given."""
+
+    name, handles_continuous, tolerance = "highs", True, 1e-7
+
+    def __init__(self) -> None:
+        self.n_columns: list[int] = []
+
+    def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> Session:
+        self.n_columns.append(program.n_columns)
+        return open_solver("highs").open(program, seed=seed, threads=threads)
+
+
+def checked_by(program: Program) -> tuple[LimitedSolves, list[int]]:
+    """Return solves that check, and how many columns each program they open has."""
+    solver = Counting()
+    made = LimitedSolves(program, solver=solver, budget=Budget(seed=0), stage="x")
+    made.checks = True
+    return made, solver.n_columns
+
+
+def test_what_the_relaxation_proves_needs_no_second_program() -> None:
+    costs = [[4, 1, 3, 2, 0, 5, 3, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8, 9]]
+    each, once = np.eye(3), np.ones((1, 3))
+    rows = np.vstack([np.kron(each, once), np.kron(once, each)])
+    goals = [LinearObjective(Objective(f"cost {i}"), np.array(row, float)) for i, row in enumerate(costs)]
+    assignment = make_program(
+        rows, row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=True, objectives=goals
+    )
+    made, opened = checked_by(assignment)
+    outcome = made.attempt(np.array([1, 1]), made.integers.upper)
+    choices = itertools.permutations(range(3))
+    sums = np.sum(costs, axis=0).reshape(3, 3)
+    assert outcome.value == min(sum(sums[i, j] for i, j in enumerate(choice)) for choice in choices)
+    assert outcome.checked
+    assert opened == [9]
+
+
+def test_the_second_program_has_only_the_columns_that_reduced_costs_leave() -> None:
+    made, opened = checked_by(knapsack())
+    outcome = made.attempt(ONES, made.integers.upper)
+    assert (outcome.value, outcome.checked) == (best(), True)
+    assert opened[0] == 12
+    assert all(0 < n < 12 for n in opened[1:])
 
 
 def test_a_check_that_a_limit_ends_leaves_the_answer_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -229,10 +229,10 @@ def test_the_papers_elite_fills_the_population_where_assignments_tie_and_vectors
     literal = emsco(problem, options, budget=Budget(seed=1))
     vector = emsco(problem, EmscoOptions(population=10, generations=50, patience=None), budget=Budget(seed=1))
 
-    assert literal.stopped == "elite fills the population"
+    assert literal.facts["stopped"] == "elite fills the population"
     assert literal.front().proof.limit == "elite fills the population"
-    assert vector.stopped == "generations"
-    assert vector.n_generations == 50
+    assert vector.facts["stopped"] == "generations"
+    assert vector.facts["n_generations"] == 50
 
 
 @pytest.mark.parametrize("rules", RULES)
@@ -263,8 +263,8 @@ def test_patience_stops_when_the_fittest_stays() -> None:
         budget=Budget(seed=0),
     )
 
-    assert result.stopped == "patience"
-    assert result.n_generations < 500
+    assert result.facts["stopped"] == "patience"
+    assert result.facts["n_generations"] < 500
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
@@ -293,13 +293,16 @@ def test_a_run_that_is_stopped_again_and_again_ends_where_it_would_have(
 
             budget = Budget(seed=7, cancellation=cancellation, study=study)
             result = emsco(problem, options, observe=stop, budget=budget)
-            stops.append(result.stopped)
+            stops.append(result.facts["stopped"])
     assert len(stops) > 2
-    assert (result.assignments.tolist(), result.n_evaluations) == (
+    assert (result.assignments.tolist(), result.facts["n_evaluations"]) == (
         whole.assignments.tolist(),
-        whole.n_evaluations,
+        whole.facts["n_evaluations"],
     )
-    assert (result.stopped, result.n_generations) == (whole.stopped, whole.n_generations)
+    assert (result.facts["stopped"], result.facts["n_generations"]) == (
+        whole.facts["stopped"],
+        whole.facts["n_generations"],
+    )
 
 
 @pytest.mark.parametrize("foreign", [True, False])
@@ -320,9 +323,9 @@ def test_of_the_first_generation_those_are_measured_whose_fits_there_was_time_fo
         now = itertools.count()  # each look at the clock takes a second
         budget = Budget(seconds, seed=0, clock=functools.partial(next, now))
         result = emsco(problem, EmscoOptions(population=40, generations=5, mutation=1.0), budget=budget)
-        assert result.stopped == f"{seconds} s"
-        assert result.n_generations == 0
-        measured.append(result.n_evaluations)
+        assert result.facts["stopped"] == f"{seconds} s"
+        assert result.facts["n_generations"] == 0
+        measured.append(result.facts["n_evaluations"])
         assert result.measures.tolist() == problem.measures(result.assignments).tolist()
         assert fits.n_fits <= seconds + 3  # a look after every fit; the first assignment has up to 3 subsets
     assert 0 < measured[0] < measured[1] < measured[2] < 40

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.problem.stages import assignment_of_chain, ordered_partitions
-from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front, tied_blocks
+from shortlist.multistage.search.enumeration import enumerate_front, tied_blocks
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.search.walkers import USUAL_WALK, WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
@@ -32,7 +33,7 @@ def plain_front(known: oracles.Facts, k: int) -> Counter[Outcome]:
     )
 
 
-def found_front(result: EnumerationResult) -> dict[Outcome, int]:
+def found_front(result: StageResult) -> dict[Outcome, int]:
     n = result.problem.n_rows
     return {
         (
@@ -93,7 +94,7 @@ def test_every_tied_assignment_can_be_listed(known: oracles.Facts, k: int) -> No
 
 
 def tied_assignments(
-    result: EnumerationResult, point: int, *, walk: WalkSettings = USUAL_WALK
+    result: StageResult, point: int, *, walk: WalkSettings = USUAL_WALK
 ) -> Iterator[NDArray[np.int8]]:
     """Yield every assignment that shares one point of the front."""
     n, k = result.problem.n_features, result.problem.max_stages
@@ -109,9 +110,7 @@ def tied_assignments(
             yield assignment
 
 
-def check_ties(
-    known: oracles.Facts, k: int, result: EnumerationResult, listed: list[list[list[int]]]
-) -> None:
+def check_ties(known: oracles.Facts, k: int, result: StageResult, listed: list[list[list[int]]]) -> None:
     outcomes = {q: known.outcome(q) for q in oracles.all_assignments(known.n_features, k)}
     for point, (assignment, found) in enumerate(zip(result.assignments, listed, strict=True)):
         wanted = outcomes[tuple(assignment.tolist())]
@@ -133,7 +132,7 @@ WITH_HOURS = [
 ]
 
 
-def exact_values(result: EnumerationResult) -> dict[tuple[Fraction, ...], int]:
+def exact_values(result: StageResult) -> dict[tuple[Fraction, ...], int]:
     """Return the exact objective vectors of a result, minimised, with their ties."""
     problem = result.problem
     found = {}

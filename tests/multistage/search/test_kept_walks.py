@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.multistage.search import enumeration
-from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
+from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.kept_walks import walk_task, walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.search.walkers import (
     USUAL_WALK,
     FoundAssignments,
@@ -40,7 +41,7 @@ EVERY_STATE = KeepSettings(every_s=0.0, share=1.0)
 """Keeps the state at every look, whatever the clock says."""
 
 
-def stopped_after(n_events: int, problem: StageProblem, study: Study, **how: Any) -> EnumerationResult:
+def stopped_after(n_events: int, problem: StageProblem, study: Study, **how: Any) -> StageResult:
     """Walk until so many progress events have come."""
     cancellation, events = Cancellation(), itertools.count(1)
 
@@ -63,7 +64,7 @@ def kept_study() -> Iterator[Study]:
         yield study
 
 
-def until_complete(walk: Callable[[], EnumerationResult]) -> EnumerationResult:
+def until_complete(walk: Callable[[], StageResult]) -> StageResult:
     """Walk again and again until nothing is left."""
     for _ in range(2000):
         result = walk()
@@ -72,7 +73,7 @@ def until_complete(walk: Callable[[], EnumerationResult]) -> EnumerationResult:
     raise AssertionError("the walk does not end")
 
 
-def answer(result: EnumerationResult) -> list[Any]:
+def answer(result: StageResult) -> list[Any]:
     return [result.assignments.tolist(), result.measures.tolist(), result.n_tied.tolist()]
 
 
@@ -106,7 +107,7 @@ def test_a_walk_that_is_stopped_within_its_tasks_ends_in_the_same_front(
     problem = problem_of(known, min(k, known.n_features))
     whole = enumerate_front(problem, walk=WalkSettings(table_rows))
 
-    def some_looks() -> EnumerationResult:
+    def some_looks() -> StageResult:
         now = itertools.count()  # each look at the clock takes a second
         budget = Budget(looks, clock=functools.partial(next, now), study=study)
         result = enumerate_front(problem, budget=budget, walk=WalkSettings(table_rows, 1), workers=workers)

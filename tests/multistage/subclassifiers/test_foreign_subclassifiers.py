@@ -173,7 +173,11 @@ def test_a_search_with_ensembles_that_was_stopped_goes_on_to_the_same_front(tmp_
         stopped = search(study=study, cancellation=stop, report=after_two)
         again = search(study=study)
     whole = search()
-    assert stopped.result_.n_generations < whole.result_.n_generations == again.result_.n_generations
+    assert (
+        stopped.result_.facts["n_generations"]
+        < whole.result_.facts["n_generations"]
+        == again.result_.facts["n_generations"]
+    )
     assert np.array_equal(again.front_.values, whole.front_.values)
     assert (again.predict(IRIS_X) == whole.predict(IRIS_X)).all()
 
@@ -347,7 +351,7 @@ def test_one_ensemble_for_all_subsets_asks_its_members_while_it_searches() -> No
         objectives=("coverage", "evaluation_cost"), max_stages=2, random_state=0,
     ).fit(CALLS_X, CALLS_Y)  # fmt: skip
 
-    shared = clf.result_.problem.decisions.subclassifiers
+    shared: Any = clf.result_.problem.decisions.subclassifiers
     n_members = len(shared._models[0].estimator.asked_)
     assert shared.asked(np.arange(2)).tolist() == [[n_members]] * 2
     assert n_members in {2, 3}

@@ -13,13 +13,13 @@ from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.multistage.windows.climbing import WindowOptions, fixed_merits, worths
 from shortlist.multistage.windows.window import single_moves
 from shortlist.multistage.windows.window_search import (
-    WindowResult,
     drawn_weightings,
     first_assignments,
     search_windows,
@@ -51,8 +51,8 @@ def wide_problem(n: int = 22, *, n_jobs: int = 1, n_classes: int = 2) -> StagePr
     )
 
 
-def facts_of(result: WindowResult) -> tuple[object, ...]:
-    return result.assignments.tolist(), result.measures.tolist(), result.n_rounds, result.proof
+def facts_of(result: StageResult) -> tuple[object, ...]:
+    return result.assignments.tolist(), result.measures.tolist(), result.facts["n_rounds"], result.proof
 
 
 @examples(25)
@@ -66,7 +66,7 @@ def test_where_one_window_has_all_features_the_front_is_the_complete_one(
 
     assert problem.vectors(found.measures).tolist() == problem.vectors(truth.measures).tolist()
     assert found.proof == truth.proof
-    assert found.n_windows == 1
+    assert found.facts["n_windows"] == 1
 
 
 @examples(10)
@@ -138,7 +138,7 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> 
 
         assert part.proof.limit == "interrupted"
         assert facts_of(rest) == facts_of(whole) == facts_of(again)
-        assert again.n_windows == 0
+        assert again.facts["n_windows"] == 0
 
 
 def test_no_move_of_one_feature_betters_any_weighting_where_a_search_ends() -> None:
@@ -186,8 +186,8 @@ def test_progress_counts_the_climbs_of_each_round() -> None:
 
     ours = [event for event in told if event.stage.startswith("looking through windows")]
     assert {event.total for event in ours} == {4}
-    assert [event.done for event in ours] == [0, 1, 2, 3] * result.n_rounds
-    assert ours[-1].stage == f"looking through windows, round {result.n_rounds}"
+    assert [event.done for event in ours] == [0, 1, 2, 3] * result.facts["n_rounds"]
+    assert ours[-1].stage == f"looking through windows, round {result.facts['n_rounds']}"
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -207,7 +207,7 @@ def test_a_study_by_other_windows_keeps_what_it_found_and_begins_its_rounds_anew
         before = search_windows(wide_problem(), other, budget=Budget(seed=1, study=study))
         found = search_windows(wide_problem(), NARROW, budget=Budget(seed=1, study=study))
     assert found.proof.limit == ""
-    assert found.n_windows > 0
+    assert found.facts["n_windows"] > 0
     now = fixed_merits(wide_problem(), found.measures)
     for merits in fixed_merits(wide_problem(), before.measures):
         assert (now >= merits).all(axis=1).any()

@@ -111,7 +111,7 @@ def test_a_limit_of_a_share_is_told_as_the_users() -> None:
     model, attributes = shop()
     question, _ = make_question(model, *parse_question(model, "max selected, min cost", (), attributes))
     whole = Looks(10**9).budget()
-    diagram, _ = diagram_of(question, max_nodes=500_000, rng=np.random.default_rng(0), budget=whole)
+    diagram, _ = diagram_of(question, max_nodes=500_000, budget=whole)
     assert diagram is not None
     ended = Budget(LIMIT_S, clock=lambda: 2 * LIMIT_S, start=0.0).until(DIAGRAM_SHARE)
     front = front_by_diagram(question, diagram, tolerance=None, max_bytes=10**9, budget=ended)

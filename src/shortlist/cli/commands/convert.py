@@ -11,6 +11,7 @@ from shortlist.cli.options.shared import SECONDS_HELP, FeatureModelFile, Json, c
 from shortlist.cli.text.output import print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
+    from shortlist.products.conversion import Conversion
     from shortlist.products.feature_models.model import FeatureModel
 
 
@@ -43,7 +44,6 @@ def convert(
     )
     from shortlist.cli.options.points import parted_files
     from shortlist.cli.text.output import save
-    from shortlist.cli.text.written import print_written, written_facts
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.files import write_text
@@ -71,7 +71,7 @@ def convert(
             table = save(attributes_file, lambda path: save_attributes(path, line))
     facts: dict[str, Any] = {
         "command": "model convert",
-        **written_facts(made, line, saved),
+        **_facts(made, line, saved),
         "attributes_out": None if table is None else str(table),
         "limit": budget.limit_text,
         "seconds": seconds_now() - started,
@@ -80,7 +80,7 @@ def convert(
     if json:
         print_json(facts)
     else:
-        print_written(facts)
+        _print(facts)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,6 @@ def slice_(
     )
     from shortlist._words import counted
     from shortlist.cli.text.output import save
-    from shortlist.cli.text.written import print_written, written_facts
     from shortlist.cli.work import last_resort, long_work
     from shortlist.files import write_text
     from shortlist.products.analysis.slicing import slice_model
@@ -170,7 +169,7 @@ def slice_(
         saved = save(out, lambda path: write_text(path, made.text))
     facts: dict[str, Any] = {
         "command": "model slice",
-        **written_facts(made, cut.model, saved),
+        **_facts(made, cut.model, saved),
         "method": cut.method,
         "n_kept_rules": cut.n_kept_rules,
         "n_new_clauses": cut.n_new_clauses,
@@ -185,4 +184,33 @@ def slice_(
         f"{counted(cut.n_kept_rules, 'rule')} kept, and {counted(cut.n_new_clauses, 'new clause')} in "
         f"place of the other rules, by {cut.method}."
     )
-    print_written(facts, "the slice's")
+    _print(facts, "the slice's")
+
+
+def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, Any]:
+    """Return what the JSON says of a model that was written."""
+    return {
+        "method": "satisfiability",
+        "status": "optimal" if made.proved else "feasible",
+        "format": made.kind,
+        "n_features": model.n_features,
+        "proved": made.proved,
+        "changes": list(made.notes),
+        "notes": list(model.notes),
+        "out": str(saved),
+    }
+
+
+def _print(facts: dict[str, Any], whose: str = "the same") -> None:
+    """Print where a model was written, what changed, and what is proved of its products."""
+    from shortlist._words import counted
+
+    print(f"{counted(facts['n_features'], 'feature')} written to {facts['out']} as {facts['format']}.")
+    for change in facts["changes"]:
+        print(f"  {change}")
+    if facts["proved"]:
+        print(f"Proved: the file has {whose} products.")
+    else:
+        print(f"Not proved ({facts['limit']}): whether the file has {whose} products.")
+    if facts.get("attributes_out"):
+        print(f"Attributes saved to {facts['attributes_out']}.")

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.arguments import as_typed
 from shortlist.cli.options.shared import NODES, SECONDS_HELP, FeatureModelFile, Json
-from shortlist.cli.text.output import print_json, print_notes, run_facts
+from shortlist.cli.text.output import as_typed, print_json, print_notes, run_facts
 
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel

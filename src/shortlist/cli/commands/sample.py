@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1000
 """Uniform products from which diverse ones are chosen."""
 
+MOST_SHOWN, MOST_WIDTH = 10, 100
+"""Products that are printed, and how wide each may be."""
+
 KINDS_OF_SAMPLES = ("uniform", "diverse")
 
 
@@ -83,12 +86,12 @@ def sample(
         outputs={"--out": out},
         endings={"--out": SPREADSHEET_FILE},
     )
-    from shortlist.cli.text.model_sample import print_sample, save_products
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.clock import seconds_now
+    from shortlist.tables.spreadsheets import save_rows
 
     check_shared(context.params)
     wanted.check(max_nodes)
@@ -104,7 +107,8 @@ def sample(
         drawn = _drawn(line, size, max_nodes, seed, budget) if front is None else _products_of(front, line)
         facts = {"products": drawn} if kind == "uniform" else _far_apart(drawn, n)
         products = facts.pop("products")
-        saved = None if out is None else save(out, lambda path: save_products(path, line, products))
+        cells = products.astype(int).tolist()  # 1 where a feature is selected
+        saved = None if out is None else save(out, lambda path: save_rows(path, line.labels, cells))
     facts = {
         "command": "model sample",
         "method": kind,
@@ -121,7 +125,7 @@ def sample(
         chosen = [[line.labels[i] for i in row.nonzero()[0]] for row in products]
         print_json(facts | {"products": chosen})
     else:
-        print_sample(facts, line, products)
+        _print(facts, line, products)
 
 
 def _drawn(line: "FeatureModel", n: int, max_nodes: int | None, seed: int, budget: "Budget") -> "Mask":
@@ -152,3 +156,19 @@ def _products_of(front: Path, line: "FeatureModel") -> "Mask":
         )
     products: Mask = loaded.decisions.astype(bool)
     return products
+
+
+def _print(facts: dict[str, Any], model: "FeatureModel", products: "Mask") -> None:
+    """Print how many products there are, what is known of them, and the first ones."""
+    from shortlist._words import counted
+
+    print(f"{counted(len(products), 'product')}, {facts['method']}.")
+    if "distance" in facts:
+        print(f"Every two of them differ in {counted(facts['distance'], 'feature')} or more.")
+    for number, row in enumerate(products[:MOST_SHOWN], start=1):
+        chosen = ", ".join(label for label, has in zip(model.labels, row.tolist(), strict=True) if has)
+        print(f"{number:>4}  {chosen if len(chosen) <= MOST_WIDTH else chosen[: MOST_WIDTH - 3] + '...'}")
+    if len(products) > MOST_SHOWN:
+        print(f"      and {len(products) - MOST_SHOWN:,} more")
+    if facts["out"] is not None:
+        print(f"Saved to {facts['out']}.")

@@ -1,7 +1,9 @@
 """`shortlist solve`: the front of an integer program, with proof."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +22,10 @@ from shortlist.cli.options.shared import (
 )
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts
+
+if TYPE_CHECKING:
+    from shortlist.programs.named_program import NamedProgram
+    from shortlist.results.front import Front
 
 DEFAULT_SECONDS = 60.0
 """Time limit of methods that look for a complete front; the work of ``solrep`` is limited by its points."""
@@ -90,7 +96,6 @@ def solve(
     from shortlist.cli.options.settings import read_numbers
     from shortlist.cli.studies import StudyPlace, digest_of
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
-    from shortlist.cli.text.solved import print_solved, solved_facts
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.programs.formats import read_program
     from shortlist.programs.method_options import method_options
@@ -129,8 +134,40 @@ def solve(
     notes = notes_on(named, front)
     print_notes(notes)
     if json:
-        facts = solved_facts(named, front, [*named.notes, *notes], saved, study)
+        facts = _facts(named, front, [*named.notes, *notes], saved, study)
         print_json(facts | page_path(report) | run_facts(context) | {"seed": checked.seed})
     else:
-        print_solved(front, saved, study)
+        _print(front, saved, study)
         tell_page(report)
+
+
+def _facts(
+    named: "NamedProgram", front: "Front", notes: Sequence[str], saved: Path | None, study: Path | None
+) -> dict[str, Any]:
+    """Return the contract of every command, and what only programs have."""
+    from shortlist.cli.text.configured import plain
+    from shortlist.cli.text.front_text import front_facts, front_status
+
+    return {
+        "command": "solve",
+        "method": front.method,
+        "status": front_status(front),
+        "seconds": front.seconds,
+        **front_facts(front),
+        "n_columns": named.program.n_columns,
+        "n_rows": named.program.n_rows,
+        "work": plain(dict(front.extras)),
+        "out": None if saved is None else str(saved),
+        "study": None if study is None else str(study),
+        "notes": list(notes),
+    }
+
+
+def _print(front: "Front", saved: Path | None, study: Path | None) -> None:
+    """Print the answer for people."""
+    from shortlist.cli.text.configured import print_found
+    from shortlist.cli.text.front_text import front_status
+
+    limit = front.proof.limit
+    reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
+    print_found(front, [f"Status {front_status(front)}: {reason}."], saved, study)

@@ -5,12 +5,10 @@ has them; the command gives both the names of its options. An argument that has 
 entry: ``max_size`` is ``--max-size`` where the command has that option.
 """
 
-import contextlib
 import functools
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
 
 from shortlist.errors import ShortlistError
 
@@ -57,23 +55,3 @@ def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
     if setting:
         plain = f"{setting}={ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
     return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
-
-
-_translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
-"""What calls arguments by the options of the command that runs."""
-
-
-@contextlib.contextmanager
-def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
-    """Let :func:`as_typed` use this translation while a command runs."""
-    token = _translate.set(translate)
-    try:
-        yield
-    finally:
-        _translate.reset(token)
-
-
-def as_typed(said: str | BaseException) -> str:
-    """Call arguments by the options of the running command; see :func:`in_options`."""
-    translate = _translate.get(None)
-    return str(said) if translate is None else translate(said)

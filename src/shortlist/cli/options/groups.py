@@ -50,10 +50,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         place = len(flat) - (flat[-1].name == "json")
         flat.insert(place, inspect.Parameter(SETTINGS, inspect.Parameter.KEYWORD_ONLY))
     flat = [one.replace(default=None, annotation=Settings) if one.name == SETTINGS else one for one in flat]
+    usual = {
+        one.name: _default(one)
+        for kind in titled.values()
+        for one in fields(kind)
+        if one.name in setting_fields(kind)
+    }
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        usual = {name: _default(one) for kind in titled.values() for name, one in _settings(kind).items()}
         if titled or own:
             found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]
             settled = usual | {name: value for name, value in found.items() if name in usual}
@@ -85,10 +90,6 @@ def _parameters(kind: Any) -> list[inspect.Parameter]:
         for one in fields(kind)
         if one.name not in settings
     ]
-
-
-def _settings(kind: Any) -> "dict[str, Field[Any]]":
-    return {one.name: one for one in fields(kind) if one.name in setting_fields(kind)}
 
 
 def _title(kind: Any) -> str:

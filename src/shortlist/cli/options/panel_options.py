@@ -118,6 +118,9 @@ class PolicyOptions:
     missing: Annotated[str, "Missing votes in the denominator of a majority: ignored or counted."] = "ignored"
     router: RouterColumns = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
+    ties: Annotated[str, "Where votes are equal: unanswered, or the first of the equal classes."] = (
+        "unanswered"
+    )
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
     test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
@@ -127,19 +130,20 @@ class PolicyOptions:
         from shortlist._validation import as_choice
         from shortlist.errors import BadInputError
         from shortlist.guarantees.guarantee import as_demand
-        from shortlist.panels.decisions import MISSING, VOTE_RULES
+        from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES
         from shortlist.panels.learning import LEARNERS
         from shortlist.panels.panel_options import AUTO, PanelOptions
 
         as_choice(self.decide, "decide", (AUTO, *LEARNERS))
         as_choice(self.votes, "votes", VOTE_RULES)
         as_choice(self.missing, "missing", MISSING)
+        as_choice(self.ties, "ties", TIES)
         if not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
-            decide=self.decide, votes=self.votes, missing=self.missing, final=read_final(self.final),
+            decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties, final=read_final(self.final),
             max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
             router=free_columns(self.router), positive=self.positive,

@@ -203,17 +203,13 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         needs_rounding,
     )
     from shortlist.products.attributes.attribute_files import attributes_beside, read_attributes
-    from shortlist.products.configuration.requirements import from_literals, make_requirements
-    from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
+    from shortlist.products.configuration.requirements import Requirements
     from shortlist.products.formats import read_model
     from shortlist.results.objective import objective_names
 
     line = read_model(model)
-    staged = [path for path in given.decisions or () if has_decisions(path)]
-    fixed = [path for path in given.decisions or () if path not in staged]
-    wanted = make_requirements(line, select=given.select or (), deselect=given.deselect or (), fixed=fixed)
-    stages = staged_decisions(line, staged)
-    wanted = from_literals(line, [*wanted.literals, *(decision.literal for decision in stages)])
+    is_asked = given.select or given.deselect or given.decisions
+    wanted, stages = _wanted(line, given) if is_asked else (Requirements(), ())
     objectives, seed, files = given.objectives, given.draws, given.files
     found_beside = attributes_beside(model) if not given.attributes else None
     if found_beside:
@@ -234,7 +230,8 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
     )
     goals = [name for _, name in objective_names(asked)]
     columns = [name for table in tables for name in table.columns]
-    limits = read_limits(given.limit or (), list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn])))
+    known = list(dict.fromkeys([*goals, *BUILT_IN, *columns, *drawn]))
+    limits = read_limits(given.limit, known) if given.limit else ()
     names = goals + [bound.name for bound in limits]
     _refuse_unknown(names, [*BUILT_IN, *columns, *drawn], tables, seed)
     others = [name for name in names if name not in drawn]
@@ -248,27 +245,37 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         notes=notes,
     )
     sources = {name: f"drawn at random, seed {seed}" for name in drawn if name in names}
-    _refuse_unused_draws(seed, sources)
+    if seed is not None and not sources:
+        raise BadInputError(
+            "--attributes random draws cost, defects and not_used_before, but of these nothing is asked for "
+            "that is not given by a file. Leave it out."
+        )
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
-    _refuse_unused_files(tables[: len(given.files)], sources, names)
+    if given.files:
+        _refuse_unused_files(tables[: len(given.files)], sources, names)
     if str(found_beside) in sources.values():
         notes.append(f"Attributes from {found_beside}, which is in the folder of the model.")
     if objectives is None:
-        notes += _default_notes(asked, left_out)
+        notes.append(f"Objectives by default: {asked}.")
+        reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
+        notes += [f"Left out of them: {reasons}."] if reasons else []
     if rounds:
         notes.append(f"Attributes rounded to {ROUNDED} decimals, to be exact.")
     texts = tuple(map(str, limits))
     return AskedQuestion(line, asked, texts, drawn | found, sources, wanted, left_out, tuple(notes), stages)
 
 
-def _default_notes(objectives: str, left_out: dict[str, str]) -> list[str]:
-    """Say which objectives were taken by default, and what is none of them."""
-    notes = [f"Objectives by default: {objectives}."]
-    if left_out:
-        reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
-        notes.append(f"Left out of them: {reasons}.")
-    return notes
+def _wanted(line: "FeatureModel", given: QuestionOptions) -> "tuple[Requirements, tuple[Decision, ...]]":
+    """Return all requirements, and the decisions in stages among them."""
+    from shortlist.products.configuration.requirements import from_literals, make_requirements
+    from shortlist.products.decisions.decision_files import has_decisions, staged_decisions
+
+    staged = [path for path in given.decisions or () if has_decisions(path)]
+    fixed = [path for path in given.decisions or () if path not in staged]
+    wanted = make_requirements(line, select=given.select or (), deselect=given.deselect or (), fixed=fixed)
+    stages = staged_decisions(line, staged)
+    return from_literals(line, [*wanted.literals, *(decision.literal for decision in stages)]), stages
 
 
 def _refuse_unknown(
@@ -316,17 +323,6 @@ def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str])
                 f"got {name!r}.{did_you_mean(name, names)}"
             )
     return defaults
-
-
-def _refuse_unused_draws(seed: int | None, sources: dict[str, str]) -> None:
-    """Raise if attributes were to be drawn and none of them is used."""
-    from shortlist.errors import BadInputError
-
-    if seed is not None and not sources:
-        raise BadInputError(
-            "--attributes random draws cost, defects and not_used_before, but of these nothing is asked for "
-            "that is not given by a file. Leave it out."
-        )
 
 
 def _refuse_unused_files(

@@ -242,7 +242,8 @@ def check_shared(given: Mapping[str, Any]) -> None:
 
     if given.get("seed") is not None:
         as_seed(given["seed"], "--seed")
-    as_where(given.get("workers"), "--workers")
+    if given.get("workers") is not None:
+        as_where(given["workers"], "--workers")
     as_positive_seconds(given.get("time_limit"), "--time-limit")
     if given.get("answer_accuracy") is not None:
         from shortlist.guarantees.guarantee import as_demand

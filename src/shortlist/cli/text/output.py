@@ -10,11 +10,11 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from shortlist.cli.options.arguments import as_typed
 from shortlist.errors import NotWrittenError, ShortlistError, UnwritableFileError
 
 if TYPE_CHECKING:
@@ -22,6 +22,26 @@ if TYPE_CHECKING:
     import typer
 
     from shortlist.report.parts import Parts
+
+
+_translate: ContextVar[Callable[[str | BaseException], str]] = ContextVar("translate")
+"""What calls arguments by the options of the command that runs."""
+
+
+@contextlib.contextmanager
+def speaking(translate: Callable[[str | BaseException], str]) -> Iterator[None]:
+    """Let :func:`as_typed` use this translation while a command runs."""
+    token = _translate.set(translate)
+    try:
+        yield
+    finally:
+        _translate.reset(token)
+
+
+def as_typed(said: str | BaseException) -> str:
+    """Call arguments by the options of the running command; text without backticks names none."""
+    translate = _translate.get(None)
+    return str(said) if translate is None or (isinstance(said, str) and "`" not in said) else translate(said)
 
 
 warned: list[str] = []

@@ -79,45 +79,25 @@ def comparison_tables(comparison: "Comparison") -> "list[Table]":
     if complete:
         notes.append("complete: share of the complete front.")
     found = [Table("Methods, all runs together", columns, rows, tuple(notes))]
-    several = [row for row in comparison.rows if row.n_runs > 1]
-    if several:
-        found.append(
-            Table(
-                "The median run",
-                ("method", "runs", "points", "valid", "joint", "HV", "SP", "IGD+", "epsilon", "seconds"),
-                tuple(
-                    (
-                        row.method, str(row.n_runs), f"{row.middle.n_points:,}",
-                        _share(row.middle_valid_share),
-                        f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
-                    )
-                    for row in several
-                ),
-                ("Each column is the median over the runs by itself.",),
-            )
-        )  # fmt: skip
-    if tables.pairs:
-        found.append(
-            Table(
-                "Pairs",
-                (
-                    "A, B",
-                    "|A|",
-                    "|B|",
-                    "|A∩B|",
-                    "|N_A∪N_B|",
-                    "N_U(A)",
-                    "N_U(B)",
-                    "A dominated",
-                    "B dominated",
-                ),
-                tuple(
-                    (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
-                    for pair in tables.pairs
-                ),
-                (PAIRS,),
-            )
+    middle = tuple(
+        (
+            row.method, str(row.n_runs), f"{row.middle.n_points:,}", _share(row.middle_valid_share),
+            f"{row.middle.n_joint:,}", *_indicators(row.middle), f"{row.middle_seconds:.2f}",
         )
+        for row in comparison.rows
+        if row.n_runs > 1
+    )  # fmt: skip
+    if middle:
+        columns = ("method", "runs", "points", "valid", "joint", *columns[-5:])
+        notes = ["Each column is the median over the runs by itself."]
+        found.append(Table("The median run", columns, middle, tuple(notes)))
+    pairs = tuple(
+        (f"{pair.first}, {pair.second}", *(f"{n:,}" for n in dataclasses.astuple(pair)[2:]))
+        for pair in tables.pairs
+    )
+    if pairs:
+        counts = ("|A|", "|B|", "|A∩B|", "|N_A∪N_B|", "N_U(A)", "N_U(B)", "A dominated", "B dominated")
+        found.append(Table("Pairs", ("A, B", *counts), pairs, (PAIRS,)))
     return found
 
 

@@ -253,10 +253,7 @@ def _print_recall(found: "Recall") -> None:
 
 
 def print_staged(
-    classifier: "MultiStageClassifier",
-    staged: "StagedTable | None",
-    seconds: float,
-    found: "Recall | None",
+    classifier: "MultiStageClassifier", staged: "StagedTable | None", seconds: float, found: "Recall | None"
 ) -> None:
     """Print for people what there is."""
     if staged is None:
@@ -274,10 +271,7 @@ def stage_notes(classifier: "MultiStageClassifier", staged: "StagedTable | None"
     if staged is None:
         return []
     return list(classifier.notes_) + one_answer_notes(
-        staged.judged.only_answer,
-        staged.test.only_answer,
-        who="the chosen point",
-        rows="validation",
+        staged.judged.only_answer, staged.test.only_answer, who="the chosen point", rows="validation"
     )
 
 

@@ -73,7 +73,11 @@ class BoundedSolves:
         Integer programs solved so far, repeated ones included.
     largest_objective : int
         What weighted objectives should stay below, so that the solver tells one step from none.
+    short_programs : bool
+        Whether HiGHS is told that each program takes a fraction of a second.
     """
+
+    short_programs = False
 
     def __init__(
         self,
@@ -96,7 +100,8 @@ class BoundedSolves:
         if solver == "highs" and max_coefficient(self._with_objectives) >= LARGEST_COEFFICIENT:
             solver = "cpsat"
         self._asked_for = solver
-        self._solver = open_solver(solver) if isinstance(solver, str) else solver
+        short = self.short_programs and solver == "highs"
+        self._solver = open_solver(solver, short_programs=short) if isinstance(solver, str) else solver
         self._parts: Parts | None = None
         self.largest_objective = largest_objective(self._solver.tolerance)
         self._n_handed_over = 0
@@ -142,7 +147,6 @@ class BoundedSolves:
         box: Box,
         part: Part,
         *,
-        start: Vector | None = None,
         most: int | None = None,
         presolve: bool = True,
         in_integers: bool = False,
@@ -151,10 +155,9 @@ class BoundedSolves:
 
         None if there is none.
 
-        The part, made by :meth:`part_within`, is loaded into a session of its own. `start` is an earlier
-        answer, which need not be in the part. With `most`, only solutions of weight up to it count. Without
-        `presolve`, HiGHS spends no time on making the part smaller. With `in_integers`, CP-SAT solves the
-        part in place of HiGHS where it can.
+        The part, made by :meth:`part_within`, is loaded into a session of its own. With `most`, only
+        solutions of weight up to it count. Without `presolve`, HiGHS spends no time on making the part
+        smaller. With `in_integers`, CP-SAT solves the part in place of HiGHS where it can.
 
         Raises
         ------
@@ -164,14 +167,7 @@ class BoundedSolves:
         solver = self._solver_of(part, presolve=presolve, in_integers=in_integers)
 
         def solve(attempt: int) -> Solution:
-            self._check_limits()
-            session = solver.open(part.program, seed=self._seed + attempt)
-            session.set_costs(part.costs)
-            if most is not None:
-                session.set_cutoff(float(most) - part.constant)
-            if start is not None and self._program.integer.all():
-                session.set_start(self.columns_of(start)[part.free].astype(np.float64))
-            solution = self._limited(session, NO_LIMITS)
+            solution = self._solve_part(part, most, solver, attempt)
             if solution.values is None:
                 return solution
             return dataclasses.replace(solution, values=part.whole(solution.values))
@@ -229,10 +225,14 @@ class BoundedSolves:
             if solution.status is Status.INFEASIBLE:
                 return None
             if solution.status is Status.UNBOUNDED:
-                names = [name for name, w in zip(self.integers.names, weights, strict=True) if w]
+                names = all_of([name for name, w in zip(self.integers.names, weights, strict=True) if w])
+                if (weights <= 0).all():
+                    raise BadInputError(
+                        f"this method needs the worst value of each objective, but {names} can get worse for "
+                        "ever. Bound the columns, or use method 'exact', which does not need it."
+                    )
                 raise BadInputError(
-                    f"`objectives` must be bounded, but {all_of(names)} can improve for ever. Bound the "
-                    "columns."
+                    f"`objectives` must be bounded, but {names} can improve for ever. Bound the columns."
                 )
             if solution.status is Status.OPTIMAL and solution.values is not None:
                 vector = self.integers.vector(solution.values)
@@ -334,6 +334,23 @@ class BoundedSolves:
                 f"{largest_objective(self._solver.tolerance):,} for {self._solver.name!r}, and below 2^53 "
                 "for integer columns with bounds. Round their coefficients to fewer digits."
             )
+
+    def _solve_part(
+        self, part: Part, most: int | None, solver: Solver, attempt: int, each: Limits = NO_LIMITS
+    ) -> Solution:
+        """Solve a part once, in a session of its own, within the limits of `each` program.
+
+        Raises
+        ------
+        LimitReachedError
+            If the whole search has to end.
+        """
+        self._check_limits()
+        session = solver.open(part.program, seed=self._seed + attempt)
+        session.set_costs(part.costs)
+        if most is not None:
+            session.set_cutoff(float(most) - part.constant)
+        return self._limited(session, each)
 
     def _open(self, attempt: int) -> Session:
         self._upper = self.integers.upper.copy()

@@ -40,6 +40,8 @@ class FrontCheck:
         The solver that found the front, or "" where none did.
     seconds : float
         Wall-clock time of the recheck.
+    n_completed : int
+        Points whose continuous columns HiGHS has found again, within its tolerance.
     """
 
     failures: tuple[str, ...]
@@ -48,6 +50,7 @@ class FrontCheck:
     search: BoxSearch | None = None
     found_by: str = ""
     seconds: float = 0.0
+    n_completed: int = 0
 
     @property
     def status(self) -> str:
@@ -58,9 +61,18 @@ class FrontCheck:
 
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
-        if self.failures or self.search is None:
+        if self.failures:
             return []
-        search = self.search
+        said = []
+        if self.n_completed:
+            said.append(
+                "The continuous columns are no part of the front: that each solution has some rests on the "
+                "word of HiGHS, within its tolerance."
+            )
+        return said if self.search is None else said + self._searched(self.search)
+
+    def _searched(self, search: BoxSearch) -> list[str]:
+        """Say where a better solution could be, and who says that there is none."""
         total = "one box" if search.n_boxes == 1 else f"one of {search.n_boxes:,} boxes"
         asked = {
             ProofKind.COMPLETE: "Whatever no point of it dominates lies in",

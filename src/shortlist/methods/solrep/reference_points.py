@@ -17,7 +17,6 @@ from shortlist._validation import as_count
 from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome, Record, finished
-from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
@@ -181,12 +180,7 @@ class SolveSetting:
 
     def open(self) -> LimitedSolves:
         """Return a session."""
-        solver = (
-            open_solver(self.solver, short_programs=self.solver == "highs")
-            if isinstance(self.solver, str)
-            else self.solver
-        )
-        solves = LimitedSolves(self.program, solver=solver, budget=self.budget, stage=STAGE)
+        solves = LimitedSolves(self.program, solver=self.solver, budget=self.budget, stage=STAGE)
         solves.checks = self.checks
         return solves
 

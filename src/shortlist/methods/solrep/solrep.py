@@ -125,8 +125,8 @@ class SolRepSettings:
     solve_limit_s, solve_limit_nodes : float and int, optional
         Limits of each program. Nodes do not depend on the clock.
     check : bool, default=True
-        Whether each proved answer is checked by a second program, which looks for anything better with
-        another seed of the solver. It takes about as long as the first.
+        Whether each proved answer is checked: reduced costs prove that nothing is better, or a second
+        program looks for it in the columns that they leave, with another seed of the solver.
     chunk_size : int, default=25
         Reference points per chunk, neighbours together.
     """

@@ -74,6 +74,7 @@ class Highs:
 
     def __init__(self, *, short_programs: bool = False, presolve: bool = False) -> None:
         presolved = {name: value for name, value in SHORT_PROGRAMS.items() if name != "presolve"}
+        presolved["mip_allow_restart"] = False
         self._options = (presolved if presolve else SHORT_PROGRAMS) if short_programs else {}
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:

@@ -1,6 +1,6 @@
 """Deciding rows stage by stage, on rows at hand or on features bought when they are needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,6 +51,19 @@ class FittedStage:
     model: Any
     least: float
     price: int
+
+
+def fitted_stages(
+    subsets: Iterable[Mask], fit: Callable[[Mask], tuple[Any, float]], costs: FeatureCosts
+) -> tuple[FittedStage, ...]:
+    """Return stages by what is known after each; `fit` returns the model of a subset, and its least."""
+    stages: list[FittedStage] = []
+    for subset in subsets:
+        bought = subset & ~stages[-1].subset if stages else subset
+        stages.append(
+            FittedStage(np.flatnonzero(bought), subset, *fit(subset), price=int(costs.price(subset)))
+        )
+    return tuple(stages)
 
 
 @saved_from("shortlist.multistage")

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -25,8 +25,8 @@ from shortlist.multistage.search._variation import (
     recombine_rows,
 )
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.pickles import saved_from
-from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
@@ -190,55 +190,13 @@ Observe: TypeAlias = Callable[[EmscoGeneration], None]
 """What receives every generation, the first and the last included."""
 
 
-@saved_from("shortlist.multistage")
-@dataclass(frozen=True, eq=False)
-class EmscoResult:
-    """What a run found.
-
-    Attributes
-    ----------
-    assignments : ndarray of int8, shape (n_solutions, n_features)
-        All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first.
-    measures : ndarray of int64, shape (n_solutions, n_measures)
-        Their measures.
-    n_generations, n_evaluations : int
-        Generations after the first, and assignments measured.
-    stopped : str
-        ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"`` or the time
-        limit.
-    seconds : float
-        Wall-clock time, fits included.
-    """
-
-    problem: StageProblem = field(repr=False)
-    assignments: NDArray[np.int8]
-    measures: NDArray[np.int64]
-    n_generations: int
-    n_evaluations: int
-    stopped: str
-    seconds: float
-
-    def front(self) -> Front:
-        """Return the answer as a front; nothing is proved about it."""
-        limit = "" if self.stopped in {"generations", "patience"} else self.stopped
-        return self.problem.front(
-            self.assignments, self.measures, Proof(ProofKind.APPROXIMATE, limit=limit), method="emsco",
-            seconds=self.seconds,
-            extras={
-                "n_generations": self.n_generations, "n_evaluations": self.n_evaluations,
-                "stopped": self.stopped,
-                "n_chromosomes": len(self.assignments),
-            },
-        )  # fmt: skip
-
-
 def emsco(
     problem: StageProblem,
     options: EmscoOptions | None = None,
     *,
     observe: Observe | None = None,
     budget: Budget | None = None,
-) -> EmscoResult:
+) -> StageResult:
     """Search for non-dominated stage assignments by evolution.
 
     Algorithm 3 of :cite:t:`Hamilton2022`: elitism, roulette selection, recombination (Algorithm 2), mutation
@@ -258,6 +216,13 @@ def emsco(
         whatever the time; the seed; and who is told. Its study
         keeps generations with the state of the random numbers, so that a run that was killed goes on to the
         same end. Its observer is then told of the generations from there on.
+
+    Returns
+    -------
+    StageResult
+        All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first. Its
+        facts say why it stopped: ``"generations"``, ``"patience"``, ``"elite fills the population"``,
+        ``"interrupted"`` or the time limit. Nothing is proved.
 
     Notes
     -----
@@ -317,10 +282,16 @@ def emsco(
         )
     best = _first_of_each(current.assignments)
     best &= current.scores.ranks == current.scores.ranks.max()
-    return EmscoResult(
-        problem, current.assignments[best], current.measures[best], current.number,
-        place.evaluations - n_missing, stopped, budget.elapsed,
-    )  # fmt: skip
+    proof = Proof(ProofKind.APPROXIMATE, limit="" if stopped in {"generations", "patience"} else stopped)
+    facts = {
+        "n_generations": current.number,
+        "n_evaluations": place.evaluations - n_missing,
+        "stopped": stopped,
+        "n_chromosomes": int(best.sum()),
+    }
+    return StageResult(
+        problem, current.assignments[best], current.measures[best], "emsco", proof, budget.elapsed, facts
+    )
 
 
 def _end(options: EmscoOptions, place: EmscoPlace, n_children: int, budget: Budget) -> str:

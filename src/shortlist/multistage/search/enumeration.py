@@ -1,7 +1,7 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ from shortlist.multistage.search._enumeration import UNSEEN, Blocks, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.search.valid_chains import walk_valid_chains
 from shortlist.multistage.search.walkers import USUAL_WALK, FoundAssignments, WalkSettings, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks
-from shortlist.pickles import saved_from
-from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget
 from shortlist.runs.workers import Where
@@ -43,43 +42,6 @@ class TiedBlock:
     n_assignments: int
 
 
-@saved_from("shortlist.multistage")
-@dataclass(frozen=True, eq=False)
-class EnumerationResult:
-    """What an enumeration found, in the order of the front's points.
-
-    Attributes
-    ----------
-    assignments : ndarray of int8, shape (n_points, n_features)
-        One assignment for each point.
-    measures : ndarray of int64, shape (n_points, n_measures)
-        Its measures.
-    n_tied : ndarray of int64, shape (n_points,)
-        How many assignments have this objective vector; at least so many where a limit was hit.
-    n_looked : int
-        Chains that were looked at; the rest were accounted for by bounds.
-    proof : Proof
-        Complete, unless a limit was hit.
-    seconds : float
-        Wall-clock time of the walk, without fits.
-    """
-
-    problem: StageProblem = field(repr=False)
-    assignments: NDArray[np.int8]
-    measures: NDArray[np.int64]
-    n_tied: NDArray[np.int64]
-    n_looked: int
-    proof: Proof
-    seconds: float
-
-    def front(self) -> Front:
-        """Return the answer as a front; ``extras["n_tied"]`` counts the assignments behind each point."""
-        return self.problem.front(
-            self.assignments, self.measures, self.proof, method="enumerate", seconds=self.seconds,
-            extras={"n_tied": self.n_tied.tolist(), "n_looked": self.n_looked},
-        )  # fmt: skip
-
-
 def enumerate_front(
     problem: StageProblem,
     *,
@@ -87,7 +49,7 @@ def enumerate_front(
     workers: Where = 1,
     budget: Budget | None = None,
     walk: WalkSettings = USUAL_WALK,
-) -> EnumerationResult:
+) -> StageResult:
     """Find every non-dominated objective vector of S(n, k), and how many assignments have it.
 
     Solves Eq. 6 of :cite:t:`Hamilton2022` exactly. Depth-first over chains of growing feature sets, on
@@ -163,33 +125,35 @@ def enumerate_front(
     assignments = [
         assignment_of_chain(chain, problem.n_features, removal=problem.removal) for chain in chains
     ]
-    return EnumerationResult(
+    return StageResult(
         problem, np.array(assignments, dtype=np.int8).reshape(len(order), problem.n_features),
-        found.measures[order], found.ties[order], looked, proof, budget.elapsed,
+        found.measures[order], "enumerate", proof, budget.elapsed,
+        {"n_tied": found.ties[order].tolist(), "n_looked": looked},
     )  # fmt: skip
 
 
-def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> EnumerationResult:
+def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) -> StageResult:
     """Find the front of the stage assignments that rules allow."""
     (assignments, measures, ties), looked, complete = walk_valid_chains(problem, rules, budget)
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     if not complete:
         proof = Proof(ProofKind.APPROXIMATE, n_unresolved=1, limit=budget.limit_text)
     order = front_order(problem, measures)
-    return EnumerationResult(
-        problem, assignments[order], measures[order], ties[order], looked, proof, budget.elapsed
+    facts = {"n_tied": ties[order].tolist(), "n_looked": looked}
+    return StageResult(
+        problem, assignments[order], measures[order], "enumerate", proof, budget.elapsed, facts
     )
 
 
 def tied_blocks(
-    result: EnumerationResult, point: int, *, limit: int = 1_000_000, walk: WalkSettings = USUAL_WALK
+    result: StageResult, point: int, *, limit: int = 1_000_000, walk: WalkSettings = USUAL_WALK
 ) -> list[TiedBlock]:
     """Return all assignments that share one point of the front, as blocks, walking the space once more.
 
     Parameters
     ----------
-    result : EnumerationResult
-        A complete one.
+    result : StageResult
+        A complete one, of an enumeration.
     point : int
         Row of ``result.assignments``.
     limit : int

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search.enumeration import front_order
 from shortlist.multistage.search.stage_objectives import StageProblem
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
 from shortlist.multistage.windows.window import Promise
-from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
@@ -29,42 +29,6 @@ WEIGHT_DIGITS = 9
 KICKING_SHARE = 0.5
 """Part of the time limit after which no kick begins."""
 LOOKING_THROUGH = "looking through windows"
-
-
-@dataclass(frozen=True, eq=False)
-class WindowResult:
-    """What a search in windows found, in the order of the front's points.
-
-    Attributes
-    ----------
-    assignments : ndarray of int8, shape (n_points, n_features)
-        One assignment for each point.
-    measures : ndarray of int64, shape (n_points, n_measures)
-        Its measures.
-    n_windows : int
-        Windows that were looked through, since a study was opened again.
-    n_rounds : int
-        Rounds over all weightings that were finished.
-    proof : Proof
-        Complete where one window has all features; otherwise nothing is proved.
-    seconds : float
-        Wall-clock time, fits included.
-    """
-
-    problem: StageProblem = field(repr=False)
-    assignments: NDArray[np.int8]
-    measures: NDArray[np.int64]
-    n_windows: int
-    n_rounds: int
-    proof: Proof
-    seconds: float
-
-    def front(self) -> Front:
-        """Return the answer as a front."""
-        return self.problem.front(
-            self.assignments, self.measures, self.proof, method="windows", seconds=self.seconds,
-            extras={"n_windows": self.n_windows, "n_rounds": self.n_rounds},
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -88,7 +52,7 @@ class _Place:
 
 def search_windows(
     problem: StageProblem, options: WindowOptions | None = None, *, budget: Budget | None = None
-) -> WindowResult:
+) -> StageResult:
     """Search for non-dominated stage assignments of a wide table, from window to window.
 
     A large-neighbourhood search :cite:p:`Pisinger2010` that feeds one archive of non-dominated assignments.
@@ -151,9 +115,9 @@ def search_windows(
         proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(problem.names))
     archive = climber.archive
     order = front_order(problem, archive.measures)
-    return WindowResult(
-        problem, archive.assignments[order], archive.measures[order], climber.n_windows, place.n_rounds,
-        proof, budget.elapsed,
+    return StageResult(
+        problem, archive.assignments[order], archive.measures[order], "windows", proof, budget.elapsed,
+        {"n_windows": climber.n_windows, "n_rounds": place.n_rounds},
     )  # fmt: skip
 
 

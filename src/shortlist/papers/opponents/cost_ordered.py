@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.multistage.predict.prediction import FittedStage, StagedModel
+from shortlist.multistage.predict.prediction import StagedModel, fitted_stages
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.papers.opponents.budgeted_classifier import (
@@ -58,15 +58,8 @@ class CostOrderedStages(BudgetedClassifier):
     def _candidates(self, asked: Asked) -> Candidates:
         rows, costs = asked.rows, asked.costs
         fitted = LogisticSubclassifiers(rows)
-        known = np.zeros(rows.n_features, dtype=bool)
-        stages = []
-        for subset in price_stages(costs):
-            price = int(costs.price(subset))
-            stages.append(
-                FittedStage(np.flatnonzero(subset & ~known), subset, fitted.model(subset), 0.0, price)
-            )
-            known = subset
-        yield {}, FixedStages(StagedModel(rows.encoding, tuple(stages), asked.rule, costs))
+        stages = fitted_stages(price_stages(costs), lambda subset: (fitted.model(subset), 0.0), costs)
+        yield {}, FixedStages(StagedModel(rows.encoding, stages, asked.rule, costs))
 
 
 @saved_from("shortlist.papers")

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 from shortlist._validation import as_count, as_not_negative
 from shortlist.arrays import Floats, Longs
 from shortlist.multistage.subclassifiers.logistic_fits import in_own_units, standardised
-from shortlist.multistage.subclassifiers.subclassifiers import (
-    LogisticModel,
-    LogisticSubclassifiers,
-)
+from shortlist.multistage.subclassifiers.subclassifiers import LogisticModel, LogisticSubclassifiers
 from shortlist.papers.opponents._miser_kernels import minimise_quadratic
 from shortlist.papers.opponents.budgeted_classifier import (
     Asked,

@@ -73,7 +73,7 @@ Searched: TypeAlias = tuple[Front, Diagram | None, str]
 
 def _by_auto(question: Question, options: AutoOptions, budget: Budget) -> Searched:
     """Take the diagram, and integer programs where it does not end within its share of the time."""
-    diagram, why = _diagram(question, options, budget.share(DIAGRAM_SHARE))
+    diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
     if diagram is None:
         return _by_method(question, "exact", options, budget), None, why
     front = _by_diagram(question, diagram, options, budget.share(DIAGRAM_SHARE))
@@ -86,7 +86,7 @@ def _by_auto(question: Question, options: AutoOptions, budget: Budget) -> Search
 
 def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budget) -> Searched:
     """Take the diagram, and nothing else where there is none in time."""
-    diagram, why = _diagram(question, options, budget)
+    diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget)
     if diagram is not None:
         return _by_diagram(question, diagram, options, budget), diagram, "asked for diagram"
     if budget.stopped:
@@ -102,11 +102,6 @@ def _by_method(question: Question, name: str, options: SearchOptions, budget: Bu
     else:
         raise TypeError(f"{name} needs its own options, got {options!r}")
     return checked_front(question, front, name)
-
-
-def _diagram(question: Question, options: DiagramOptions, budget: Budget) -> tuple[Diagram | None, str]:
-    rng = np.random.default_rng(budget.seed)
-    return diagram_of(question, max_nodes=options.max_nodes, rng=rng, budget=budget)
 
 
 def _by_diagram(question: Question, diagram: Diagram, options: DiagramOptions, budget: Budget) -> Front:

@@ -87,9 +87,7 @@ class Question:
         return met
 
 
-def diagram_of(
-    question: Question, *, max_nodes: int, rng: np.random.Generator, budget: Budget | None = None
-) -> tuple[Diagram | None, str]:
+def diagram_of(question: Question, *, max_nodes: int, budget: Budget) -> tuple[Diagram | None, str]:
     """Return a diagram of the products within requirements and hard limits, and why there is one or none."""
     from shortlist.logic.compilation import compile_diagram
 
@@ -102,10 +100,10 @@ def diagram_of(
     diagram = compile_diagram(
         clauses.with_units(question.requirements.literals),
         max_nodes=max_nodes,
-        rng=rng,
+        rng=np.random.default_rng(budget.seed),
         budget=budget,
     )
-    if diagram is None and budget is not None and budget.stopped:
+    if diagram is None and budget.stopped:
         return None, "the time for making a diagram was over"
     if diagram is None:
         return None, f"no variable order gave a diagram within {max_nodes:,} nodes"

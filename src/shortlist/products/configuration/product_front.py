@@ -14,7 +14,6 @@ from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.diagram import Diagram
 from shortlist.logic.sat import SearchStoppedError
-from shortlist.methods.program_methods import SearchOptions
 from shortlist.pickles import saved_from
 from shortlist.products.attributes.attribute import Attribute, chosen_attributes, model_attributes
 from shortlist.products.configuration.contradictions import (
@@ -190,7 +189,8 @@ def configure(
         cancellation=cancellation or Cancellation(),
     )
     goals, bounds = parse_question(model, objectives, limits, attributes)
-    _check_tolerance(goals, chosen)
+    if isinstance(chosen, DiagramOptions) and chosen.tolerance:
+        _check_tolerance(goals, chosen.tolerance)
     question, feasibility = make_question(model, goals, bounds, requirements, budget=budget)
     if feasibility.conflict:
         reason = "the constraints contradict each other" + (
@@ -271,11 +271,9 @@ def _conflict(question: Question, budget: Budget) -> tuple[str, ...]:
     return contradiction_sentences(found, model, limits, literals, budget=budget)
 
 
-def _check_tolerance(goals: Sequence[FeatureObjective], options: SearchOptions) -> None:
-    if not isinstance(options, DiagramOptions):
-        return
+def _check_tolerance(goals: Sequence[FeatureObjective], tolerance: Mapping[str, float]) -> None:
     names = [goal.objective.name for goal in goals]
-    for name, value in options.tolerance.items():
+    for name, value in tolerance.items():
         if name not in names:
             raise BadInputError(
                 f"`tolerance` names the objective {name!r}, but there are "

@@ -1,0 +1,281 @@
+"""What a fitted classifier of stages answers by a point of its front, and what it tells of its answers."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from shortlist._validation import as_count
+from shortlist._words import all_of
+from shortlist.arrays import Labels, Mask
+from shortlist.errors import AcquisitionError, BadInputError, UnmetChoiceError
+from shortlist.guarantees.cells import UNASKED, UNKNOWN, labels_of, without_unasked, words_in
+from shortlist.guarantees.guarantee import Guarantee, guarantees_of
+from shortlist.multistage.predict.point_choice import low_coverage
+from shortlist.multistage.predict.prediction import (
+    REJECTED,
+    Acquire,
+    Decisions,
+    OnDemand,
+    StagedModel,
+    confidences,
+    decide_known,
+    decide_on_demand,
+    fitted_stages,
+    stage_amounts,
+)
+from shortlist.multistage.predict.stage_answers import Figures, answers_of_model, measured_points
+from shortlist.multistage.problem.costs import FeatureCosts
+from shortlist.multistage.problem.reject_rules import RejectRule
+from shortlist.multistage.problem.stages import acquired
+from shortlist.multistage.subclassifiers.encoding import Encoding
+from shortlist.multistage.validation_split import encoded_rows
+from shortlist.tables.fit_inputs import TableClassifier, checked_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shortlist.results.front import Front
+
+
+def _answers_every_row(estimator: "StagedAnswers") -> bool:
+    """Tell whether ``predict_proba`` exists.
+
+    A rejected row's answer is no class, so it cannot be the most probable.
+    """
+    if not estimator.answer_rejected:
+        raise AttributeError(
+            "predict_proba needs `answer_rejected=True`, since the answer about a rejected row is no class. "
+            "stage_probabilities has the probabilities either way."
+        )
+    return True
+
+
+class StagedAnswers(TableClassifier):
+    """The answers of a classifier that has a front of stage assignments, and the models behind each point."""
+
+    answer_rejected: bool
+    front_: "Front"
+    costs_: FeatureCosts
+    coverage_: NDArray[np.float64]
+    reject_label_: Any
+    guarantee_: Guarantee | None
+    notes_: tuple[str, ...]
+    _encoding: Encoding
+    _rule: RejectRule
+    _models: dict[bytes, Any]
+
+    def use(self, point: int) -> Self:
+        """Predict with another point of ``front_`` from now on; nothing is fitted again.
+
+        What is promised holds for all points together, whichever is chosen. One about which nothing is
+        promised, though that was asked for, answers no row.
+        """
+        check_is_fitted(self, "front_")
+        self.point_ = as_count(point, "point", at_least=0, at_most=len(self.front_) - 1)
+        self.assignment_ = self.front_.decisions[self.point_].astype(np.int8)
+        subsets = acquired(self.assignment_[None, :], int(self.assignment_.max()) + 1)[0]
+        guarantees = guarantees_of(self.front_)
+        self.guarantee_ = guarantees[self.point_] if guarantees else None
+        promised = 0.0 if self.guarantee_ is None else self.guarantee_.threshold
+
+        def fit(subset: Mask) -> tuple[Any, float]:
+            model, least = self._models[subset.tobytes()]
+            return model, max(least, promised)
+
+        stages = fitted_stages(subsets, fit, self.costs_)
+        self.model_ = StagedModel(self._encoding, stages, self._rule, self.costs_)
+        is_promised = self.guarantee_ is not None and self.guarantee_.promised
+        share = float(self.coverage_[self.point_])
+        doubt = "" if self.answer_rejected else low_coverage(share, promised=is_promised)
+        if self.guarantee_ is not None and not is_promised:
+            doubt = self.guarantee_.sentence()
+        self.notes_ = (*getattr(self, "_doubts", ()), *([doubt] if doubt else []))
+        return self
+
+    def predict(self, X: Any) -> Labels:
+        """Return the class of every row, ``(n_samples,)``, or ``reject_label_`` for none.
+
+        A row may lack features that were not bought: a column that is not in the frame, a cell with
+        :data:`shortlist.guarantees.cells.NOT_ASKED`, or a gap in a column that had none when fitting. Where
+        the row needs them, it gets ``reject_label_`` as well (with `answer_rejected` only where not even the
+        first stage is known), and :meth:`decision_report` says what it waits for. So does a row with a word
+        that was in no row that was fitted on. Any other gap was asked for and is silent, as it was when
+        fitting; a row of which nothing but gaps is known is answered by no stage.
+        """
+        rows, states = self._known(X)
+        return self._labels(decide_known(self.model_, rows, states, guess=self.answer_rejected))
+
+    @available_if(_answers_every_row)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return :meth:`stage_probabilities`.
+
+        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it.
+
+        Raises
+        ------
+        BadInputError
+            If a row lacks what the first stage needs.
+        """
+        probabilities = self.stage_probabilities(X)
+        nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
+        if len(nothing):
+            needed = all_of([self.costs_.names[i] for i in self.model_.stages[0].bought], most=8)
+            raise BadInputError(
+                f"every row must have the features of the first stage, {needed}, got a gap in row "
+                f"{nothing[0]}. Fill it, or use predict, which leaves such a row without an answer."
+            )
+        return probabilities
+
+    def decisions(self, X: Any) -> Decisions:
+        """Return which stage decides each row, what it answers, and what the row costs; rejects stay so."""
+        return decide_known(self.model_, *self.model_.encoding.encode_known(X))
+
+    def stage_probabilities(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of every row at the stage it reached, ``(n_samples, n_classes)``.
+
+        NaN for rows that lack what the first stage needs.
+        """
+        rows, states = self._known(X)
+        reached = decide_known(self.model_, rows, states).stages
+        probabilities = np.full((len(rows), len(self.classes_)), np.nan)
+        for number, stage in enumerate(self.model_.stages, start=1):
+            here = np.flatnonzero(reached == number)
+            if len(here):
+                probabilities[here] = stage.model.probabilities(rows[here])
+        return probabilities
+
+    def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
+        """Predict rows whose features are bought only when a stage needs them.
+
+        Parameters
+        ----------
+        acquire : callable
+            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
+            when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
+            at most once per stage, and never for a row that is decided or a feature that is not needed.
+        n_rows : int
+            Number of rows.
+
+        Raises
+        ------
+        AcquisitionError
+            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial``
+            holds the rows decided before and what was paid.
+        """
+        self._check_chosen()
+        names = getattr(self, "feature_names_in_", None)
+        features = list(range(self.n_features_in_)) if names is None else list(names)
+        decisions, failure, cause = decide_on_demand(
+            self.model_, acquire, n_rows, features, guess=self.answer_rejected
+        )
+        answer = OnDemand(self._labels(decisions), decisions)
+        if failure:
+            raise AcquisitionError(failure, answer) from cause
+        return answer
+
+    def decision_report(self, X: Any) -> "pd.DataFrame":
+        """Return label, rejected, stage from 1, confidence, features acquired, cost and needs of every row.
+
+        Attributes of the prices, such as hours, have a column each after the cost: what a row's stages took.
+        ``needs`` names the features that are not known and that the row's next stage needs: the row waits for
+        them, and is neither answered nor rejected. Stage 0: it waits for the first stage's. ``unknown`` says
+        which words of these the classifier does not know; such a row waits for a correction.
+        """
+        import pandas as pd
+
+        rows, states = self._known(X)
+        decisions = decide_known(self.model_, rows, states, guess=self.answer_rejected)
+        names = self.costs_.names
+        bought = np.empty(len(self.model_.stages) + 1, dtype=object)
+        bought[0] = ""
+        for place, stage in enumerate(self.model_.stages, start=1):
+            bought[place] = ", ".join(names[feature] for feature in np.flatnonzero(stage.subset))
+        needs, unknown = np.full((2, len(rows)), "", dtype=object)
+        for row in np.flatnonzero(~decisions.finished):
+            assert states is not None, "a row waits for a feature"
+            wanted = self.model_.stages[decisions.stages[row]].bought
+            lacking = wanted[self.model_.encoding.lacking(states[[row]], wanted)[0]]
+            odd = [feature for feature in lacking if states[row, feature] == UNKNOWN]
+            needs[row] = ", ".join(names[feature] for feature in lacking if feature not in odd)
+            unknown[row] = words_in(
+                [names[one] for one in odd], [_cell(X, row, names[one], one) for one in odd]
+            )
+        # columns are arrays, in the order of the rows: a series would be laid beside the index of X by its
+        # own
+        return pd.DataFrame(
+            {
+                "label": self._labels(decisions),
+                "rejected": (decisions.labels == REJECTED) & decisions.finished,
+                "stage": decisions.stages,
+                "confidence": confidences(self.model_, rows, decisions.stages),
+                "features": bought[decisions.stages],
+                "cost": decisions.costs,
+                **self._amounts(decisions.stages),
+                "needs": needs,
+                "unknown": unknown,
+            },
+            index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
+        )
+
+    def _amounts(self, stages: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return what each row took of every attribute of the prices, by the last stage that it bought."""
+        taken = stage_amounts(self.model_)
+        return {name: np.cumsum([0.0, *(amounts[name] for amounts in taken)])[stages] for name in taken[0]}
+
+    def measure_points(self, X: Any, y: Any) -> tuple[Figures, ...]:
+        """Return what each point of ``front_`` does on some rows, which is quicker than using one by one.
+
+        A point about which nothing is promised, though that was asked for, is told as it would do without.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Their classes; one that was not fitted on is never answered rightly.
+        """
+        check_is_fitted(self, "front_")
+        given = encoded_rows(self, self._encoding, X, y)
+        return measured_points(
+            self.front_,
+            lambda subset: answers_of_model(
+                self._models[subset.tobytes()], self._rule, self._encoding, given, subset
+            ),
+            self.costs_,
+        )
+
+    def _check_chosen(self) -> None:
+        check_is_fitted(self, "front_")
+        if not hasattr(self, "model_"):
+            raise UnmetChoiceError(
+                f"no point of the front predicts yet. Take one with use(0) to use({len(self.front_) - 1}), "
+                "or with the command shortlist stage use."
+            )
+
+    def _known(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
+        """Encode rows, and say which features of which rows have a value; None: all have."""
+        self._check_chosen()
+        names = list(getattr(self, "feature_names_in_", []))
+        absent: list[int] = []
+        if hasattr(X, "columns") and set(X.columns) < set(names):
+            absent = [place for place, name in enumerate(names) if name not in X.columns]
+            X = X.reindex(columns=names)
+        X, unasked = without_unasked(X)
+        rows, states = self.model_.encoding.encode_known(checked_rows(self, X))
+        if absent or unasked is not None:
+            states = np.zeros((len(rows), len(names)), dtype=np.int8) if states is None else states
+            states[:, absent] = UNASKED
+            if unasked is not None:
+                states[unasked] = UNASKED
+        return rows, states
+
+    def _labels(self, decisions: Decisions) -> Labels:
+        """Turn class numbers into labels."""
+        return labels_of(decisions.guesses, self.classes_, self.reject_label_)
+
+
+def _cell(X: Any, row: Any, name: str, place: Any) -> Any:
+    """Return what a row says in one column, of a frame or of an array."""
+    return X[name].iloc[row] if hasattr(X, "columns") else np.asarray(X)[row, place]
