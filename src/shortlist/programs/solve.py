@@ -164,8 +164,8 @@ def _check_solutions(named: NamedProgram, front: Front) -> None:
     broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
         raise SolverError(
-            f"the solver found a solution that breaks {broken}. Use another solver, or round the row's numbers "
-            "to fewer digits."
+            f"the solver found a solution that breaks {broken}. Use another solver, or round the "
+            "numbers of the row to fewer digits."
         )
 
 

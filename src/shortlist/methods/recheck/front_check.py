@@ -93,7 +93,8 @@ class FrontCheck:
                 "by the interruption" if search.limit == "interrupted" else f"by the limit of {search.limit}"
             )
             said.append(
-                f"{_are(search.n_open)} left without an answer {until}: there the front's claim stands unchecked."
+                f"{_are(search.n_open)} left without an answer {until}: there the front's claim stands "
+                "unchecked."
             )
         return said
 
