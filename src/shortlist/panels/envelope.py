@@ -43,11 +43,11 @@ class BesideTwo:
         beside = self.verdict
         low, high = (100 * end for end in beside.difference_interval)
         chance = "which may be chance" if beside.within_chance else "beyond chance"
+        own = beside.single_figures
         return (
-            f"The best cascade of at most two judges for no more is {self.asks}: accuracy "
-            f"{beside.single_figures.accuracy:.4g} for {beside.single_figures.price:.4g} a case on the held-out "
-            f"cases. This panel is {100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) from it, "
-            f"{chance}."
+            f"The best cascade of at most two judges for no more is {self.asks}: accuracy {own.accuracy:.4g} "
+            f"for {own.price:.4g} a case on the held-out cases. This panel is "
+            f"{100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) from it, {chance}."
         )
 
     def facts(self) -> dict[str, Any]:
