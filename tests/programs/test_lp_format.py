@@ -64,6 +64,12 @@ def test_objectives_rows_and_bounds_are_read_as_written() -> None:
     )
 
 
+def test_the_constant_of_a_row_without_limits_belongs_to_its_objective() -> None:
+    named = _read(f"{HEAD} v: 2 x + 3 y + 5 >= -inf\n c: x + y + 1 >= 2\nEnd\n")
+    assert [linear.offset for linear in named.program.objectives] == [0, 5]
+    assert named.program.row_lower.tolist() == [1]
+
+
 @pytest.mark.parametrize(
     "text",
     [

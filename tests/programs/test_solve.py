@@ -7,10 +7,13 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective, make_program
+from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import notes_on, solve_program
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
+from shortlist.source import Source
 from tests.programs.made_programs import front_by_trying, random_program
 
 
@@ -72,6 +75,93 @@ def test_an_infeasible_program_has_a_complete_front_without_points() -> None:
     named = _program([[1, 2], [2, 1]])
     none = dataclasses.replace(named, program=dataclasses.replace(named.program, row_lower=np.array([3.0])))
     front = solve_program(none)
+    assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
+
+
+EMPTY = """min multi-objectives
+ a: x + 2 y
+ b: - x + y
+st
+ c: x + y + z <= 9
+bounds
+ x <= 2
+ y <= 2
+{}
+general
+ x y
+{}
+end
+"""
+
+
+@pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint", "solrep"])
+@pytest.mark.parametrize(
+    ("bound", "integers"),
+    [
+        (" 3 <= z <= 2", ""),
+        (" 3 <= z <= 2", " z"),
+        (" 2.3 <= z <= 2.6", " z"),
+        (" z >= 1e20", ""),
+        (" z <= -inf", " z"),
+    ],
+    ids=["continuous", "integer", "no integer between", "from infinity", "to minus infinity"],
+)
+def test_bounds_that_hold_no_number_leave_a_complete_front_without_points(
+    bound: str, integers: str, method: str
+) -> None:
+    named = read_lp(Source("empty.lp", EMPTY.format(bound, integers)))
+    front = solve_program(named, method=method)
+    assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
+    assert recheck_front(named, front).status == "rechecked"
+
+
+ROW = """max multi-objectives
+ a: x
+ b: -y
+st
+ c: {}
+bounds
+ x <= 6
+ y <= 3
+general
+ x y
+end
+"""
+
+
+@pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x + y <= 2.9999995",
+        "x - y >= 1.0000000001",
+        "1000000 x - 1000000 y <= 1000000.4",
+        "0.000001 x - 0.000001 y <= 0.0000009999991",
+        "0.3333333333 x - 0.3333333333 y <= 0.9999999998",
+        "0.3333333333 x - 0.3333333333 y <= 1.05",
+        "0.33333333333 x - 0.66666666667 y <= 0.99999999999",
+    ],
+)
+def test_limits_are_kept_as_they_are_written(row: str, method: str) -> None:
+    """However little a limit is below an integer, and however many decimals a row has."""
+    named = read_lp(Source("limit.lp", ROW.format(row)))
+    front = solve_program(named, method=method)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.values.tolist() == front_by_trying(named).tolist()
+    assert recheck_front(named, front).status == "rechecked"
+
+
+def test_a_row_with_too_many_digits_for_integers_is_rechecked_by_a_solver_that_takes_it() -> None:
+    named = read_lp(Source("digits.lp", ROW.format("0.123456789012345 x - 0.33333333333333 y <= 0.7")))
+    front = solve_program(named)
+    assert front.values.tolist() == front_by_trying(named).tolist()
+    found = recheck_front(named, front)
+    assert (found.status, found.failures) == ("rechecked", ())
+
+
+def test_a_row_beyond_infinity_leaves_a_complete_front_without_points() -> None:
+    named = read_lp(Source("empty.lp", EMPTY.format("", "").replace("<= 9", ">= inf")))
+    front = solve_program(named)
     assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
 
 

@@ -51,12 +51,13 @@ class NamedProgram:
 
 @dataclass(eq=False)
 class Row:
-    """A row as it is collected; one without limits is an objective."""
+    """A row as it is collected; one without limits is an objective, to which its constant is added."""
 
     name: str
     terms: Terms = field(default_factory=dict)
     lower: float = -math.inf
     upper: float = math.inf
+    constant: Decimal = Decimal(0)
 
     @property
     def free(self) -> bool:
@@ -144,7 +145,10 @@ class Collected:
     def finished(self) -> NamedProgram:
         """Return the program; rows without limits become objectives."""
         free = [row for row in self.rows.values() if row.free]
-        goals = [*self.goals.values(), *(Goal(row.name, terms=row.terms) for row in free)]
+        goals = [
+            *self.goals.values(),
+            *(Goal(row.name, terms=row.terms, offset=row.constant) for row in free),
+        ]
         kept = [row for row in self.rows.values() if not row.free]
         if not self.columns:
             raise self.source.error("the program must have at least one column, got none.")

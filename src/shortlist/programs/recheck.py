@@ -5,9 +5,11 @@ import dataclasses
 import numpy as np
 
 from shortlist.errors import BadInputError
+from shortlist.methods.recheck.boxes import BoxSearch
 from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits
+from shortlist.milp.whole_rows import exact_program
+from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
@@ -65,7 +67,10 @@ def recheck_front(
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
     steps = dict(front.extras.get("program", {}).get("tolerance", {}))
-    program = with_steps(named, steps).program
+    program = exact_program(with_steps(named, steps).program)
+    if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
+        nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
+        return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
     return found if program.integer.all() else dataclasses.replace(found, n_completed=len(front))
 

@@ -12,12 +12,13 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits
+from shortlist.milp.whole_rows import exact_program
+from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
@@ -71,6 +72,7 @@ def solve_program(
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
+    program = exact_program(stepped.program)
     _check_solver(named, chosen)
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
@@ -78,8 +80,11 @@ def solve_program(
         report=report,
         cancellation=cancellation or Cancellation(),
     )
-    find = _with_true_bounds(integer_method(method, chosen), method, stepped.program)
-    found = find(stepped.program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
+    if leaves_nothing(program):
+        found = _no_points(stepped)
+    else:
+        find = _with_true_bounds(integer_method(method, chosen), method, program)
+        found = find(program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
@@ -119,6 +124,14 @@ def _check_solver(named: NamedProgram, options: ProgramOptions) -> None:
         )
 
 
+def _no_points(named: NamedProgram) -> Front:
+    """Return the complete front of a program without solutions."""
+    objectives = tuple(linear.objective for linear in named.program.objectives)
+    none = np.empty((0, len(objectives))), np.empty((0, len(named.candidates)), dtype=np.int64)
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(objectives))
+    return Front.from_values(objectives, *none, named.candidates, proof, extras={"n_programs": 0})
+
+
 def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
     """Let the ε-constraint method find the ends of objectives that the columns do not bound."""
     if method != "epsilon-constraint":
@@ -145,7 +158,10 @@ def _check_solutions(named: NamedProgram, front: Front) -> None:
     """Raise if a solution breaks a row or a bound of the program as read."""
     broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
-        raise SolverError(f"the solver found a solution that breaks {broken}. Use another solver.")
+        raise SolverError(
+            f"the solver found a solution that breaks {broken}. Use another solver, or round the row's numbers "
+            "to fewer digits."
+        )
 
 
 def notes_on(named: NamedProgram, front: Front) -> list[str]:

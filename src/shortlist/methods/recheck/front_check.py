@@ -16,6 +16,7 @@ from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import whole_rows
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -112,7 +113,7 @@ def other_solver(found_by: str, program: Program) -> str:
     if found_by not in {"highs", "scip"}:
         return "highs"
     bounded = np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all()
-    if program.integer.all() and bounded:
+    if program.integer.all() and bounded and whole_rows(program).whole.all():
         return "cpsat"
     if found_by == "scip" or importlib.util.find_spec("pyscipopt") is None:
         return "highs"
