@@ -46,8 +46,8 @@ class BesideTwo:
         own = beside.single_figures
         return (
             f"The best cascade of at most two judges for no more is {self.asks}: accuracy {own.accuracy:.4g} "
-            f"for {own.price:.4g} a case on the held-out cases. This panel is "
-            f"{100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) from it, {chance}."
+            f"for {own.price:.4g} a case on the held-out cases. This panel has "
+            f"{100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) against it, {chance}."
         )
 
     def facts(self) -> dict[str, Any]:
