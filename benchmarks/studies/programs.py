@@ -74,7 +74,7 @@ def random_programs(_folder: Path, n_programs: int = 2000) -> Iterator[dict[str,
         named = random_program(rng)
         known = set(map(tuple, front_by_trying(named).tolist()))
         for method, solver in asked:
-            own = {"n_points": 5} if method == "solrep" else {}
+            own: dict[str, Any] = {"n_points": 5} if method == "solrep" else {}
             front = solve_program(named, method=method, solver=solver, **own)
             found = set(map(tuple, front.values.tolist()))
             complete = front.proof.kind is ProofKind.COMPLETE
