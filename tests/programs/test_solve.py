@@ -14,7 +14,13 @@ from shortlist.programs.solve import notes_on, solve_program
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.source import Source
-from tests.programs.made_programs import front_by_trying, random_program
+from tests.programs.made_programs import (
+    few_chosen,
+    front_by_trying,
+    random_program,
+    strange_program,
+    wide_program,
+)
 
 
 def _program(
@@ -42,6 +48,26 @@ def test_complete_fronts_are_those_of_trying_everything(method: str, solver: str
         np.testing.assert_allclose(
             front.values, front_by_trying(named).reshape(front.values.shape), rtol=1e-12
         )
+
+
+def test_fronts_of_strange_programs_are_those_of_trying_everything() -> None:
+    rng = np.random.default_rng(17)
+    sizes = set()
+    for _ in range(40):
+        named = strange_program(rng)
+        front = solve_program(named)
+        assert front.proof.kind is ProofKind.COMPLETE
+        expected = front_by_trying(named)
+        np.testing.assert_allclose(front.values, expected.reshape(front.values.shape), rtol=1e-12)
+        sizes.add(len(front))
+    assert sizes >= {0, 1, 2}
+
+
+def test_the_front_of_a_wide_program_is_that_of_trying_everything() -> None:
+    named = wide_program(np.random.default_rng(36))
+    front = solve_program(named)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.values.tolist() == front_by_trying(named, few_chosen(named, 2)).tolist()
 
 
 def test_points_of_solrep_belong_to_the_front() -> None:
@@ -209,7 +235,16 @@ def test_objectives_with_continuous_columns_are_rounded_up_to_steps() -> None:
         assert any(value < price + 0.5 and weight <= -x for value, weight in front.values.tolist())
     for value, weight in front.values.tolist():
         assert value >= least[int(-weight)] - 1e-6
-    assert "rounded up to steps: price 0.5" in " ".join(notes_on(named, front))
+    assert "rounded: price up to multiples of 0.5;" in " ".join(notes_on(named, front))
+
+
+def test_values_to_maximise_are_rounded_down_and_the_note_says_so() -> None:
+    named = read_lp(Source("max.lp", ROW.format("x + y + z <= 2.75").replace("a: x", "a: x + z")))
+    front = solve_program(named, tolerance={"a": 0.5})
+    assert front.values.tolist() == [[2.5, 0.0]]
+    said = " ".join(notes_on(named, front))
+    assert "The program has 1 continuous column:" in said
+    assert "Values are rounded: a down to multiples of 0.5;" in said
 
 
 def test_a_step_for_anything_else_is_refused() -> None:

@@ -65,7 +65,7 @@ def read_lp(source: Source) -> NamedProgram:
 def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
     """Yield the kind of each section, its tokens, and the line of its heading."""
     kind, tokens, first = "", list[_Token](), 1
-    for line, text in enumerate(source.text.split("\n"), start=1):
+    for line, text in source.lines():
         rest = text.partition("\\")[0].strip()
         found, rest = _heading(rest, kind)
         if found == "refused":
@@ -327,8 +327,9 @@ class _Reading:
             token = self._next("a list of columns must hold names", "name")
             column = self.parts.known_column(token.text, token.line)
             self.parts.integer[column] = True
-            if binary:
-                self.parts.lower[column], self.parts.upper[column] = 0.0, 1.0
+            if binary:  # bounds that were given within 0 to 1 stay
+                self.parts.lower[column] = max(0.0, self.parts.lower[column])
+                self.parts.upper[column] = min(1.0, self.parts.upper[column])
 
 
 def _less(limit: float, constant: Decimal) -> float:

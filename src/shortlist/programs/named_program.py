@@ -192,14 +192,16 @@ def _linear(goal: Goal, n_columns: int) -> LinearObjective:
     return LinearObjective(Objective(goal.name, goal.sense, scale=None), costs, float(goal.offset))
 
 
-def chosen_objectives(named: NamedProgram, objectives: str | None) -> NamedProgram:
+def chosen_objectives(
+    named: NamedProgram, objectives: str | Sequence[tuple[Sense, str]] | None
+) -> NamedProgram:
     """Return the program with some of its objectives, in another order or with other senses.
 
     Parameters
     ----------
     named : NamedProgram
         With every objective there is.
-    objectives : str or None
+    objectives : str or sequence of pairs of sense and name, or None
         Such as ``"min cost, max value"``; None for all as they are.
 
     Raises
@@ -214,7 +216,7 @@ def chosen_objectives(named: NamedProgram, objectives: str | None) -> NamedProgr
 
     known = {linear.objective.name: linear for linear in named.program.objectives}
     chosen = []
-    for sense, name in objective_names(objectives):
+    for sense, name in objective_names(objectives) if isinstance(objectives, str) else objectives:
         if name not in known:
             has = all_of(known) if known else "none"
             raise BadInputError(

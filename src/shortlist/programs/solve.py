@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_positive_seconds
+from shortlist._words import counted
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
@@ -18,6 +19,7 @@ from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
+from shortlist.results.objective import Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
@@ -46,7 +48,8 @@ def solve_program(
         ``exact`` (search zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a
         representation of proved points; ``auto`` is ``exact``.
     tolerance : mapping of str to float, optional
-        By objective with continuous columns: the step that its values are rounded up to.
+        By objective with continuous columns: the step to whose multiples its values are rounded, up
+        where less is better and down where more is.
     time_limit_s : float, optional
         Wall-clock limit.
     report, cancellation
@@ -69,6 +72,8 @@ def solve_program(
         If a solution does not stand the check in integers.
     """
     chosen = method_options(method, **options)
+    if tolerance is not None and not isinstance(tolerance, Mapping):
+        raise BadInputError("tolerance", "must be a mapping of objectives to steps", repr(tolerance)[:60])
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
@@ -174,14 +179,17 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
     n_continuous = int((~program.integer).sum())
     if n_continuous:
         notes.append(
-            f"{n_continuous:,} columns are continuous: rows with them are kept to one part in a million, as "
-            "solvers compute in floating point, and the front holds the integer columns."
+            f"The program has {counted(n_continuous, 'continuous column')}: rows with continuous columns are "
+            "kept to one part in a million, as solvers compute in floating point, and the front holds the "
+            "integer columns."
         )
     if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
-        gaps = [f"{n} {t:g}" for n, t in zip(front.names, front.proof.tolerances, strict=True) if t]
-        notes.append(
-            f"Values are rounded up to steps: {', '.join(gaps)}; a solution may be better by less than one."
-        )
+        gaps = [
+            f"{one.name} {'up' if one.sense is Sense.MIN else 'down'} to multiples of {step:g}"
+            for one, step in zip(front.objectives, front.proof.tolerances, strict=True)
+            if step
+        ]
+        notes.append(f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one.")
     return notes
 
 
@@ -197,6 +205,10 @@ def named_objectives(objectives: str | Sequence[str] | None, n: int) -> list[tup
 
     if objectives is None:
         return [("min", f"objective {i + 1}") for i in range(n)]
+    if not isinstance(objectives, str) and not (
+        isinstance(objectives, Sequence) and all(isinstance(one, str) for one in objectives)
+    ):
+        raise BadInputError("objectives", "must read like 'min cost, max selected'", repr(objectives)[:60])
     text = objectives if isinstance(objectives, str) else ", ".join(objectives)
     found = [(str(sense), name) for sense, name in objective_names(text)]
     if len(found) != n:

@@ -192,11 +192,11 @@ def _print(found: "FrontCheck", against: Path) -> None:
     )
     for sentence in found.sentences():
         print(sentence)
-    if found.search is None and found.claim is not ProofKind.COMPLETE:
-        print("The front claims nothing of other points.")
-    if found.status == "counted":
+    if found.search is None:
+        print("The front claims nothing of other points (exit code 3).")
+    elif found.status == "counted":
         print("Not all that the front claims was asked again (exit code 3).")
-    elif found.search is not None:
+    else:
         told = {
             ProofKind.COMPLETE: "The front is complete",
             ProofKind.NONDOMINATED: "Every point is non-dominated",
