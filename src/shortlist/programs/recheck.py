@@ -24,8 +24,9 @@ def recheck_front(
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
     and no point may dominate another. Continuous columns are no part of a front: HiGHS finds some for each
-    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did not find it,
-    as far as sums of integers do not prove it (:func:`shortlist.methods.recheck.boxes.search_boxes`).
+    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did
+    not find it, as far as sums of integers do not prove it
+    (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters
     ----------
