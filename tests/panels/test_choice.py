@@ -9,7 +9,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels, told_notes, with_promises
+from shortlist.panels.choice import _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
@@ -161,13 +161,41 @@ def test_a_promise_is_what_the_panel_does_on_the_calibration_cases() -> None:
             assert not answered.any()
 
 
+@pytest.mark.parametrize("decide", ["votes", "logistic"])
+@pytest.mark.parametrize(
+    "final", [Final(), Final(HAND_OVER, 20.0), Final(REJECT)], ids=lambda final: final.kind
+)
+def test_the_front_under_a_promise_is_that_of_the_panels_that_are_written(decide: str, final: Final) -> None:
+    log = label_log(5, 800, (0.86, 0.88, 0.9))
+    choice = choose_panels(log, PanelOptions(decide=decide, final=final, demand=as_demand(0.93, 0.9)))
+    assert all(one.promised for one in choice.guarantees)
+    assert decide == "votes" or any(one.threshold > 0.5 for one in choice.guarantees)
+    for point, (accuracy, price) in enumerate(choice.front.values):
+        outcome = choice.panel(point).run(choice.chosen)
+        assert price == pytest.approx(outcome.price.mean())
+        right = outcome.right(choice.chosen.truth).mean()
+        assert accuracy == pytest.approx(right, abs=0 if decide == "votes" else 0.01)
+    for one, other in itertools.permutations(choice.front.values * [-1, 1], 2):
+        assert not (one <= other).all()
+    assert choice.front.proof.kind == ProofKind.APPROXIMATE
+
+
+def test_a_policy_that_takes_nothing_back_costs_what_it_costs_without_a_promise() -> None:
+    log = priced_log()
+    log.features["length"] = log.truth + 10 * np.arange(len(log.truth)) % 7
+    for options in (PanelOptions(final=Final(HAND_OVER, 3.0)), PanelOptions(router=("length",))):
+        choice = choose_panels(log, options)
+        for one in choice.found:
+            again = _with_least(choice, one, 0.0)
+            assert (again.loss, again.price) == (one.loss, one.price)
+
+
 def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
     population = label_log(4, 20_000, (0.86, 0.86, 0.88))
     demand = Demand(0.88, 0.9)
-    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes", demand=demand))
+    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes"))
     rng = np.random.default_rng(0)
     broken = given = 0
-    truly = [choice.of_recipe(one.recipe) for one in choice.found]
     for _ in range(100):
         drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
         told = with_promises(replace(choice, calibration=drawn), demand)
@@ -175,7 +203,7 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
         for point, promise in enumerate(told.guarantees):
             if promise.promised:
                 given += 1
-                outcome = replace(truly[point], least=promise.threshold).run(population)
+                outcome = told.panel(point).run(population)
                 answered = outcome.codes >= 0
                 failed |= (outcome.codes == population.truth)[answered].mean() < demand.accuracy
         broken += failed

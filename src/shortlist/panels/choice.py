@@ -36,10 +36,10 @@ from shortlist.panels.panel_options import (
     check_panel_options,
 )
 from shortlist.panels.policy import ANSWER, Outcome, Panel
-from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
 from shortlist.panels.routing import routed_policies
-from shortlist.panels.search import find_policies
-from shortlist.panels.two_errors import find_by_two_errors
+from shortlist.panels.search import PolicyFront, find_policies
+from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, with_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -135,7 +135,7 @@ def choose_panels(
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
-    every &= not options.router and RECALL not in objectives
+    every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
@@ -303,18 +303,20 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
+        least=recipe.least,
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
     )
-    return (
-        panel
-        if guarantee is None
-        else replace(panel, least=guarantee.threshold, promise=guarantee.sentence())
-    )
+    return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
 
 
 def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
-    """Test on the calibration cases what can be promised about each point, all points at once."""
+    """Test on the calibration cases what can be promised about each point, all points at once.
+
+    A panel that takes unsure answers back costs something else than without a promise. So loss and price are
+    counted anew, of the points of which something is promised, or of all where nothing is, and those that
+    another one dominates now leave the front.
+    """
     assert choice.calibration is not None
     trials = []
     for point in range(len(choice.found)):
@@ -329,14 +331,56 @@ def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
             )
         )
     guarantees, _ = promise_each(trials, demand)
-    instead = None if any(one.promised for one in guarantees) else most_that_holds(trials, demand)
+    is_any = any(one.promised for one in guarantees)
+    instead = None if is_any else most_that_holds(trials, demand)
+    made = {
+        _with_least(choice, found, one.threshold): one
+        for found, one in zip(choice.found, guarantees, strict=True)
+        if one.promised or not is_any
+    }
+    by_recipe = {found.recipe: one for found, one in made.items()}
+    kept = _with_front(choice, _undominated(choice, list(made)))
+    guarantees = tuple(by_recipe[found.recipe] for found in kept.found)
     extras = {
         **choice.front.extras,
         "promises": [_fields(one) for one in guarantees],
         "promised": [one.promised for one in guarantees],
         "promised_instead": None if instead is None else _fields(instead),
     }
-    return replace(choice, front=replace(choice.front, extras=extras), guarantees=guarantees)
+    return replace(kept, front=replace(kept.front, extras=extras), guarantees=guarantees)
+
+
+def _with_least(choice: PanelChoice, found: Found, least: float) -> Found:
+    """Return a policy that takes back answers that are less sure, with what it then costs out of fold."""
+    cases, recipe = choice.cases, replace(found.recipe, least=least)
+    rows = [np.arange(len(cases.truth))]
+    if recipe.router is not None:
+        way = recipe.router.branches(choice.chosen.features)
+        rows = [np.flatnonzero(way == number) for number in range(len(recipe.ways))]
+    told = [
+        followed(cases.at(here), replace(one, least=least))
+        for here, one in zip(rows, recipe.ways, strict=True)
+    ]
+    loss, price = sum(int(one.loss.sum()) for one in told), sum(int(one.price.sum()) for one in told)
+    changed = found._replace(loss=loss, price=price, recipe=recipe)
+    return with_errors(cases, changed) if found.errors else changed
+
+
+def _undominated(choice: PanelChoice, found: list[Found]) -> list[Found]:
+    if RECALL in choice.front.names:
+        return undominated_by_errors(found)
+    front = PolicyFront(LATENCY in choice.front.names)
+    front.add(found)
+    return front.kept
+
+
+def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
+    """Return a choice with other policies on its front."""
+    old = choice.front
+    front = _front(
+        found, choice.cases, old.names, steps=choice.steps, judges=choice.chosen.judges, proof=old.proof
+    )
+    return _ordered(replace(choice, front=replace(front, seconds=old.seconds), found=tuple(found)))
 
 
 def _scored(outcome: Outcome, log: AnswerLog) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
