@@ -9,7 +9,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import _with_least, choose_panels, told_notes, with_promises
+from shortlist.panels.choice import _losses, _split, _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
@@ -99,6 +99,24 @@ def test_error_costs_make_another_front_than_accuracy() -> None:
     assert missed[0] < missed[1]
 
 
+def test_no_answer_costs_what_the_worst_answer_costs_unless_it_is_told() -> None:
+    costs = {("no", "yes"): 50, ("yes", "no"): 3}
+    log = label_log(2, 40)
+    for given, nothing in ((costs, [3, 50]), (costs | {("", "no"): 0}, [0, 50]), ({}, [1, 1])):
+        assert _losses(log, PanelOptions(error_costs=given))[-1].tolist() == nothing
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.25, 0.4, 0.5])
+def test_as_many_cases_measure_as_were_asked_for(share: float) -> None:
+    chosen, test, _ = _split(label_log(0, 200), PanelOptions(test_share=share))
+    assert (len(chosen.truth), len(test.truth)) == (200 - round(200 * share), round(200 * share))
+
+
+def test_with_a_promise_as_many_cases_calibrate_as_measure_and_the_others_choose() -> None:
+    parts = _split(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
+    assert [len(part.truth) for part in parts if part is not None] == [40, 80, 80]
+
+
 def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
     choice = choose_panels(priced_log(), objectives=("accuracy", "price", "latency"))
     values = choice.front.values * [-1, 1, 1]
@@ -128,6 +146,17 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
             {"error_costs": {("no", "maybe"): 2}},
             ("error-cost", "price"),
             "error_costs must name classes, no, yes",
+        ),
+        (
+            {"error_costs": {("no", ""): 2}},
+            ("error-cost", "price"),
+            "error_costs must name classes, no, yes, got ''",
+        ),
+        ({"test_share": 0.6}, ("accuracy", "price"), "test_share must be from 0.05 to 0.5, got 0.6"),
+        (
+            {"test_share": 0.5, "demand": Demand(0.8, 0.9)},
+            ("accuracy", "price"),
+            "test_share must be from 0.05 to 0.4 with a promise, as as many cases calibrate, got 0.5",
         ),
     ],
 )

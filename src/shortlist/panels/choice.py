@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
+FINEST_SHARE = 20
+"""The share of the cases that measures is rounded to a fraction of no more parts than these."""
 FINEST_STEPS = 10**9
 """Prices that are no decimals are rounded to this part of the largest one."""
 
@@ -174,11 +177,12 @@ def _searched(
 
 def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
     """Return the cases that choose, those that measure, and those that calibrate."""
-    n_parts = max(2, round(1 / options.test_share))
-    parts = folds_of(log, n_parts, options.seed)
+    share = Fraction(options.test_share).limit_denominator(FINEST_SHARE)
+    parts, n = folds_of(log, share.denominator, options.seed), share.numerator
     if options.demand is None:
-        return log.at(parts != 0), log.at(parts == 0), None
-    return log.at(parts > 1), log.at(parts == 0), _one_of_each_group(log.at(parts == 1), options.seed)
+        return log.at(parts >= n), log.at(parts < n), None
+    calibration = log.at((parts >= n) & (parts < 2 * n))
+    return log.at(parts >= 2 * n), log.at(parts < n), _one_of_each_group(calibration, options.seed)
 
 
 def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
@@ -228,13 +232,16 @@ def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int
 def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:
     losses = right_or_wrong(len(log.classes))
     for (said, true), cost in options.error_costs.items():
-        for label in (said, true):
-            if label not in (*log.classes, ""):
+        for label, known in ((said, (*log.classes, "")), (true, log.classes)):
+            if label not in known:
                 raise BadInputError(
                     "error_costs", f"must name classes, {', '.join(log.classes)}", repr(label)
                 )
         row = len(log.classes) if not said else log.classes.index(said)
         losses[row, log.classes.index(true)] = cost
+    for place, true in enumerate(log.classes):
+        if ("", true) not in options.error_costs:  # no answer is then as bad as the worst one
+            losses[-1, place] = losses[:-1, place].max()
     return losses
 
 
