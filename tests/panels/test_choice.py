@@ -2,16 +2,18 @@
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
-from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.answer_log import UNASKED, AnswerLog, Measures, make_log
 from shortlist.panels.choice import _losses, _split, _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
+from shortlist.panels.recipes import Recipe
 from shortlist.results.proof import ProofKind
 from tests.panels.made import priced_log
 
@@ -115,6 +117,35 @@ def test_as_many_cases_measure_as_were_asked_for(share: float) -> None:
 def test_with_a_promise_as_many_cases_calibrate_as_measure_and_the_others_choose() -> None:
     parts = _split(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
     assert [len(part.truth) for part in parts if part is not None] == [40, 80, 80]
+
+
+def with_gaps(log: AnswerLog, asked: Any) -> AnswerLog:
+    return replace(log, answers=np.where(asked, log.answers, UNASKED))
+
+
+def test_a_judge_is_measured_on_the_cases_that_all_were_asked_about() -> None:
+    whole = label_log(0, 400, (0.7, 0.6, 1.0))
+    half = np.arange(400) % 2 == 0
+    choice = choose_panels(
+        with_gaps(whole, half[:, None] | [True, True, False]), PanelOptions(decide="votes")
+    )
+    assert len(choice.chosen.truth) + len(choice.test.truth) == 200
+    assert choice.front.values[0].tolist() == [1.0, 5.0]
+    assert (
+        "Only the 200 of 400 cases that every judge was asked about count. Of all cases were asked: 'j2' 50 %. "
+        "Leave out judges that were asked less often to use more cases." in choice.claims
+    )
+    assert "every judge was asked" not in " ".join(choose_panels(whole, PanelOptions(decide="votes")).claims)
+
+
+def test_a_call_that_never_happened_is_not_paid_and_is_told_where_no_case_has_all_judges() -> None:
+    asked = np.arange(3) != np.arange(120)[:, None] % 3
+    choice = choose_panels(with_gaps(label_log(0, 120), asked), PanelOptions(decide="votes"))
+    paid = np.where(choice.chosen.answers == UNASKED, 0.0, choice.chosen.prices)
+    assert choice.cases.prices.tolist() == (paid * choice.steps).tolist()
+    alone = choice.of_recipe(Recipe(((2,),), ((),), "votes")).run(choice.chosen)
+    assert alone.price.tolist() == paid[:, 2].tolist()
+    assert "'j0' 67 %, 'j1' 67 % and 'j2' 67 %" in choice.claims[-1]
 
 
 def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:

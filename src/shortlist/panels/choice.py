@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.guarantees.guarantee import Demand, Guarantee
@@ -20,7 +20,7 @@ from shortlist.guarantees.thresholds import (
     possible_thresholds,
     promise_each,
 )
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import UNASKED, AnswerLog
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
@@ -28,6 +28,7 @@ from shortlist.panels.panel_options import (
     ACCURACY,
     AUTO,
     ERROR_COST,
+    FEWEST_CASES,
     LATENCY,
     OBJECTIVES,
     PRICE,
@@ -46,6 +47,8 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
+LEAST_ASKED = 0.95
+"""Judges that were asked about a smaller share of the cases are named."""
 FINEST_SHARE = 20
 """The share of the cases that measures is rounded to a fraction of no more parts than these."""
 FINEST_STEPS = 10**9
@@ -132,11 +135,12 @@ def choose_panels(
     """
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
-    known = log.at(log.truth >= 0)
+    known, gaps = _fully_asked(log.at(log.truth >= 0))
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
+    claims = [*claims, *gaps]
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
@@ -157,6 +161,35 @@ def choose_panels(
     )
     ordered = _ordered(choice)
     return ordered if options.demand is None else with_promises(ordered, options.demand)
+
+
+def _fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
+    """Return the cases that every judge was asked about, and what is to be said about the others.
+
+    What a judge would have said where it was not asked is unknown: it is neither silence nor a mistake. Where
+    too few cases have all judges, all cases stay, and who was not asked is silent there and is not paid.
+    """
+    asked = log.answers != UNASKED
+    if asked.all():
+        return log, []
+    shares = zip(log.judges, asked.mean(axis=0).tolist(), strict=True)
+    rare = [f"{judge!r} {100 * share:.0f} %" for judge, share in shares if share < LEAST_ASKED]
+    told = f" Of all cases were asked: {all_of(rare, most=8)}." if rare else ""
+    full = log.at(asked.all(axis=1))
+    if len(full.truth) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
+        return log, [
+            (
+                f"Not every judge was asked about every case, and too few cases have all judges: who was not asked "
+                f"counts as silent and costs nothing, so judges that were asked less often look worse and cheaper "
+                f"than they are.{told}"
+            )
+        ]
+    return full, [
+        (
+            f"Only the {len(full.truth):,} of {counted(len(log.truth), 'case')} that every judge was asked about "
+            f"count.{told} Leave out judges that were asked less often to use more cases."
+        )
+    ]
 
 
 def _searched(
@@ -197,7 +230,7 @@ def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
 def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
-    prices, steps = _in_steps(log.prices, options.final.price)
+    prices, steps = _in_steps(log.paid, options.final.price)
     learner = options.decide
     if learner == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
