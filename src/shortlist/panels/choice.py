@@ -142,6 +142,7 @@ def choose_panels(
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     claims = [*claims, *gaps]
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
+    every &= bool(cases.decisions) or options.max_stages == 1  # no chains are searched by votes
     every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
