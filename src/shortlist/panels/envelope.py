@@ -38,15 +38,16 @@ class BesideTwo:
     def sentence(self) -> str:
         """Say whether a longer chain or a router gains anything."""
         if self.is_itself:
-            return f"A cascade of at most two judges is as good on the cases that choose, for no more: {self.asks}."
-        told = self.verdict
-        low, high = (100 * end for end in told.difference_interval)
-        chance = "which may be chance" if told.within_chance else "beyond chance"
+            told = "A cascade of at most two judges is as good on the cases that choose, for no more"
+            return f"{told}: {self.asks}."
+        beside = self.verdict
+        low, high = (100 * end for end in beside.difference_interval)
+        chance = "which may be chance" if beside.within_chance else "beyond chance"
+        own = beside.single_figures
         return (
-            f"The best cascade of at most two judges for no more is {self.asks}: accuracy "
-            f"{told.single_figures.accuracy:.4g} for {told.single_figures.price:.4g} a case on the held-out "
-            f"cases. This panel is {100 * told.difference:+.1f} points ({low:+.1f} to {high:+.1f}) from it, "
-            f"{chance}."
+            f"The best cascade of at most two judges for no more is {self.asks}: accuracy {own.accuracy:.4g} "
+            f"for {own.price:.4g} a case on the held-out cases. This panel has "
+            f"{100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) against it, {chance}."
         )
 
     def facts(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`shortlist panel`: whom to ask, in which order, when to stop, and at what price."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,7 +120,8 @@ def compare(
 ) -> None:
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
-    The saved panel and the panels of a new search are measured on the same cases, which chose neither.
+    The saved panel and the panels of a new search are measured on the same cases, which chose neither. The
+    columns of the saved panel's router are also those of the new search, unless others are named.
     """
     from shortlist.cli.files import check_files
 
@@ -127,10 +129,14 @@ def compare(
     from shortlist.cli.text.panels import compared_facts, print_compared
     from shortlist.panels import load_panel
     from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.router import columns_of
 
     check_shared(context.params)
     refuse_unused(context)
     old = load_panel(saved)
+    if old.router is not None and log.router is None:
+        columns = ",".join(columns_of(old.router))
+        log, policy = replace(log, router=columns), replace(policy, router=columns)
     read = log.read(logs)
     choice = choose_panels(read, policy.made(PromiseOptions(), seed), objectives=policy.objective_names())
     print_notes(notes := told_notes(read, choice))
