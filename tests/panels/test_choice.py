@@ -132,8 +132,8 @@ def test_a_judge_is_measured_on_the_cases_that_all_were_asked_about() -> None:
     assert len(choice.chosen.truth) + len(choice.test.truth) == 200
     assert choice.front.values[0].tolist() == [1.0, 5.0]
     assert (
-        "Only the 200 of 400 cases that every judge was asked about count. Of all cases were asked: 'j2' 50 %. "
-        "Leave out judges that were asked less often to use more cases." in choice.claims
+        "Only the 200 of 400 cases that every judge was asked about count. Of all cases were asked: 'j2' "
+        "50 %. Leave out judges that were asked less often to use more cases." in choice.claims
     )
     assert "every judge was asked" not in " ".join(choose_panels(whole, PanelOptions(decide="votes")).claims)
 

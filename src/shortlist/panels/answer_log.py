@@ -96,7 +96,7 @@ class AnswerLog:
 
     @property
     def paid(self) -> NDArray[np.float64]:
-        """Return what was paid for each call, ``(n_cases, n_judges)``: nothing where a judge was not asked."""
+        """What was paid for each call, ``(n_cases, n_judges)``: nothing where a judge was not asked."""
         return np.where(self.answers == UNASKED, 0.0, self.prices)
 
     def at(self, rows: Any) -> "AnswerLog":

@@ -180,15 +180,15 @@ def _fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
     if len(full.truth) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
         return log, [
             (
-                f"Not every judge was asked about every case, and too few cases have all judges: who was not asked "
-                f"counts as silent and costs nothing, so judges that were asked less often look worse and cheaper "
-                f"than they are.{told}"
+                f"Not every judge was asked about every case, and too few cases have all judges: who was not "
+                f"asked counts as silent and costs nothing, so judges that were asked less often look worse "
+                f"and cheaper than they are.{told}"
             )
         ]
     return full, [
         (
-            f"Only the {len(full.truth):,} of {counted(len(log.truth), 'case')} that every judge was asked about "
-            f"count.{told} Leave out judges that were asked less often to use more cases."
+            f"Only the {len(full.truth):,} of {counted(len(log.truth), 'case')} that every judge was asked "
+            f"about count.{told} Leave out judges that were asked less often to use more cases."
         )
     ]
 
