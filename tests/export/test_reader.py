@@ -1,11 +1,16 @@
 """One loop for policies of every kind: whom to ask next, or what is decided."""
 
+import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shortlist.export import reader
+from shortlist.panels.decisions import ConfidenceScale, Votes
+from shortlist.panels.policy import Panel, Stage
+from shortlist.panels.router import Fork
 from tests.export.test_damaged_policies import SOURCES, example
 
 
@@ -78,3 +83,23 @@ def test_one_who_fails_counts_as_silent(source: str) -> None:
             same = ("label", "probabilities", "confidence", "needs", "unknown", "handed_over")
             assert {one: failed[one] for one in same} == {one: silent[one] for one in same}
             assert failed.get("cost") == silent.get("cost")
+
+
+def test_a_table_row_without_answers_of_a_stage_is_asked_about_on_its_own_way() -> None:
+    def voting(places: tuple[int, ...]) -> Votes:
+        return Votes(places, (1,) * len(places))
+
+    stages = (Stage((0, 1), voting((0, 1)), (0.9, 0.9)), Stage((2,), voting((0, 1, 2)), (0.0, 0.0)))
+    unknown = (Stage((1,), voting((1,)), (0.0, 0.0)),)
+    plain = Panel(
+        ("x", "y", "z"), ("a", "b"), stages, (1.0, 2.0, 4.0), ConfidenceScale((None,) * 3), (math.nan,) * 3
+    )
+    router = Fork("length", 5.0, (), (), 1, 2)
+    routed = replace(plain, stages=unknown, router=router, branches=(stages, unknown))
+    for text in ("length,x,y,z\n3,a,b,\n", "length,x,y,z\n3,a,,\n"):
+        told = []
+        for policy in (plain.plain(), routed.plain()):
+            (row,) = reader.text_rows(policy, "table", text)
+            told.append(reader.answer(policy, reader._without_empty_stages(policy, row)))
+        same = ("label", "needs", "cost", "silent")
+        assert [told[1][name] for name in same] == [told[0][name] for name in same]

@@ -34,6 +34,14 @@ def test_a_stage_that_decides_nothing_sends_all_cases_on() -> None:
     nothing = Decided(np.full(3, -1), np.zeros(3))
     front = threshold_front(nothing, np.zeros((3, 2), dtype=np.int64), np.full((3, 2), 2), 2)
     assert front.points.tolist() == [[6, 6]]
+    assert front.thresholds.tolist() == [[np.inf, np.inf]]
+
+
+def test_a_stage_never_ends_a_case_with_a_class_that_it_decided_about_no_case() -> None:
+    decided = Decided(np.array([0, 0]), np.array([0.9, 0.6]))
+    front = threshold_front(decided, np.array([[0, 1], [1, 1]]), np.array([[0, 5], [0, 5]]), 3)
+    assert np.isinf(front.thresholds[:, 1:]).all()
+    assert np.isfinite(front.thresholds[:, 0]).all()
 
 
 def test_losses_too_far_apart_are_refused() -> None:

@@ -2,16 +2,18 @@
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
-from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels, told_notes, with_promises
+from shortlist.panels.answer_log import UNASKED, AnswerLog, Measures, make_log
+from shortlist.panels.choice import _losses, _split, _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
+from shortlist.panels.recipes import Recipe
 from shortlist.results.proof import ProofKind
 from tests.panels.made import priced_log
 
@@ -99,6 +101,53 @@ def test_error_costs_make_another_front_than_accuracy() -> None:
     assert missed[0] < missed[1]
 
 
+def test_no_answer_costs_what_the_worst_answer_costs_unless_it_is_told() -> None:
+    costs = {("no", "yes"): 50, ("yes", "no"): 3}
+    log = label_log(2, 40)
+    for given, nothing in ((costs, [3, 50]), (costs | {("", "no"): 0}, [0, 50]), ({}, [1, 1])):
+        assert _losses(log, PanelOptions(error_costs=given))[-1].tolist() == nothing
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.25, 0.4, 0.5])
+def test_as_many_cases_measure_as_were_asked_for(share: float) -> None:
+    chosen, test, _ = _split(label_log(0, 200), PanelOptions(test_share=share))
+    assert (len(chosen.truth), len(test.truth)) == (200 - round(200 * share), round(200 * share))
+
+
+def test_with_a_promise_as_many_cases_calibrate_as_measure_and_the_others_choose() -> None:
+    parts = _split(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
+    assert [len(part.truth) for part in parts if part is not None] == [40, 80, 80]
+
+
+def with_gaps(log: AnswerLog, asked: Any) -> AnswerLog:
+    return replace(log, answers=np.where(asked, log.answers, UNASKED))
+
+
+def test_a_judge_is_measured_on_the_cases_that_all_were_asked_about() -> None:
+    whole = label_log(0, 400, (0.7, 0.6, 1.0))
+    half = np.arange(400) % 2 == 0
+    choice = choose_panels(
+        with_gaps(whole, half[:, None] | [True, True, False]), PanelOptions(decide="votes")
+    )
+    assert len(choice.chosen.truth) + len(choice.test.truth) == 200
+    assert choice.front.values[0].tolist() == [1.0, 5.0]
+    assert (
+        "Only the 200 of 400 cases that every judge was asked about count. Of all cases were asked: 'j2' "
+        "50 %. Leave out judges that were asked less often to use more cases." in choice.claims
+    )
+    assert "every judge was asked" not in " ".join(choose_panels(whole, PanelOptions(decide="votes")).claims)
+
+
+def test_a_call_that_never_happened_is_not_paid_and_is_told_where_no_case_has_all_judges() -> None:
+    asked = np.arange(3) != np.arange(120)[:, None] % 3
+    choice = choose_panels(with_gaps(label_log(0, 120), asked), PanelOptions(decide="votes"))
+    paid = np.where(choice.chosen.answers == UNASKED, 0.0, choice.chosen.prices)
+    assert choice.cases.prices.tolist() == (paid * choice.steps).tolist()
+    alone = choice.of_recipe(Recipe(((2,),), ((),), "votes")).run(choice.chosen)
+    assert alone.price.tolist() == paid[:, 2].tolist()
+    assert "'j0' 67 %, 'j1' 67 % and 'j2' 67 %" in choice.claims[-1]
+
+
 def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
     choice = choose_panels(priced_log(), objectives=("accuracy", "price", "latency"))
     values = choice.front.values * [-1, 1, 1]
@@ -128,6 +177,17 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
             {"error_costs": {("no", "maybe"): 2}},
             ("error-cost", "price"),
             "error_costs must name classes, no, yes",
+        ),
+        (
+            {"error_costs": {("no", ""): 2}},
+            ("error-cost", "price"),
+            "error_costs must name classes, no, yes, got ''",
+        ),
+        ({"test_share": 0.6}, ("accuracy", "price"), "test_share must be from 0.05 to 0.5, got 0.6"),
+        (
+            {"test_share": 0.5, "demand": Demand(0.8, 0.9)},
+            ("accuracy", "price"),
+            "test_share must be from 0.05 to 0.4 with a promise, as as many cases calibrate, got 0.5",
         ),
     ],
 )
@@ -161,13 +221,41 @@ def test_a_promise_is_what_the_panel_does_on_the_calibration_cases() -> None:
             assert not answered.any()
 
 
+@pytest.mark.parametrize("decide", ["votes", "logistic"])
+@pytest.mark.parametrize(
+    "final", [Final(), Final(HAND_OVER, 20.0), Final(REJECT)], ids=lambda final: final.kind
+)
+def test_the_front_under_a_promise_is_that_of_the_panels_that_are_written(decide: str, final: Final) -> None:
+    log = label_log(5, 800, (0.86, 0.88, 0.9))
+    choice = choose_panels(log, PanelOptions(decide=decide, final=final, demand=as_demand(0.93, 0.9)))
+    assert all(one.promised for one in choice.guarantees)
+    assert decide == "votes" or any(one.threshold > 0.5 for one in choice.guarantees)
+    for point, (accuracy, price) in enumerate(choice.front.values):
+        outcome = choice.panel(point).run(choice.chosen)
+        assert price == pytest.approx(outcome.price.mean())
+        right = outcome.right(choice.chosen.truth).mean()
+        assert accuracy == pytest.approx(right, abs=0 if decide == "votes" else 0.01)
+    for one, other in itertools.permutations(choice.front.values * [-1, 1], 2):
+        assert not (one <= other).all()
+    assert choice.front.proof.kind == ProofKind.APPROXIMATE
+
+
+def test_a_policy_that_takes_nothing_back_costs_what_it_costs_without_a_promise() -> None:
+    log = priced_log()
+    log.features["length"] = log.truth + 10 * np.arange(len(log.truth)) % 7
+    for options in (PanelOptions(final=Final(HAND_OVER, 3.0)), PanelOptions(router=("length",))):
+        choice = choose_panels(log, options)
+        for one in choice.found:
+            again = _with_least(choice, one, 0.0)
+            assert (again.loss, again.price) == (one.loss, one.price)
+
+
 def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
     population = label_log(4, 20_000, (0.86, 0.86, 0.88))
     demand = Demand(0.88, 0.9)
-    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes", demand=demand))
+    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes"))
     rng = np.random.default_rng(0)
     broken = given = 0
-    truly = [choice.of_recipe(one.recipe) for one in choice.found]
     for _ in range(100):
         drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
         told = with_promises(replace(choice, calibration=drawn), demand)
@@ -175,7 +263,7 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
         for point, promise in enumerate(told.guarantees):
             if promise.promised:
                 given += 1
-                outcome = replace(truly[point], least=promise.threshold).run(population)
+                outcome = told.panel(point).run(population)
                 answered = outcome.codes >= 0
                 failed |= (outcome.codes == population.truth)[answered].mean() < demand.accuracy
         broken += failed

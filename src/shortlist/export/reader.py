@@ -1123,7 +1123,7 @@ def table_rows(policy: dict[str, Any], path: str, not_asked: str | None = None) 
 def _without_empty_stages(policy: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without the features of stages of which it has no value: they were not bought."""
     columns = _columns_of(policy)
-    for stage in policy.get("stages", ()):
+    for stage in _way_of(policy, row)[0] if policy["kind"] == "panel" else policy.get("stages", ()):
         bought = [policy["features"][place] for place in stage.get("buys", ())]
         bought += [policy["judges"][place] for place in stage.get("asks", ())]
         names = [column for one in bought for column in columns.get(one["name"], ())]

@@ -94,6 +94,11 @@ class AnswerLog:
     notes: tuple[str, ...] = ()
     unknown_words: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
+    @property
+    def paid(self) -> NDArray[np.float64]:
+        """What was paid for each call, ``(n_cases, n_judges)``: nothing where a judge was not asked."""
+        return np.where(self.answers == UNASKED, 0.0, self.prices)
+
     def at(self, rows: Any) -> "AnswerLog":
         """Return the log of some of its cases, by a mask or by their places; judges and classes stay."""
         changed = {one.name: getattr(self, one.name) for one in fields(self)}

@@ -58,6 +58,27 @@ def orders_of(cases: Cases, members: Judges) -> list[Judges]:
     ]
 
 
+def stages_until_settled(cases: Cases, members: Judges, max_stages: int) -> list[tuple[Judges, ...]]:
+    """Return the judges asked so far after each stage, for the ways to ask a committee until it is settled.
+
+    The first stage asks more than half, and the others are asked in as many groups as stages are left, since
+    fewer groups never pay less: in all such groups for a few judges, and beyond in ones of about equal size.
+    """
+    n, n_first = len(members), len(members) // 2 + 1
+    n_parts = min(max_stages - 1, n - n_first)
+    if n_parts < 1 or n < 3:
+        return []
+    ends = [tuple(np.linspace(n_first, n, n_parts + 1).astype(int)[:-1].tolist())]
+    if cases.n_judges <= ALL_SETS_UP_TO:
+        ends = list(itertools.combinations(range(n_first, n), n_parts))
+    different: dict[tuple[frozenset[int], ...], tuple[Judges, ...]] = {}
+    for order in orders_of(cases, members):
+        for some in ends:
+            sets = tuple(order[:end] for end in (*some, n))
+            different.setdefault(tuple(map(frozenset, sets)), sets)
+    return list(different.values())
+
+
 def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
     """Yield what each judge answers; -1 for silence."""
     for judge in range(cases.n_judges):

@@ -30,7 +30,7 @@ class ChainFront(NamedTuple):
     points : ndarray of int64, shape (n_points, 2)
         Loss and price of all cases, with rising loss and falling price.
     thresholds : ndarray of float, shape (n_points, n_classes)
-        How sure the first stage has to be of each class.
+        How sure the first stage has to be of each class; infinite for one that it decides about no case.
     """
 
     points: NDArray[np.int64]
@@ -69,7 +69,7 @@ def threshold_front(
     """
     open_cases = decided.codes < 0
     points = going_on[open_cases].sum(axis=0, dtype=np.int64)[None, :]
-    thresholds = np.full((1, n_classes), 0.0)
+    thresholds = np.full((1, n_classes), NEVER)  # of a class that it never decides nothing is known
     for code in range(n_classes):
         cases = np.flatnonzero(decided.codes == code)
         if not len(cases):

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.guarantees.guarantee import Demand, Guarantee
@@ -19,7 +20,7 @@ from shortlist.guarantees.thresholds import (
     possible_thresholds,
     promise_each,
 )
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import UNASKED, AnswerLog
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
@@ -27,6 +28,7 @@ from shortlist.panels.panel_options import (
     ACCURACY,
     AUTO,
     ERROR_COST,
+    FEWEST_CASES,
     LATENCY,
     OBJECTIVES,
     PRICE,
@@ -36,15 +38,19 @@ from shortlist.panels.panel_options import (
     check_panel_options,
 )
 from shortlist.panels.policy import ANSWER, Outcome, Panel
-from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
 from shortlist.panels.routing import routed_policies
-from shortlist.panels.search import find_policies
-from shortlist.panels.two_errors import find_by_two_errors
+from shortlist.panels.search import PolicyFront, find_policies
+from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, with_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
+LEAST_ASKED = 0.95
+"""Judges that were asked about a smaller share of the cases are named."""
+FINEST_SHARE = 20
+"""The share of the cases that measures is rounded to a fraction of no more parts than these."""
 FINEST_STEPS = 10**9
 """Prices that are no decimals are rounded to this part of the largest one."""
 
@@ -129,13 +135,15 @@ def choose_panels(
     """
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
-    known = log.at(log.truth >= 0)
+    known, gaps = _fully_asked(log.at(log.truth >= 0))
     chosen, test, calibration = _split(known, options)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
+    claims = [*claims, *gaps]
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
-    every &= not options.router and RECALL not in objectives
+    every &= bool(cases.decisions) or options.max_stages == 1  # no chains are searched by votes
+    every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
@@ -156,6 +164,35 @@ def choose_panels(
     return ordered if options.demand is None else with_promises(ordered, options.demand)
 
 
+def _fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
+    """Return the cases that every judge was asked about, and what is to be said about the others.
+
+    What a judge would have said where it was not asked is unknown: it is neither silence nor a mistake. Where
+    too few cases have all judges, all cases stay, and who was not asked is silent there and is not paid.
+    """
+    asked = log.answers != UNASKED
+    if asked.all():
+        return log, []
+    shares = zip(log.judges, asked.mean(axis=0).tolist(), strict=True)
+    rare = [f"{judge!r} {100 * share:.0f} %" for judge, share in shares if share < LEAST_ASKED]
+    told = f" Of all cases were asked: {all_of(rare, most=8)}." if rare else ""
+    full = log.at(asked.all(axis=1))
+    if len(full.truth) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
+        return log, [
+            (
+                f"Not every judge was asked about every case, and too few cases have all judges: who was not "
+                f"asked counts as silent and costs nothing, so judges that were asked less often look worse "
+                f"and cheaper than they are.{told}"
+            )
+        ]
+    return full, [
+        (
+            f"Only the {len(full.truth):,} of {counted(len(log.truth), 'case')} that every judge was asked "
+            f"about count.{told} Leave out judges that were asked less often to use more cases."
+        )
+    ]
+
+
 def _searched(
     chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
 ) -> tuple[list[Found], list[str], list[Found]]:
@@ -174,11 +211,12 @@ def _searched(
 
 def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
     """Return the cases that choose, those that measure, and those that calibrate."""
-    n_parts = max(2, round(1 / options.test_share))
-    parts = folds_of(log, n_parts, options.seed)
+    share = Fraction(options.test_share).limit_denominator(FINEST_SHARE)
+    parts, n = folds_of(log, share.denominator, options.seed), share.numerator
     if options.demand is None:
-        return log.at(parts != 0), log.at(parts == 0), None
-    return log.at(parts > 1), log.at(parts == 0), _one_of_each_group(log.at(parts == 1), options.seed)
+        return log.at(parts >= n), log.at(parts < n), None
+    calibration = log.at((parts >= n) & (parts < 2 * n))
+    return log.at(parts >= 2 * n), log.at(parts < n), _one_of_each_group(calibration, options.seed)
 
 
 def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
@@ -193,7 +231,7 @@ def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
 def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
-    prices, steps = _in_steps(log.prices, options.final.price)
+    prices, steps = _in_steps(log.paid, options.final.price)
     learner = options.decide
     if learner == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
@@ -228,13 +266,16 @@ def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int
 def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:
     losses = right_or_wrong(len(log.classes))
     for (said, true), cost in options.error_costs.items():
-        for label in (said, true):
-            if label not in (*log.classes, ""):
+        for label, known in ((said, (*log.classes, "")), (true, log.classes)):
+            if label not in known:
                 raise BadInputError(
                     "error_costs", f"must name classes, {', '.join(log.classes)}", repr(label)
                 )
         row = len(log.classes) if not said else log.classes.index(said)
         losses[row, log.classes.index(true)] = cost
+    for place, true in enumerate(log.classes):
+        if ("", true) not in options.error_costs:  # no answer is then as bad as the worst one
+            losses[-1, place] = losses[:-1, place].max()
     return losses
 
 
@@ -303,18 +344,20 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
+        least=recipe.least,
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
     )
-    return (
-        panel
-        if guarantee is None
-        else replace(panel, least=guarantee.threshold, promise=guarantee.sentence())
-    )
+    return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
 
 
 def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
-    """Test on the calibration cases what can be promised about each point, all points at once."""
+    """Test on the calibration cases what can be promised about each point, all points at once.
+
+    A panel that takes unsure answers back costs something else than without a promise. So loss and price are
+    counted anew, of the points of which something is promised, or of all where nothing is, and those that
+    another one dominates now leave the front.
+    """
     assert choice.calibration is not None
     trials = []
     for point in range(len(choice.found)):
@@ -329,14 +372,56 @@ def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
             )
         )
     guarantees, _ = promise_each(trials, demand)
-    instead = None if any(one.promised for one in guarantees) else most_that_holds(trials, demand)
+    is_any = any(one.promised for one in guarantees)
+    instead = None if is_any else most_that_holds(trials, demand)
+    made = {
+        _with_least(choice, found, one.threshold): one
+        for found, one in zip(choice.found, guarantees, strict=True)
+        if one.promised or not is_any
+    }
+    by_recipe = {found.recipe: one for found, one in made.items()}
+    kept = _with_front(choice, _undominated(choice, list(made)))
+    guarantees = tuple(by_recipe[found.recipe] for found in kept.found)
     extras = {
         **choice.front.extras,
         "promises": [_fields(one) for one in guarantees],
         "promised": [one.promised for one in guarantees],
         "promised_instead": None if instead is None else _fields(instead),
     }
-    return replace(choice, front=replace(choice.front, extras=extras), guarantees=guarantees)
+    return replace(kept, front=replace(kept.front, extras=extras), guarantees=guarantees)
+
+
+def _with_least(choice: PanelChoice, found: Found, least: float) -> Found:
+    """Return a policy that takes back answers that are less sure, with what it then costs out of fold."""
+    cases, recipe = choice.cases, replace(found.recipe, least=least)
+    rows = [np.arange(len(cases.truth))]
+    if recipe.router is not None:
+        way = recipe.router.branches(choice.chosen.features)
+        rows = [np.flatnonzero(way == number) for number in range(len(recipe.ways))]
+    told = [
+        followed(cases.at(here), replace(one, least=least))
+        for here, one in zip(rows, recipe.ways, strict=True)
+    ]
+    loss, price = sum(int(one.loss.sum()) for one in told), sum(int(one.price.sum()) for one in told)
+    changed = found._replace(loss=loss, price=price, recipe=recipe)
+    return with_errors(cases, changed) if found.errors else changed
+
+
+def _undominated(choice: PanelChoice, found: list[Found]) -> list[Found]:
+    if RECALL in choice.front.names:
+        return undominated_by_errors(found)
+    front = PolicyFront(LATENCY in choice.front.names)
+    front.add(found)
+    return front.kept
+
+
+def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
+    """Return a choice with other policies on its front."""
+    old = choice.front
+    front = _front(
+        found, choice.cases, old.names, steps=choice.steps, judges=choice.chosen.judges, proof=old.proof
+    )
+    return _ordered(replace(choice, front=replace(front, seconds=old.seconds), found=tuple(found)))
 
 
 def _scored(outcome: Outcome, log: AnswerLog) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

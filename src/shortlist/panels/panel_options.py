@@ -45,9 +45,10 @@ class PanelOptions:
     max_stages : int
         From 1 to 3.
     error_costs : mapping of (str, str) to int
-        What answering the first class costs where the second is right; 1 for every mistake by default.
+        What answering the first class costs where the second is right; 1 for every mistake by default. No
+        answer, an empty first class, costs as much as the worst answer by default.
     test_share : float
-        The share of the cases that measures and chooses nothing.
+        The share of the cases that measures and chooses nothing, from 0.05 to 0.5, and to 0.4 with a promise.
     demand : Demand or None
         What is to be promised, on calibration cases: as many as those that measure.
     n_folds : int
@@ -91,6 +92,10 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
+    most = 0.5 if options.demand is None else 0.4
+    if not 0.05 <= options.test_share <= most:
+        why = "" if options.demand is None else " with a promise, as as many cases calibrate"
+        raise BadInputError("test_share", f"must be from 0.05 to {most}{why}", f"{options.test_share:g}")
     _check_objectives(log, options, objectives)
     for name in options.router:
         if name not in log.features.columns or name in log.judges:

@@ -164,7 +164,7 @@ class Panel:
         """
         places = self._places(log)
         answers = heard(_of_judges(log, places), self.scale)
-        prices = log.prices[:, places]
+        prices = log.paid[:, places]
         latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency[:, places]
         if self.router is None:
             return self._kept(run_stages(self.stages, answers, prices, latency, self.final))

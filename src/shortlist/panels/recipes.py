@@ -38,6 +38,8 @@ class Recipe:
     router : Fork, optional
         What tells which branch a case goes to; the recipe itself is for cases that it cannot tell.
     branches : tuple of Recipe
+    least : float, default=0
+        How sure an answer has to be under a promise, of whatever way.
     """
 
     sets: tuple[Judges, ...]
@@ -50,6 +52,7 @@ class Recipe:
     alone: Alone | None = None
     router: Fork | None = None
     branches: tuple["Recipe", ...] = ()
+    least: float = 0.0
 
     @property
     def ways(self) -> tuple["Recipe", ...]:
@@ -233,16 +236,18 @@ def followed(cases: Cases, recipe: Recipe) -> Followed:
     """Follow a recipe without a router through its stages on each case."""
     n_cases = len(cases.truth)
     codes, price = np.full(n_cases, UNDECIDED), np.zeros(n_cases, dtype=np.int64)
+    sure = np.zeros(n_cases)
     left = np.ones(n_cases, dtype=bool)
     asked: Judges = ()
     for number, judges in enumerate(recipe.sets):
         price[left] += cases.price_of(tuple(judge for judge in judges if judge not in asked))[left]
         asked = judges
-        said, ends = _stage_says(cases, recipe, number)
+        said, how_sure, ends = _stage_says(cases, recipe, number)
         if number == len(recipe.sets) - 1 and cases.final.kind == ANSWER:
             ends = np.ones(n_cases, dtype=bool)
-        codes[left & ends] = said[left & ends]
+        codes[left & ends], sure[left & ends] = said[left & ends], how_sure[left & ends]
         left &= ~ends
+    codes[sure < recipe.least] = UNDECIDED
     loss = cases.losses_of(codes)
     if cases.final.kind != ANSWER:
         price += cases.final_price * (codes < 0)
@@ -250,18 +255,19 @@ def followed(cases: Cases, recipe: Recipe) -> Followed:
     return Followed(codes, loss, price)
 
 
-def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Mask]:
-    """Return what a stage decides about each case, and which cases that ends."""
+def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
+    """Return what a stage decides about each case, how sure it is, and which cases that ends."""
     judges = recipe.sets[number]
     if recipe.learner == VOTES:
         votes = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
         decision = Votes(judges, votes, recipe.rule, recipe.missing, recipe.ties)
         answers = cases.answers.of(judges)
-        codes = decision.decide(answers).codes
-        return codes, settled(decision, answers) if recipe.settled else np.asarray(codes >= 0)
+        codes, sure = decision.decide(answers)
+        return codes, sure, settled(decision, answers) if recipe.settled else np.asarray(codes >= 0)
     if recipe.alone is not None:
-        codes = recipe.alone.decide(cases.answers).codes
-        return codes, np.asarray(codes >= 0)
+        codes, sure = recipe.alone.decide(cases.answers)
+        return codes, sure, np.asarray(codes >= 0)
     judged = cases.decisions[recipe.learner].of(judges)
     least = np.array([*(recipe.thresholds[number] or (0.0,) * cases.answers.n_classes), NEVER])
-    return judged.decided.codes, np.asarray(judged.ordering.sure >= least[judged.ordering.codes])
+    ordering = judged.ordering
+    return judged.decided.codes, ordering.sure, np.asarray(ordering.sure >= least[ordering.codes])

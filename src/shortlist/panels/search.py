@@ -14,9 +14,9 @@ from shortlist.panels.candidates import (
     ALL_PAIRS_UP_TO,
     ALL_SETS_UP_TO,
     committees_of,
-    orders_of,
     pairs_of,
     stage_sets,
+    stages_until_settled,
     triples_of,
 )
 from shortlist.panels.chains import threshold_front
@@ -100,11 +100,15 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
     )
     yield (
         "committees by votes",
-        "Committees by votes, of all sets of judges, asked at once or in any order until settled."
-        if n <= ALL_SETS_UP_TO
-        else "Committees by votes: windows, the most accurate judges and those that grow best.",
-        [partial(_votes_of, members=one, orders=orders_of(cases, one)) for one in committees_of(cases)],
+        _told_committees(n, max_stages),
+        [
+            partial(_votes_of, members=one, stages=stages_until_settled(cases, one, max_stages))
+            for one in committees_of(cases)
+        ],
     )
+    if not cases.decisions and max_stages > 1:
+        told = "Chains of two stages that go on where votes are not clear enough are not searched by votes."
+        yield "chains by votes", told, []
     for name in cases.decisions:
         yield from _learned_families(cases, name, max_stages, front)
 
@@ -136,6 +140,14 @@ def _learned_families(
             f"Chains of three stages by {name}: windows, {told}.",
             [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
         )
+
+
+def _told_committees(n: int, max_stages: int) -> str:
+    """Say how complete the committees by votes are."""
+    if n > ALL_SETS_UP_TO:
+        return "Committees by votes: windows, the most accurate judges and those that grow best."
+    settled = f" or in any order in {max_stages} stages until settled" if max_stages > 1 else ""
+    return f"Committees by votes, of all sets of judges, asked at once{settled}."
 
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
@@ -174,14 +186,10 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
     return Found(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
-def _votes_of(cases: Cases, members: Judges, orders: list[Judges]) -> list[Found]:
-    """Return a committee asked at once, and one asked until it is settled in each of some orders.
-
-    More than half of its votes are needed to settle a class, so that many are asked side by side.
-    """
+def _votes_of(cases: Cases, members: Judges, stages: list[tuple[Judges, ...]]) -> list[Found]:
+    """Return a committee asked at once, and one asked in some stages until it is settled."""
     found = [_asked_at_once(cases, members)]
-    for order in orders if len(members) > 2 else ():
-        sets = tuple(order[: size + 1] for size in range(len(order) // 2, len(order)))
+    for sets in stages:
         recipe = Recipe(
             sets,
             ((),) * len(sets),
@@ -191,8 +199,8 @@ def _votes_of(cases: Cases, members: Judges, orders: list[Judges]) -> list[Found
             missing=cases.missing,
             ties=cases.ties,
         )
-        stages = stages_of(recipe, cases.decisions, cases.answers.n_classes)
-        found.append(_measured_stages(cases, recipe, stages))
+        made = stages_of(recipe, cases.decisions, cases.answers.n_classes)
+        found.append(_measured_stages(cases, recipe, made))
     return found
 
 

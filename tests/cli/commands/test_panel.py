@@ -80,7 +80,7 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     for words in (
         "on the front:", "On 60 held-out cases: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
-        "Committees by votes, of all sets of judges, asked at once or in any order until settled.", "Complete, every threshold included: 12 chains",
+        "Committees by votes, of all sets of judges, asked at once or in any order in 2 stages until settled.", "Complete, every threshold included: 12 chains",
     ):  # fmt: skip
         assert words in run.stdout
     assert "180 cases choose, 60 measure." in run.stderr

@@ -345,3 +345,27 @@ def test_wide_logs_whose_cases_have_no_name_cannot_be_put_together(tmp_path: Pat
     (tmp_path / "b.csv").write_text("b,target\nx,x\ny,y\n")
     with pytest.raises(BadInputError, match="must have a column that names the case"):
         read_log([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+@pytest.mark.parametrize("case", ["case", "Question", "item", "task", "id", "doc_id"])
+def test_a_wide_table_may_call_its_cases_as_a_long_one_does(tmp_path: Path, case: str) -> None:
+    log = _read(tmp_path, pd.DataFrame({case: ["p", "q"], "small": ["a", "b"], "target": ["a", "b"]}))
+    assert log.judges == ("small",)
+    assert log.cases.tolist() == ["p", "q"]
+    assert any("names the case" in note for note in log.notes)
+
+
+def test_a_bare_name_may_have_a_price_a_confidence_and_a_latency_beside_it(tmp_path: Path) -> None:
+    told = {
+        "id": ["p", "q"], "small": ["a", "b"], "small.price": [0.1, 0.2], "small.confidence": [0.9, 0.8],
+        "large": ["a", "a"], "large.price": [2, 3], "large.latency": [1.5, 2],
+        "target": ["a", "b"],
+    }  # fmt: skip
+    log = _read(tmp_path, pd.DataFrame(told))
+    assert log.judges == ("small", "large")
+    assert log.prices.tolist() == [[0.1, 2.0], [0.2, 3.0]]
+    assert log.confidence is not None
+    assert log.confidence[:, 0].tolist() == [0.9, 0.8]
+    assert np.isnan(log.confidence[:, 1]).all()
+    assert log.latency is not None
+    assert log.latency[:, 1].tolist() == [1.5, 2.0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
-"""Names of columns of a wide table that identify the case and are no judges."""
+"""Names of columns of a wide table that identify the case and are no judges, besides the known ones."""
 
 MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
 """Names of columns of milliseconds."""
@@ -139,7 +139,7 @@ def _wide_records(
 ) -> Records:
     names = [str(name) for name in table.columns]
     target = None if truth_elsewhere and columns.target is None else _target_of(source, names, columns, notes)
-    ids = [columns.case] if columns.case else [name for name in names if IDENTIFIER.fullmatch(name)]
+    ids = [columns.case] if columns.case else [name for name in names if _names_case(name) and name != target]
     truths = [name for name in names if name.strip().casefold() in KNOWN_COLUMNS["target"] and name != target]
     if truths:  # a copy of the truth would be the best judge of all
         notes.append(f"{source}: {all_of(map(repr, truths))} not taken for answers of a judge.")
@@ -156,7 +156,8 @@ def _wide_records(
         parts = {f"{judge}{suffix}" for judge in labels for suffix in _suffixes(columns).values()}
         _note_unused(source, [name for name in rest if name not in parts], notes)
     else:
-        labels, shares = _judges_of(table, rest, target)
+        measures = [name for name in rest if _is_measure(name, rest, columns)]
+        labels, shares = _judges_of(table, [name for name in rest if name not in measures], target)
     if not labels and not shares:
         raise BadFileError(
             source,
@@ -165,6 +166,17 @@ def _wide_records(
             "Name the columns.",
         )
     return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
+
+
+def _names_case(name: str) -> bool:
+    """Say whether a column of a wide table is called as one that names the case often is."""
+    return bool(IDENTIFIER.fullmatch(name)) or name.strip().casefold() in KNOWN_COLUMNS["case"]
+
+
+def _is_measure(name: str, names: Sequence[str], columns: LogColumns) -> bool:
+    """Say whether a column is the confidence, price or latency of a judge whose labels have the bare name."""
+    suffixes = [suffix for part, suffix in _suffixes(columns).items() if part != "answer"]
+    return any(_ends(name, suffix) and name.removesuffix(suffix) in names for suffix in suffixes)
 
 
 def _ends(name: str, suffix: str) -> bool:
@@ -250,7 +262,7 @@ def _melted(
         given["probabilities"] = np.concatenate([*of_labels, *(found for _, found in told.values())])
     for part, suffix in _suffixes(columns).items():
         found = {judge: f"{judge}{suffix}" for judge in judges if suffix and f"{judge}{suffix}" in table}
-        if part != "answer" and labels and found and _ends(next(iter(labels.values())), columns.label_suffix):
+        if part != "answer" and found:
             cells = [_part(source, table, found.get(judge), part) for judge in judges]
             given[part] = np.concatenate(cells)
     features = pd.concat([table[list(columns.features)]] * len(judges), ignore_index=True)
