@@ -6,30 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
-from shortlist.panels.learning import VOTES
-from shortlist.panels.panel_options import ERROR_COST, LATENCY, RECALL, SPECIFICITY
+from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
-from shortlist.panels.recipes import Found, Recipe
+from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
-from shortlist.panels.two_errors import recall_and_specificity, with_errors
+from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
     Figures,
     Verdict,
     best_single,
     break_even_prices,
+    single_found,
     single_panel,
     verdict,
 )
+from shortlist.results.objective import Limit
 
-BALANCED = "balanced-accuracy"
-"""The mean of recall and specificity."""
 MOST_BUDGETS = 10
 """So many budgets at most are told what one gets for them."""
 
@@ -86,8 +83,10 @@ class PanelReport:
     errors: Mapping[str, Any] | None = None
 
 
-def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> PanelReport:
-    """Return what is told of a point of a front of panels."""
+def panel_report(
+    choice: PanelChoice, point: int, notes: Sequence[str] = (), limits: Sequence[Limit] = ()
+) -> PanelReport:
+    """Return what is told of a point of a front of panels, which was picked within some limits."""
     panel = choice.panel(point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
     two = best_of_two(choice.of_two, choice.found[point].price)
@@ -98,20 +97,20 @@ def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> 
         objective=objective,
         front=[_front_row(choice, number) for number in range(len(choice.found))],
         judges=_judge_rows(choice),
-        verdict=verdict(choice, panel),
+        verdict=verdict(choice, panel, limits=limits),
         ways=ways_of(panel, choice.test),
         two=_rows_of_two(choice),
         beside=None if two is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
-        errors=_held_out_errors(choice, panel) if objective == BALANCED else None,
+        errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
     )
 
 
-def _held_out_errors(choice: PanelChoice, panel: Panel) -> dict[str, Any]:
-    """Return recall and specificity of a panel and of the best single judge on the cases that measure."""
-    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice))
+def _held_out_errors(choice: PanelChoice, panel: Panel, limits: Sequence[Limit]) -> dict[str, Any]:
+    """Return recall and specificity of a panel and of the best single judge on the hold-out cases."""
+    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice, limits))
     both = {"panel": panel, "single": alone}
     told = {name: recall_and_specificity(one, choice.test, positive) for name, one in both.items()}
     return {"positive": choice.chosen.classes[positive], **told}
@@ -175,17 +174,11 @@ def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
 
 
 def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
-    cases, log = choice.cases, choice.chosen
-    rows = []
-    for judge, name in enumerate(log.judges):
-        words = cases.answers.words[:, judge]
-        codes = np.where(words == cases.answers.n_classes, -1, words)
-        recipe = Recipe(((judge,),), ((),), VOTES)
-        found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), math.nan, recipe)
-        if RECALL in choice.front.names:
-            found = with_errors(cases, found)
-        rows.append({"name": name, **_values(choice, found), "price": float(log.prices[:, judge].mean())})
-    return rows
+    prices = choice.chosen.prices.mean(axis=0).tolist()
+    return [
+        {"name": name, **_values(choice, single_found(choice, judge)), "price": prices[judge]}
+        for judge, name in enumerate(choice.chosen.judges)
+    ]
 
 
 def stages_in_words(panel: Panel) -> str:
@@ -318,9 +311,11 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
 
 def advice(report: PanelReport) -> str | None:
     """Say that a single judge is what to take, where the panel is not worth more than it."""
-    if report.verdict.recommended or report.errors is not None:  # which accuracy does not weigh
+    told = report.verdict
+    if told.recommended:
         return None
-    return f"Ask {report.verdict.single} alone: the panel below is not better beyond chance."
+    how = "not better beyond chance" if told.within_chance else "worse beyond chance"
+    return f"Ask {told.single} alone: the panel below is {how}."
 
 
 def verdict_sentences(report: PanelReport) -> list[str]:
@@ -328,11 +323,11 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     told, n_judges = report.verdict, len(report.panel.judges)
     said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
     if report.errors is not None:
-        said = [_errors_sentence(report), f"Where every mistake counts alike: {told.sentence()}"]
+        said.insert(0, _errors_sentence(report))
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
-            "stays."
+            f"About {told.n_more_cases:,} more labelled cases, of which as large a share is held out, would "
+            "tell the two apart, if the difference stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(
@@ -416,15 +411,34 @@ def round_budgets(prices: Sequence[float]) -> list[float]:
     return [float(f"{step * n:.12g}") for n in range(1, math.ceil(most / step - 1e-9) + 1)]
 
 
-def measured(figures: Figures | Mapping[str, Any]) -> tuple[str, str]:
-    """Return accuracy and price with their intervals, as text."""
+def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return what was measured with intervals, as text by name: the objective first, the price last.
+
+    Parameters
+    ----------
+    figures : Figures or mapping
+    errors : mapping, optional
+        Recall and specificity, as :func:`recall_and_specificity` returns them.
+    """
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
-    texts = (
-        f"{own[name]:.4g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
-        for name in ("accuracy", "price")
-    )
-    accuracy, price = texts
-    return accuracy, price
+    told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}
+    if own["objective"] == ERROR_COST:
+        told["error cost"] = _with_interval(own, "value")
+    return told | {name: _with_interval(own, name) for name in ("accuracy", "price")}
+
+
+def _with_interval(own: Mapping[str, Any], name: str) -> str:
+    if own[name] is None:
+        return "unknown"
+    return f"{own[name]:.4g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
+
+
+def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> str:
+    """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
+    told = measured(figures, errors)
+    price = told.pop("price")
+    words = [f"{name} {text}" for name, text in told.items()]
+    return ", ".join([*words, f"price {price} a case"] if figures["price"] else words)
 
 
 def _percent(share: float) -> str:

@@ -10,7 +10,7 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
-INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for the mean price."
+INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors."
 
 
 def panel_parts(report: PanelReport) -> Parts:
@@ -81,16 +81,19 @@ def _least(stage: Mapping[str, Any]) -> str:
 
 
 def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
-    single, own = told["single"], told["held_out"]
-    rows = [
-        ("this panel", *measured(own), _number(own["latency"])),
-        (f"{single['name']} alone", *measured(single), _number(single["latency"])),
-    ]
+    single, own, errors = told["single"], told["held_out"], told["errors"] or {}
+    told_of = {
+        "this panel": (measured(own, errors.get("panel")), own["latency"]),
+        f"{single['name']} alone": (measured(single, errors.get("single")), single["latency"]),
+    }
+    rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
     if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
         two = told["two_judges"]
-        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two), ""))
+        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two).values(), ""))
+    names = {"accuracy": "right", "price": "mean price"}
+    columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
     title = f"Held out: {n_cases:,} cases, which chose nothing"
-    return Table(title, ("who answers", "right", "mean price", "seconds"), tuple(rows), (INTERVALS,))
+    return Table(title, columns, tuple(rows), (INTERVALS,))
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:

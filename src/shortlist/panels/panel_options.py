@@ -19,6 +19,8 @@ OBJECTIVES = {
     ACCURACY: "max", ERROR_COST: "min", RECALL: "max", SPECIFICITY: "max", PRICE: "min", LATENCY: "min"
 }  # fmt: skip
 """What a front of panels may be of, each with its sense."""
+BALANCED = "balanced-accuracy"
+"""The mean of recall and specificity, by which panels are compared where both are objectives."""
 
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""

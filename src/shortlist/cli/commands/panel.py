@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
-from shortlist.cli.options.panel_options import LogFiles, LogOptions, PolicyOptions, picked
+from shortlist.cli.options.panel_options import (
+    LogFiles,
+    LogOptions,
+    PolicyOptions,
+    limits_asked,
+    picked,
+    picked_beside,
+)
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Json,
@@ -74,7 +81,7 @@ def panel(
     if not promised.anyway:
         _check_promised(choice)
     point = picked(choice, policy)
-    told = panel_report(choice, point, notes)
+    told = panel_report(choice, point, notes, limits_asked(choice, policy))
     files = {
         "out": str(save(panel_file, choice.panel(point).save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
@@ -119,7 +126,9 @@ def compare(
 ) -> None:
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
-    The saved panel and the panels of a new search are measured on the same cases, which chose neither.
+    A new search looks for the best panel for what the saved one costs now or cost when it was written,
+    whichever is less, with the same --final, unless options say otherwise. Both are measured on the same
+    hold-out set of these logs; cases among it may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files
 
@@ -132,9 +141,9 @@ def compare(
     refuse_unused(context)
     old = load_panel(saved)
     read = log.read(logs)
-    choice = choose_panels(read, policy.made(PromiseOptions(), seed), objectives=policy.objective_names())
+    choice = choose_panels(read, policy.like(old, seed), objectives=policy.objective_names())
     print_notes(notes := told_notes(read, choice))
-    facts = compared_facts(choice, old, picked(choice, policy))
+    facts = compared_facts(choice, old, *picked_beside(choice, policy, old))
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))
     else:
