@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.guarantees.guarantee import Demand, Guarantee
@@ -33,6 +32,7 @@ from shortlist.panels.panel_options import (
     RECALL,
     SPECIFICITY,
     PanelOptions,
+    check_classes_of_parts,
     check_panel_options,
 )
 from shortlist.panels.policy import ANSWER, Outcome, Panel
@@ -130,6 +130,7 @@ def choose_panels(
     check_panel_options(log, options, objectives)
     known = log.at(log.truth >= 0)
     chosen, test, calibration = _split(known, options)
+    check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
@@ -346,7 +347,7 @@ def _fields(guarantee: Guarantee) -> dict[str, Any]:
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
-    parts = f"{counted(len(choice.chosen.truth), 'case')} choose, {len(choice.test.truth):,} measure"
+    parts = f"{len(choice.chosen.truth):,} training cases, {len(choice.test.truth):,} hold-out cases"
     if choice.calibration is not None:
-        parts += f", {len(choice.calibration.truth):,} calibrate"
+        parts += f", {len(choice.calibration.truth):,} calibration cases"
     return [*said, parts + "."]
