@@ -22,6 +22,7 @@ from shortlist.panels.verdict import (
     calls_of,
     compared,
     figures,
+    single_found,
     single_panel,
     verdict,
 )
@@ -204,17 +205,16 @@ def test_the_best_single_judge_is_recommended_as_a_panel_of_its_own() -> None:
     assert own.p_value == 1.0
 
 
-def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_do_not() -> None:
+def test_prices_beyond_break_even_let_another_policy_be_cheaper_and_nearer_ones_do_not() -> None:
     now = CHOICE.chosen.prices.mean(axis=0)
     judges = CHOICE.chosen.judges
-    calls = np.array([
-        calls_of(panel := CHOICE.panel(point), panel.run(CHOICE.chosen), judges)
-        for point in range(len(CHOICE.found))
-    ])  # fmt: skip
-    losses = np.array([one.loss for one in CHOICE.found])
+    found = [*CHOICE.found, *CHOICE.of_two, *(single_found(CHOICE, judge) for judge in range(3))]
+    panels = [CHOICE.of_recipe(one.recipe) for one in found]
+    calls = np.array([calls_of(panel, panel.run(CHOICE.chosen), judges) for panel in panels])
+    losses = np.array([one.loss for one in found])
     tested = 0
-    for point in range(len(losses)):
-        rivals = (losses <= losses[point]) & (np.arange(len(losses)) != point)
+    for point in range(len(CHOICE.found)):
+        rivals = (losses <= losses[point]) & [one.recipe != found[point].recipe for one in found]
         for name, told in break_even_prices(CHOICE, point).items():
             judge, is_asked = judges.index(name), "up_to" in told
             price = told["up_to"] if is_asked else told["below"]
@@ -228,3 +228,16 @@ def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_d
                 assert (paid[rivals] < paid[point]).any() == flips
                 tested += 1
     assert tested > 4
+
+
+def test_a_dearer_twin_that_is_on_no_front_takes_the_place_of_a_judge_whose_price_rises() -> None:
+    said = LOG.answers[:, [2, 2]]
+    labels = np.array(LOG.classes)
+    log = make_log(
+        ["A", "B"], LOG.cases, labels[said], labels[LOG.truth], measures=Measures(prices=[1.0, 1.01])
+    )
+    choice = choose_panels(log, PanelOptions(decide="votes"))
+    point = next(place for place, one in enumerate(choice.found) if choice.panel(place).judges == ("A",))
+    told = break_even_prices(choice, point)
+    assert told["A"]["up_to"] == pytest.approx(1.01)
+    assert told["B"]["below"] == pytest.approx(1.0)

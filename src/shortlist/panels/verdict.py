@@ -1,4 +1,4 @@
-"""What a panel does on cases that chose nothing, and whether it is worth more than the best single judge."""
+"""What a panel does on hold-out cases, and whether it is worth more than the best single judge."""
 
 import math
 from collections.abc import Sequence
@@ -268,7 +268,7 @@ def verdict(
     choice : PanelChoice
     panel : Panel
     log : AnswerLog, optional
-        Of cases all of which are held out.
+        Of hold-out cases alone.
     limits : sequence of Limit
         What the panel was picked by, which the judge has to keep too if any judge does.
     """
@@ -344,20 +344,11 @@ def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
     return shares
 
 
-def price_then_and_now(panel: Panel, log: AnswerLog) -> tuple[float, float]:
-    """Return what a panel costs in the mean on a log, by the prices it was written with and by the log's."""
-    outcome = panel.run(log)
-    calls = calls_of(panel, outcome, log.judges)
-    rise = sum(
-        calls[place] * (price - float(log.prices[:, place].mean()))
-        for place, price in zip(map(log.judges.index, panel.judges), panel.prices, strict=True)
-    )
-    now = float(outcome.price.mean())
-    return max(0.0, float(now + rise)), now
-
-
 def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, Any]]:
-    """Return at which price of each judge another point of the front would take the place of a point.
+    """Return at which price of each judge another policy would take the place of a point.
+
+    Other policies are those of the front, single judges, and those of at most two judges that no other such
+    one dominates; not all that the search has tried.
 
     Parameters
     ----------
@@ -368,26 +359,22 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     Returns
     -------
     prices : dict by name of the judge
-        ``now`` and ``up_to``: the price now, and the one from which on another point that loses no more is
+        ``now`` and ``up_to``: the price now, and the one from which on another policy that loses no more is
         cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price under which such
-        a point that asks it is cheaper.
+        a policy that asks it is cheaper. Empty where nothing has a price.
     """
-    judges = choice.chosen.judges
     now = choice.chosen.prices.mean(axis=0)
-    calls, own = _calls_by_point(choice), choice.found[point]
-    rivals = [
-        place
-        for place, one in enumerate(choice.found)
-        if place != point
-        and all(a <= b for a, b in zip(one.errors or (one.loss,), own.errors or (own.loss,), strict=True))
-    ]
+    if not now.any():
+        return {}
+    rivals = _calls_of_rivals(choice, point)
+    calls = _calls_on_training_cases(choice, choice.panel(point))
     told: dict[str, dict[str, Any]] = {}
-    for judge, name in enumerate(judges):
-        here = calls[point, judge]
+    for judge, name in enumerate(choice.chosen.judges):
+        here = calls[judge]
         prices = []
         for rival in rivals:
-            less = here - calls[rival, judge]
-            gap = float((calls[rival] - calls[point]) @ now)
+            less = here - rival[judge]
+            gap = float((rival - calls) @ now)
             if (less > 1e-12 and here > 0) or (here == 0 and less < -1e-12):
                 prices.append(float(now[judge] + gap / less))
         if here > 0:
@@ -398,9 +385,20 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     return told
 
 
-def _calls_by_point(choice: PanelChoice) -> Floats:
-    rows = []
-    for point in range(len(choice.found)):
-        panel = choice.panel(point)
-        rows.append(calls_of(panel, panel.run(choice.chosen), choice.chosen.judges))
-    return np.array(rows).reshape(-1, len(choice.chosen.judges))
+def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
+    """Return whom the policies call that lose no more than a point."""
+    own = choice.found[point]
+    judges = range(choice.cases.n_judges)
+    others = [*choice.of_two, *(single_found(choice, judge) for judge in judges)]
+    panels = [(one, choice.panel(place)) for place, one in enumerate(choice.found) if place != point]
+    panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
+    return [_calls_on_training_cases(choice, panel) for one, panel in panels if _loses_no_more(one, own)]
+
+
+def _loses_no_more(one: Found, other: Found) -> bool:
+    both = zip(one.errors or (one.loss,), other.errors or (other.loss,), strict=True)
+    return all(own <= limit for own, limit in both)
+
+
+def _calls_on_training_cases(choice: PanelChoice, panel: Panel) -> Floats:
+    return calls_of(panel, panel.run(choice.chosen), choice.chosen.judges)

@@ -48,8 +48,8 @@ def panel(
 ) -> None:
     """Choose which judges to ask, in which order and when to stop, from a log of their answers.
 
-    A quarter of the cases is held out and measures; the others choose, out of fold wherever something is
-    learned. Single judges, committees and cascades are points of one front. The panel that --out writes as
+    A quarter of the cases is the hold-out set. Panels are chosen on the others, the training cases, out of
+    fold wherever something is learned. Single judges, committees and cascades are points of one front. The panel that --out writes as
     JSON says whom to ask next about a new case, and answers (shortlist panel compare measures it again).
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
@@ -126,8 +126,8 @@ def compare(
 ) -> None:
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
-    A new search looks for the best panel for what the saved one costs now or cost when it was written,
-    whichever is less, with the same --final, unless options say otherwise. Both are measured on the same
+    Unless options say otherwise, a new search looks for the best panel for the mean price of the saved one
+    on these logs, with the same --final. Both are measured on the same
     hold-out set of these logs; cases among it may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files

@@ -124,7 +124,7 @@ class PolicyOptions:
     )
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
-    test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
+    test_share: Annotated[float, "Share of the cases in the hold-out set."] = 0.25
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
@@ -268,15 +268,13 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
 def picked_beside(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> tuple[int, float | None]:
     """Return the point to compare a saved panel with, and up to which price of a case it was looked for.
 
-    Unless a point or a limit is asked for, it is the best one for what the saved panel costs now or cost when
-    it was written, whichever is less; the cheapest point where none is so cheap.
+    Unless a point or a limit is asked for, it is the best one for the mean price of the saved panel on the
+    training cases; the cheapest point where none is so cheap.
     """
     if asked.pick is not None or asked.limit or asked.max_price is not None:
         return picked(choice, asked), asked.max_price
-    from shortlist.panels.verdict import price_then_and_now
-
     cheapest = float(choice.front.values[:, choice.front.names.index("price")].min())
-    most = max(cheapest, min(price_then_and_now(saved, choice.chosen)) * (1 + ROUNDING))
+    most = max(cheapest, float(saved.run(choice.chosen).price.mean()) * (1 + ROUNDING))
     return picked(choice, replace(asked, max_price=most)), most
 
 
