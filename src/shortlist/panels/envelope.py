@@ -20,16 +20,16 @@ def best_of_two(found: Sequence[Found], price: int) -> Found | None:
 
 @dataclass(frozen=True)
 class BesideTwo:
-    """A panel beside the best cascade of at most two judges that costs no more on the cases that choose.
+    """A panel beside the best cascade of at most two judges that costs no more on the training cases.
 
     Attributes
     ----------
     asks : str
         Whom that cascade asks.
     is_itself : bool
-        Whether it loses as much on the cases that choose, so that neither a longer chain nor a router gains.
+        Whether it loses as much on the training cases, so that neither a longer chain nor a router gains.
     verdict : Verdict
-        Both on the cases that measure; the cascade is what it calls the single judge.
+        Both on the hold-out cases; the cascade is what it calls the single judge.
     """
 
     asks: str
@@ -39,7 +39,9 @@ class BesideTwo:
     def sentence(self) -> str:
         """Say whether a longer chain or a router gains anything."""
         if self.is_itself:
-            return f"A cascade of at most two judges is as good on the cases that choose, for no more: {self.asks}."
+            return (
+                f"A cascade of at most two judges is as good on the training cases, for no more: {self.asks}."
+            )
         told = self.verdict
         chance = "which may be chance" if told.within_chance else "beyond chance"
         own = told.single_figures

@@ -45,11 +45,11 @@ class PanelReport:
         recall and specificity, where the front has both of them.
     front : sequence of mapping
         For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
-        ``promised`` or None, and ``stages`` in words; on the cases that choose.
+        ``promised`` or None, and ``stages`` in words; on the training cases.
     judges : sequence of mapping
         For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
     verdict : Verdict
-        The panel and the best single judge, on cases that chose neither.
+        The panel and the best single judge, on hold-out cases.
     ways : sequence of Way
         What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
         of each branch.
@@ -57,7 +57,7 @@ class PanelReport:
         For each policy of at most two judges that no other such one beats its value of the objective by name,
         ``price`` and ``stages``, as in `front`.
     beside : BesideTwo, optional
-        The panel and the best of these for no more, on cases that chose neither.
+        The panel and the best of these for no more, on hold-out cases.
     guarantee : Guarantee, optional
     break_even : mapping
         As :func:`shortlist.panels.verdict.break_even_prices` returns it.
@@ -65,7 +65,7 @@ class PanelReport:
         What was searched, and what was missing in the log.
     errors : mapping, optional
         Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
-        the best ``single`` judge on the cases that measure, as `recall_and_specificity` returns them.
+        the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
     """
 
     panel: Panel
@@ -157,7 +157,7 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
 
 
 def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
-    """Return what a policy reaches on the cases that choose, and its price."""
+    """Return what a policy reaches on the training cases, and its price."""
     values = choice.values_of(found)
     values.pop(LATENCY, None)
     if RECALL in values:
@@ -166,7 +166,7 @@ def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
 
 
 def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
-    """Return what the best policies of at most two judges reach on the cases that choose."""
+    """Return what the best policies of at most two judges reach on the training cases."""
     return [
         {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
         for one in choice.of_two
@@ -305,8 +305,10 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
         return f"Answer {stage['answers']} without asking anybody: {ends}"
     begin = "Ask" if stage["number"] == 1 else "Then ask"
     once = " at once" if len(stage["asks"]) > 1 else ""
-    waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
-    return f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): {ends}"
+    waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
+    price = f"{stage['price']:.4g} a case" if stage["price"] else ""
+    amounts = ", ".join(filter(None, (price, waits)))
+    return f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}: {ends}"
 
 
 def advice(report: PanelReport) -> str | None:
@@ -340,7 +342,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
 
 
 def _errors_sentence(report: PanelReport) -> str:
-    """Say recall and specificity of the panel and of the best single judge on held-out cases."""
+    """Say recall and specificity of the panel and of the best single judge on hold-out cases."""
     assert report.errors is not None
     said = []
     for who, one in (("the panel", "panel"), (f"{report.verdict.single!r} alone", "single")):
@@ -351,21 +353,21 @@ def _errors_sentence(report: PanelReport) -> str:
             if own[name] is not None
         )
         said.append(f"{who} has {all_of(parts)}")
-    return f"Of {report.errors['positive']!r} on the held-out cases {', and '.join(said)}."
+    return f"Of {report.errors['positive']!r} on the hold-out cases {', and '.join(said)}."
 
 
 def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Say at which prices another panel would be the cheapest that is as good."""
+    """Say at which prices another panel or judge that was found would be the cheapest that is as good."""
     said = []
     for name, one in prices.items():
         if one.get("up_to") is not None:
             said.append(
-                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now "
+                f"Another panel or judge that was found is cheaper if {name} costs more than {one['up_to']:.4g}; now "
                 f"{one['now']:.4g}."
             )
         elif one.get("below") is not None:
             said.append(
-                f"Another panel, with {name}, is cheaper if {name} costs less than {one['below']:.4g}; now "
+                f"Another panel or judge that was found, with {name}, is cheaper if {name} costs less than {one['below']:.4g}; now "
                 f"{one['now']:.4g}."
             )
     return said

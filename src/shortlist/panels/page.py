@@ -24,7 +24,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
-    shares = f"Shares are of {n_cases:,} cases that were held out."
+    shares = f"Shares are of {n_cases:,} hold-out cases."
     yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
     yield _stage_table(told)
     yield Heading("What it is worth")
@@ -64,7 +64,7 @@ def _stage_table(told: Mapping[str, Any]) -> Table:
         for where, stages in ways
         for stage in stages
     ]
-    notes = ("Shares are of the cases that were held out.",)
+    notes = ("Shares are of the hold-out cases.",)
     return Table("Stage after stage", tuple(columns), tuple(rows), notes)
 
 
@@ -92,12 +92,12 @@ def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
         rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two).values(), ""))
     names = {"accuracy": "right", "price": "mean price"}
     columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
-    title = f"Held out: {n_cases:,} cases, which chose nothing"
+    title = f"On {n_cases:,} hold-out cases"
     return Table(title, columns, tuple(rows), (INTERVALS,))
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return price against accuracy of all panels and all judges, on the cases that choose."""
+    """Return price against accuracy of all panels and all judges, on the training cases."""
     name = told["objective"]
     panels = [
         [
@@ -129,7 +129,7 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     return Chart(
         f"Price against {name}",
         f"{len(panels):,} panels that no other beats, the best cascades of at most two judges, and all "
-        f"{len(judges):,} judges alone, on the cases that choose; what is learned decides out of fold.",
+        f"{len(judges):,} judges alone, on the training cases; what is learned decides out of fold.",
         {
             "kind": "line",
             "x": {"label": "mean price of a case"},
@@ -163,7 +163,7 @@ def _budgets(told: Mapping[str, Any]) -> Table:
         "at most two judges",
         "best judge alone",
     )
-    notes = ("Figures are of the cases that choose, out of fold where something is learned.",)
+    notes = ("Figures are of the training cases, out of fold where something is learned.",)
     return Table("What one gets for how much", columns, tuple(rows), notes)
 
 
@@ -184,7 +184,7 @@ def _front(told: Mapping[str, Any]) -> Table:
         )
         for row in rows
     ]
-    return Table("On the cases that choose", tuple(columns), tuple(cells))
+    return Table("On the training cases", tuple(columns), tuple(cells))
 
 
 def _number(value: float | None) -> str:

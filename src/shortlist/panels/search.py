@@ -102,7 +102,8 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
         "committees by votes",
         "Committees by votes, of all sets of judges, asked at once or in any order until settled."
         if n <= ALL_SETS_UP_TO
-        else "Committees by votes: windows, the most accurate judges and those that grow best.",
+        else "Committees by votes, not of all sets of judges: the most accurate judges together, all judges, and "
+        "sets to which the judge that helps most was added again and again.",
         [partial(_votes_of, members=one, orders=orders_of(cases, one)) for one in committees_of(cases)],
     )
     for name in cases.decisions:
@@ -133,7 +134,7 @@ def _learned_families(
         told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
         yield (
             f"chains of three stages by {name}",
-            f"Chains of three stages by {name}: windows, {told}.",
+            f"Chains of three stages by {name}, not all of them: {told}.",
             [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
         )
 
@@ -144,9 +145,9 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     what = (
         "over all sets of judges"
         if n <= ALL_SETS_UP_TO
-        else "of one judge and a second one, and windows of sets that grow"
+        else "of one judge and a second one, and some of larger sets of judges"
         if n <= ALL_PAIRS_UP_TO
-        else f"of {ALL_PAIRS_UP_TO} of {n} judges, a window"
+        else f"of {ALL_PAIRS_UP_TO} of the {n} judges alone"
     )
     thresholds = (
         "every threshold included"

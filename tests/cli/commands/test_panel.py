@@ -84,14 +84,21 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
         "Committees by votes, of all sets of judges, asked at once or in any order until settled.", "Complete, every threshold included: 12 chains",
     ):  # fmt: skip
         assert words in run.stdout
-    assert "180 cases choose, 60 measure." in run.stderr
+    assert "180 training cases, 60 hold-out cases." in run.stderr
+
+
+def test_without_prices_no_price_is_told(folder: Path) -> None:
+    run = shortlist("panel", "answers.csv", "--target", "truth", "--set", "decide=votes", cwd=folder)
+    assert run.returncode == 0
+    assert " a case" not in run.stdout
+    assert "What was searched:" in run.stdout
 
 
 def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
     told = facts(folder, *PRICED, "--pick", "best", "--max-price", "2")
     bound = float(str(told["bound"]))
     assert 0.6 < bound < 1
-    assert f"is right about more than {100 * bound:.1f} % of the cases" in str(told["claims"])
+    assert f"is right about more than {100 * bound:.1f} % of the training cases" in str(told["claims"])
     assert "is right about more than" in shortlist("panel", *PRICED, "--max-price", "2", cwd=folder).stdout
 
 

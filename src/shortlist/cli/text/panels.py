@@ -41,7 +41,7 @@ def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]
 
 
 def bound_of(choice: PanelChoice, point: int) -> float:
-    """Return what share of the cases that choose a panel may get right at the price of a point."""
+    """Return what share of the training cases a panel may get right at the price of a point."""
     return bound_at(choice.cases, choice.found[point].price / len(choice.cases.truth))
 
 
@@ -55,13 +55,13 @@ def all_claims(choice: PanelChoice, point: int) -> list[str]:
         *choice.claims,
         (
             f"No panel that answers as one of the judges that it asks is right about more than "
-            f"{100 * bound:.1f} % of the cases that choose, at {price:.4g} a case."
+            f"{100 * bound:.1f} % of the training cases{f', at {price:.4g} a case' if price else ''}."
         ),
     ]
 
 
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
-    """Print whom to ask, what that does on held-out cases, and what else the front has."""
+    """Print whom to ask, what that does on hold-out cases, and what else the front has."""
     facts = panel_facts(told)
     if facts["advice"]:
         print(facts["advice"])
@@ -75,12 +75,13 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     for sentence in facts["verdict"]:
         print(sentence)
     _print_budgets(facts)
+    print("\nWhat was searched:")
     for claim in all_claims(choice, told.point):
         print(f"  {claim}")
 
 
 def _print_budgets(facts: dict[str, Any]) -> None:
-    """Print what one gets for each budget, on the cases that choose."""
+    """Print what one gets for each budget, on the training cases."""
     names = ["recall", "specificity"] if facts["errors"] else [facts["objective"]]
     of_two = ["of two judges"] * bool(facts["cascades_of_two"])
     rows = [
@@ -95,13 +96,12 @@ def _print_budgets(facts: dict[str, Any]) -> None:
     ]
     if not rows:
         return
-    print("\nWhat you get for a mean price a case, out of fold on the cases that choose:")
+    print("\nWhat you get for a mean price a case, out of fold on the training cases:")
     header = ["at most", *names, "price", *of_two, "asks"]
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
     for row in (header, *rows):
         cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True))
         print(f"  {cells}  {row[-1]}")
-    print("\nWhat was searched:")
 
 
 def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | None = None) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def print_compared(facts: dict[str, Any]) -> None:
         one = facts[name]
         errors = (facts["errors"] or {}).get(name)
         print(f"{title} ({one.get('asks') or one['name']}): {measured_in_words(one, errors)}.")
-    if facts["at_most"] is not None:
+    if facts["at_most"]:
         print(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
     print(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
     print(STANDING_WORDS[Standing(facts["standing"])])
