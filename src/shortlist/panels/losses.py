@@ -81,7 +81,7 @@ def by_case(values: Floats, log: AnswerLog) -> Floats:
     if log.groups is None:
         return values
     _, places = np.unique(log.groups, return_inverse=True)
-    return np.bincount(places, weights=values)
+    return np.bincount(places, weights=values).astype(np.float64)
 
 
 def mean_error(values: Floats, log: AnswerLog, *, by_class: bool = False) -> float:
