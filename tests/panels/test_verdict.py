@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shortlist.cli.options.panel_options import mean_losses
 from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.losses import Z, scoring_of, sign_flip_p
@@ -241,3 +242,18 @@ def test_a_dearer_twin_that_is_on_no_front_takes_the_place_of_a_judge_whose_pric
     told = break_even_prices(choice, point)
     assert told["A"]["up_to"] == pytest.approx(1.01)
     assert told["B"]["below"] == pytest.approx(1.0)
+
+
+def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:
+    costs = {("yes", "no"): 1, ("no", "yes"): 40}
+    options = PanelOptions(error_costs=costs, decide="votes")
+    choice = choose_panels(LOG, options, objectives=("error-cost", "price"))
+    points = range(len(choice.found))
+    losses, error = mean_losses(choice, points)
+    assert losses.tolist() == pytest.approx(choice.front.values[:, 0].tolist())
+    truth = choice.chosen.truth
+    codes = choice.panel(int(losses.argmin())).run(choice.chosen).codes
+    pairs = zip(codes.tolist(), truth.tolist(), strict=True)
+    lost = [0 if code == true else 1 if code < 0 else [1, 40][true] for code, true in pairs]
+    assert np.mean(lost) == pytest.approx(losses.min())
+    assert error == pytest.approx(np.std(lost, ddof=1) / math.sqrt(len(lost)))
