@@ -9,6 +9,7 @@ import pytest
 
 from shortlist.cli.options.panel_options import mean_losses
 from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.break_even import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.losses import Z, scoring_of, sign_flip_p
 from shortlist.panels.panel_options import PanelOptions
@@ -19,8 +20,6 @@ from shortlist.panels.verdict import (
     CHANCE,
     _more_cases,
     best_single,
-    break_even_prices,
-    calls_of,
     compared,
     figures,
     single_found,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.break_even import break_even_prices
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
@@ -20,7 +21,6 @@ from shortlist.panels.verdict import (
     Figures,
     Verdict,
     best_single,
-    break_even_prices,
     single_found,
     single_panel,
     verdict,
@@ -60,7 +60,7 @@ class PanelReport:
         The panel and the best of these for no more, on hold-out cases.
     guarantee : Guarantee, optional
     break_even : mapping
-        As :func:`shortlist.panels.verdict.break_even_prices` returns it.
+        As :func:`shortlist.panels.break_even.break_even_prices` returns it.
     notes : sequence of str
         What was searched, and what was missing in the log.
     errors : mapping, optional
@@ -362,13 +362,13 @@ def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, one in prices.items():
         if one.get("up_to") is not None:
             said.append(
-                f"Another panel or judge that was found is cheaper if {name} costs more than {one['up_to']:.4g}; now "
-                f"{one['now']:.4g}."
+                f"Another panel or judge that was found is cheaper if {name} costs more than "
+                f"{one['up_to']:.4g}; now {one['now']:.4g}."
             )
         elif one.get("below") is not None:
             said.append(
-                f"Another panel or judge that was found, with {name}, is cheaper if {name} costs less than {one['below']:.4g}; now "
-                f"{one['now']:.4g}."
+                f"Another panel or judge that was found, with {name}, is cheaper if {name} costs less than "
+                f"{one['below']:.4g}; now {one['now']:.4g}."
             )
     return said
 

@@ -152,7 +152,8 @@ def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Seque
         if n_train < 2 or n_test < 1:
             raise BadInputError(
                 "objectives",
-                "can be recall and specificity with at least 2 training cases and 1 hold-out case of each class",
+                "can be recall and specificity with at least 2 training cases and 1 hold-out case of each "
+                "class",
                 f"{n_train} and {n_test} of {label!r}",
                 "Add cases of that class, or take another seed.",
             )

@@ -1,4 +1,4 @@
-"""The search for panels: loss and price of policies on the cases that choose, and the front of all of them."""
+"""The search for panels: loss and price of policies on the training cases, and the front of all of them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -102,8 +102,8 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
         "committees by votes",
         "Committees by votes, of all sets of judges, asked at once or in any order until settled."
         if n <= ALL_SETS_UP_TO
-        else "Committees by votes, not of all sets of judges: the most accurate judges together, all judges, and "
-        "sets to which the judge that helps most was added again and again.",
+        else "Committees by votes, not of all sets of judges: the most accurate judges together, all judges, "
+        "and sets to which the judge that helps most was added again and again.",
         [partial(_votes_of, members=one, orders=orders_of(cases, one)) for one in committees_of(cases)],
     )
     for name in cases.decisions:

@@ -144,7 +144,8 @@ class PolicyOptions:
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
-            decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties, final=read_final(self.final or "answer"),
+            decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties,
+            final=read_final(self.final or "answer"),
             max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
             router=free_columns(self.router), positive=self.positive,
