@@ -76,6 +76,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pool-workers": pool_workers.pool_workers,
     "programs": programs.programs,
     "programs-assignment": programs.assignments,
+    "programs-random": programs.random_programs,
     "pruning-engine": pruning.engine,
     "pruning-gaps": pruning.gaps,
     "pruning-large": pruning.large,

@@ -1,10 +1,12 @@
 """Fronts of general programs: ours, a plain ε-constraint loop over highspy, and the same loop over CP-SAT, in one run.
 
-python -m benchmarks programs programs-assignment --data FOLDER
+python -m benchmarks programs programs-assignment programs-random --data FOLDER
 """
 
 import functools
+import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,13 +19,17 @@ from ortools.sat.python import cp_model
 from benchmarks.data.vopt import read_assignment, read_published_front, read_set_partitioning
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.milp.program import Program
+from shortlist.programs.solve import solve_program
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
+from tests.programs.made_programs import front_by_trying, random_program
 
 SETS = ("nw10", "nw20", "nw21", "nw27", "nw40")
 ASSIGNMENTS = ("p-2_n-100_1", "p-4_n-20_1", "p-3_n-50_1")
 LIMIT_S = 600.0
 REPEATS = 3
+EXACT = ("exact", "cwmoip", "epsilon-constraint")
+SOLVERS = ("highs", "cpsat")
 
 Vector: TypeAlias = tuple[int, ...]
 Least: TypeAlias = Callable[[int, list[float]], Vector | None]
@@ -56,6 +62,35 @@ def assignments(folder: Path) -> Iterator[dict[str, Any]]:
                 fronts.append(points)
             yield _told({"data": f"assignment {name}", **row})
         assert all(np.array_equal(fronts[0], other) for other in fronts), f"{name}: fronts differ"
+
+
+def random_programs(_folder: Path, n_programs: int = 2000) -> Iterator[dict[str, Any]]:
+    """Count claims of each method and solver that trying every solution of random programs refutes."""
+    rng = np.random.default_rng(2000)
+    asked = [*itertools.product(EXACT, SOLVERS), ("solrep", "highs")]
+    false: Counter[tuple[str, str]] = Counter()
+    points: Counter[tuple[str, str]] = Counter()
+    for done in range(1, n_programs + 1):
+        named = random_program(rng)
+        known = set(map(tuple, front_by_trying(named).tolist()))
+        for method, solver in asked:
+            own: dict[str, Any] = {"n_points": 5} if method == "solrep" else {}
+            front = solve_program(named, method=method, solver=solver, **own)
+            found = set(map(tuple, front.values.tolist()))
+            complete = front.proof.kind is ProofKind.COMPLETE
+            false[method, solver] += not (found == known if complete else found <= known)
+            points[method, solver] += len(found)
+        if done % 100 == 0:
+            print(f"{done} programs, {sum(false.values())} false claims", flush=True)
+    for method, solver in asked:
+        yield _told(
+            {
+                "data": f"{n_programs} random programs",
+                "method": f"{method}, {solver}",
+                "points": points[method, solver],
+                "false_claims": false[method, solver],
+            }
+        )
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def nearest_integers(values: NDArray[np.float64], scales: NDArray[np.float64] | 
 
 
 def decimal_steps(
-    values: NDArray[np.float64], starts: NDArray[np.integer[Any]]
+    values: NDArray[np.float64], starts: NDArray[np.integer[Any]], most: int = MOST_DECIMALS
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
     """Multiply each row by the smallest power of ten that makes all its values integers below 2^53.
 
@@ -160,11 +160,13 @@ def decimal_steps(
         The values of all rows, one row after the other.
     starts : ndarray of int, shape (n_rows + 1,)
         Row i is ``values[starts[i]:starts[i + 1]]``.
+    most : int, default=9
+        The largest power, at most 18.
 
     Returns
     -------
     scaled : ndarray of int, shape (n_values,)
-        The integers; 0 in rows that no power up to 10^9 makes integers.
+        The integers; 0 in rows that no power makes integers.
     scales : ndarray of int, shape (n_rows,)
         The power of ten of every row; 1 for an empty one.
     decimal : ndarray of bool, shape (n_rows,)
@@ -179,7 +181,7 @@ def decimal_steps(
     scaled = np.zeros(len(values), dtype=np.int64)
     scales = np.ones(len(lengths), dtype=np.int64)
     open_rows = lengths > 0
-    for decimals in range(MOST_DECIMALS + 1):
+    for decimals in range(most + 1):
         if not open_rows.any():
             break
         steps = nearest_integers(values, 10.0**decimals)

@@ -17,7 +17,8 @@ class SavedModel:
 
     The `estimator` of ``shortlist prune`` is what was chosen, without the pruner that chose it.
 
-    The columns in `ids` name rows; they are written with the answers wherever a table has them.
+    The columns in `ids` name rows; they are written with the answers wherever a table has them. The column
+    `group`, "" for none, says which rows are of one case and were never parted.
     """
 
     estimator: Any
@@ -25,6 +26,7 @@ class SavedModel:
     target: str
     version: str = shortlist.__version__
     ids: tuple[str, ...] = ()
+    group: str = ""
 
     def __post_init__(self) -> None:
         """Take of a fitted pruner what it chose, which needs nothing of what found it."""

@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,21 @@ class Source:
         """Return the error to raise: file, line and column from 1 where known, then the sentence."""
         place = "".join(f":{number}" for number in (line, column) if number is not None)
         return BadFileError(f"{self.path}{place}: {sentence}")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        r"""Yield number and text of the lines that say something, one after the other.
+
+        Examples
+        --------
+        >>> list(Source("a", "x\n\n y\n").lines())
+        [(1, 'x'), (3, ' y')]
+        """
+        line, end = 1, 0
+        for found in re.finditer(r"[^\n]+", self.text):
+            line += self.text.count("\n", end, found.start())
+            end = found.start()
+            if not found[0].isspace():
+                yield line, found[0]
 
     def whole_number(self, text: str, what: str, line: int | None) -> int:
         """Return the number that up to 18 digits spell; `what` begins the sentence if they do not."""

@@ -9,7 +9,7 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import choose_panels, with_promises
+from shortlist.panels.choice import choose_panels, told_notes, with_promises
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.results.proof import ProofKind
@@ -35,11 +35,28 @@ def test_cases_of_one_group_choose_or_measure_or_calibrate_together(demand: Dema
     choice = choose_panels(log, PanelOptions(decide="votes", demand=demand))
     parts = [part for part in (choice.chosen, choice.test, choice.calibration) if part is not None]
     assert len(parts) == (2 if demand is None else 3)
-    assert sum(len(part.truth) for part in parts) == 240
+    assert np.isin(groups, np.concatenate([part.groups for part in parts if part.groups is not None])).all()
+    if demand is None:
+        assert sum(len(part.truth) for part in parts) == 240
     for one, other in itertools.combinations(parts, 2):
         assert one.groups is not None
         assert other.groups is not None
         assert not set(one.groups) & set(other.groups)
+
+
+def test_a_case_that_is_there_ten_times_calibrates_once() -> None:
+    log = label_log(0, 120)
+    repeated = log.at(np.repeat(np.arange(120), 10))
+    repeated = replace(repeated, groups=np.repeat(np.arange(120), 10))
+    options = PanelOptions(decide="votes", demand=Demand(0.8, 0.9))
+    choice, once = choose_panels(repeated, options), choose_panels(log, options)
+    assert choice.calibration is not None
+    assert once.calibration is not None
+    assert choice.calibration.groups is not None
+    assert len(np.unique(choice.calibration.groups)) == len(choice.calibration.truth)
+    assert len(choice.calibration.truth) == len(once.calibration.truth) == 30
+    assert {one.n_rows for one in choice.guarantees} == {30}
+    assert "one row of each case that is there several times." in told_notes(repeated, choice)[-1]
 
 
 def test_cases_of_unknown_truth_are_in_no_part() -> None:

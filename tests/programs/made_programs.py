@@ -1,10 +1,14 @@
 """Random programs of all kinds, and their fronts by trying everything."""
 
+import dataclasses
 import itertools
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shortlist.exact import seen
 from shortlist.milp.program import LinearObjective, make_program
@@ -48,16 +52,102 @@ def random_program(rng: np.random.Generator) -> NamedProgram:
     return NamedProgram(program, tuple(f"x{i}" for i in range(n)), tuple(f"r{i}" for i in range(n_rows)))
 
 
-def all_solutions(named: NamedProgram) -> list[tuple[int, ...]]:
-    """Return every solution, each row added up in fractions."""
+def strange_program(rng: np.random.Generator) -> NamedProgram:
+    """Return a random program with what files have besides.
+
+    Limits fall between integers, by little or by much. A bound may be missing where a row replaces it, or
+    cross the other one. An objective may have a decimal constant, and a continuous column, the last one, may
+    be free to take what it likes, or nothing.
+    """
+    named = random_program(rng)
     program = named.program
-    ranges = [
-        range(int(low), int(high) + 1)
-        for low, high in zip(program.column_lower, program.column_upper, strict=True)
+    shift = np.round(rng.choice([0.0, 0.5, 1e-7, -1e-7], (2, program.n_rows)), 9)
+    lower, upper = program.column_lower.copy(), program.column_upper.copy()
+    column, kind = int(rng.integers(program.n_columns)), int(rng.integers(6))
+    rows = sparse.csr_array(sparse.vstack([program.rows, np.eye(1, program.n_columns, column)]))
+    low, high = (
+        np.append(program.row_lower + shift[0], lower[column]),
+        np.append(program.row_upper + shift[1], 3.5),
+    )
+    if kind < 2:  # the last row says the same, but for a half
+        lower[column], upper[column] = (-np.inf, upper[column]) if kind else (lower[column], np.inf)
+    elif kind == 2:
+        lower[column], upper[column] = upper[column] + 0.3, upper[column] + 0.6
+    objectives = tuple(
+        dataclasses.replace(one, offset=float(rng.choice([0.0, 0.25, -7.0]))) for one in program.objectives
+    )
+    made = dataclasses.replace(
+        program, rows=rows, row_lower=np.round(low, 9), row_upper=np.round(high, 9),
+        column_lower=lower, column_upper=upper, objectives=objectives,
+    )  # fmt: skip
+    names = named.columns, (*named.rows, "instead of a bound")
+    return (
+        _with_continuous(NamedProgram(made, *names), rng)
+        if rng.random() < 0.3
+        else NamedProgram(made, *names)
+    )
+
+
+def _with_continuous(named: NamedProgram, rng: np.random.Generator) -> NamedProgram:
+    """Return the program with a continuous column that no row has: bounds alone say whether there is any."""
+    program = named.program
+    none = sparse.csr_array((program.n_rows, 1))
+    return dataclasses.replace(
+        named,
+        columns=(*named.columns, "z"),
+        program=dataclasses.replace(
+            program,
+            rows=sparse.csr_array(sparse.hstack([program.rows, none])),
+            column_lower=np.append(program.column_lower, 0.5),
+            column_upper=np.append(program.column_upper, rng.choice([0.5, 7.0, 0.25])),
+            integer=np.append(program.integer, False),
+            objectives=tuple(
+                dataclasses.replace(one, costs=np.append(one.costs, 0.0)) for one in program.objectives
+            ),
+        ),
+    )
+
+
+def wide_program(rng: np.random.Generator) -> NamedProgram:
+    """Return a program of 30 to 36 binary columns of which at most two are chosen."""
+    n = int(rng.integers(30, 37))
+    weights = rng.integers(1, 9, n)
+    objectives = [
+        LinearObjective(Objective(name, sense, scale=None), rng.integers(-9, 30, n).astype(np.float64))
+        for name, sense in (("cost", Sense.MIN), ("value", Sense.MAX), ("risk", Sense.MIN))
     ]
+    program = make_program(
+        np.vstack([np.ones(n), weights * 0.1]), row_lower=[1, -np.inf], row_upper=[2, 0.95],
+        column_lower=0, column_upper=1, integer=True, objectives=objectives,
+    )  # fmt: skip
+    return NamedProgram(program, tuple(f"x{i}" for i in range(n)), ("some", "weight"))
+
+
+def all_solutions(named: NamedProgram) -> list[tuple[int, ...]]:
+    """Return every solution, each row added up in fractions; columns without a bound are tried up to 9."""
+    program = named.program
+    columns = zip(program.column_lower, program.column_upper, program.integer, strict=True)
+    ranges = [
+        range(math.ceil(max(low, -9)), math.floor(min(high, 9)) + 1)
+        if whole
+        else range(1 if low <= high else 0)  # a continuous column counts nowhere
+        for low, high, whole in columns
+    ]
+    return _within_rows(named, itertools.product(*ranges))
+
+
+def few_chosen(named: NamedProgram, most: int) -> list[tuple[int, ...]]:
+    """Return the solutions of a program of binary columns that choose up to so many of them."""
+    n = named.program.n_columns
+    sets = itertools.chain.from_iterable(itertools.combinations(range(n), size) for size in range(most + 1))
+    return _within_rows(named, (tuple(int(i in chosen) for i in range(n)) for chosen in map(set, sets)))
+
+
+def _within_rows(named: NamedProgram, tried: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    program = named.program
     table = program.rows.toarray().tolist()
     found = []
-    for x in itertools.product(*ranges):
+    for x in tried:
         sums = [sum((seen(a) * v for a, v in zip(row, x, strict=True)), Fraction(0)) for row in table]
         limits = zip(sums, program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
         if all(_within(total, low, high) for total, low, high in limits):
@@ -69,7 +159,9 @@ def _within(total: Fraction, low: float, high: float) -> bool:
     return (low == -np.inf or total >= seen(low)) and (high == np.inf or total <= seen(high))
 
 
-def front_by_trying(named: NamedProgram) -> NDArray[np.float64]:
+def front_by_trying(
+    named: NamedProgram, solutions: list[tuple[int, ...]] | None = None
+) -> NDArray[np.float64]:
     """Return the non-dominated values in the user's signs, sorted as fronts are."""
     linears = named.program.objectives
     signs = [linear.objective.sign for linear in linears]
@@ -79,7 +171,7 @@ def front_by_trying(named: NamedProgram) -> NDArray[np.float64]:
             * (sum(seen(c) * v for c, v in zip(linear.costs.tolist(), x, strict=True)) + seen(linear.offset))
             for sign, linear in zip(signs, linears, strict=True)
         )
-        for x in all_solutions(named)
+        for x in (all_solutions(named) if solutions is None else solutions)
     }
     kept = sorted(
         p

@@ -81,3 +81,26 @@ def test_what_cannot_be_used_is_one_sentence(given: dict[str, object], said: str
     usual: dict[str, object] = {"C": C, "bounds": (0, 1), "integrality": 1}
     with pytest.raises(BadInputError, match=said):
         solve_front(**(usual | given))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"C": "ab"}, "C must hold numbers"),
+        ({"C": [[1, 2, 3], [1]]}, "C must hold numbers, in rows of one length"),
+        ({"A": [[1, 1, 1], [1]]}, "A must hold numbers, in rows of one length"),
+        ({"limits": 5}, r"limits must be \(lower, upper\)"),
+        ({"limits": None}, r"limits must be \(lower, upper\)"),
+        ({"limits": ([1, 2, 3], [1])}, "limits must be one number or 1 on each side, got 3 and 1"),
+        ({"bounds": 5}, r"bounds must be \(lower, upper\) or scipy.optimize.Bounds, got 5"),
+        ({"bounds": ("a", 1)}, "bounds must hold numbers"),
+        ({"objectives": 5}, "objectives must read like"),
+        ({"objectives": ["min a", 3]}, "objectives must read like"),
+        ({"tolerance": 3}, "tolerance must be a mapping"),
+        ({"names": 3}, "names must be 3 different names"),
+    ],
+)
+def test_what_is_no_program_is_one_sentence(changed: dict[str, object], said: str) -> None:
+    given = {"C": C, "A": [[1, 1, 1]], "limits": (0, 1), "bounds": (0, 1), "integrality": 1} | changed
+    with pytest.raises(BadInputError, match=said):
+        solve_front(**given)  # type: ignore[arg-type]  # what is wrong is the point

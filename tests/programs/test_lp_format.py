@@ -64,6 +64,27 @@ def test_objectives_rows_and_bounds_are_read_as_written() -> None:
     )
 
 
+def test_a_column_that_is_binary_keeps_the_bounds_within_0_to_1(tmp_path: Path) -> None:
+    text = f"{HEAD} c: x + y >= 1\nBounds\n x = 1\n y <= 0\nBinary\n x y\nEnd\n"
+    (tmp_path / "p.lp").write_text(text, encoding="utf-8")
+    named = read_program(tmp_path / "p.lp")
+    assert (named.program.column_lower.tolist(), named.program.column_upper.tolist()) == ([1, 0], [1, 0])
+    agrees_with_highs(named, tmp_path / "p.lp")
+    wide = _read(text.replace("y <= 0", "-3 <= y <= 5"))
+    assert (wide.program.column_lower.tolist(), wide.program.column_upper.tolist()) == ([1, 0], [1, 1])
+
+
+def test_the_line_of_an_error_is_counted_over_empty_lines() -> None:
+    with pytest.raises(BadFileError, match=r"^p\.lp:9: "):
+        _read(f"\n\n{HEAD}\n \n c: x ^ 2 >= 1\nEnd\n".replace(" c:", "\n c:"))
+
+
+def test_the_constant_of_a_row_without_limits_belongs_to_its_objective() -> None:
+    named = _read(f"{HEAD} v: 2 x + 3 y + 5 >= -inf\n c: x + y + 1 >= 2\nEnd\n")
+    assert [linear.offset for linear in named.program.objectives] == [0, 5]
+    assert named.program.row_lower.tolist() == [1]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -77,6 +77,30 @@ def test_highs_reads_the_same_and_gzip_is_undone(tmp_path: Path) -> None:
     assert read_program(tmp_path / "p.mps.gz").columns == ("x", "y", "z")
 
 
+INFINITE = """name
+rows
+ N value
+ N size
+ L room
+columns
+ x value 1 size -1
+ x room 1
+rhs
+ r room 1e30
+bounds
+ UI b x 3
+endata
+"""
+
+
+def test_headings_may_be_small_and_a_row_without_a_limit_is_no_objective(tmp_path: Path) -> None:
+    (tmp_path / "p.mps").write_text(INFINITE, encoding="utf-8")
+    named = read_program(tmp_path / "p.mps")
+    assert [linear.objective.name for linear in named.program.objectives] == ["value", "size"]
+    assert named.rows == ()
+    assert named.notes == ("Row 'room' is left out, as its limit is infinite.",)
+
+
 def _said(text: str) -> str:
     """Return the sentence of a file that cannot be read, nothing of another."""
     try:

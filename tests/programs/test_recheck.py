@@ -8,12 +8,14 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective, make_program
+from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.source import Source
 from tests.programs.made_programs import all_solutions, random_program
 
 N_FORGED = int(os.environ.get("SHORTLIST_FORGED", "60"))
@@ -139,6 +141,50 @@ def test_a_front_of_another_program_is_refused() -> None:
     other = dataclasses.replace(named, columns=tuple(f"y{i}" for i in range(len(named.columns))))
     with pytest.raises(BadInputError, match="must be of this program"):
         recheck_front(other, front)
+
+
+CONTINUOUS = """min multi-objectives
+ a(1,2): x + 2 y
+ b(1,2): - x + y {}
+st
+ c: x + y + z <= 9
+ d: x + y + z >= 1.5
+bounds
+ x <= 2
+ y <= 2
+ z <= 1
+general
+ x y
+end
+"""
+
+
+@pytest.mark.parametrize("kind", [ProofKind.APPROXIMATE, ProofKind.NONDOMINATED])
+def test_values_of_integer_columns_are_counted_where_others_are_continuous(kind: ProofKind) -> None:
+    """Worse values than those of a solution are no less wrong than better ones."""
+    named = read_lp(Source("p.lp", CONTINUOUS.format("")))
+    front = dataclasses.replace(solve_program(named), proof=Proof(kind))
+    assert recheck_front(named, front).failures == ()
+    for step in (1.0, -1.0):
+        forged = dataclasses.replace(front, values=front.values + np.array([step, 0.0]))
+        assert "point 0 has other values than its solution" in recheck_front(named, forged).failures[0]
+
+
+def test_values_that_no_continuous_column_can_attain_are_wrong() -> None:
+    named = read_lp(Source("p.lp", CONTINUOUS.format("+ z")))
+    front = solve_program(named, tolerance={"b(1,2)": 0.25})
+    assert recheck_front(named, front).status == "rechecked"
+    for change in (2.0, -2.0):  # z is from 0 to 1
+        proof = Proof(ProofKind.APPROXIMATE)
+        forged = dataclasses.replace(front, values=front.values + np.array([0.0, change]), proof=proof)
+        assert "no continuous part with these values" in recheck_front(named, forged).failures[0]
+
+
+def test_names_of_objectives_may_have_commas() -> None:
+    named = read_lp(Source("p.lp", CONTINUOUS.format("")))
+    front = solve_program(named)
+    assert front.names == ["a(1,2)", "b(1,2)"]
+    assert recheck_front(named, front).status == "rechecked"
 
 
 def test_what_rests_on_the_tolerance_of_highs_is_said() -> None:

@@ -7,11 +7,20 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective, make_program
+from shortlist.programs.lp_format import read_lp
 from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import notes_on, solve_program
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
-from tests.programs.made_programs import front_by_trying, random_program
+from shortlist.source import Source
+from tests.programs.made_programs import (
+    few_chosen,
+    front_by_trying,
+    random_program,
+    strange_program,
+    wide_program,
+)
 
 
 def _program(
@@ -39,6 +48,26 @@ def test_complete_fronts_are_those_of_trying_everything(method: str, solver: str
         np.testing.assert_allclose(
             front.values, front_by_trying(named).reshape(front.values.shape), rtol=1e-12
         )
+
+
+def test_fronts_of_strange_programs_are_those_of_trying_everything() -> None:
+    rng = np.random.default_rng(17)
+    sizes = set()
+    for _ in range(40):
+        named = strange_program(rng)
+        front = solve_program(named)
+        assert front.proof.kind is ProofKind.COMPLETE
+        expected = front_by_trying(named)
+        np.testing.assert_allclose(front.values, expected.reshape(front.values.shape), rtol=1e-12)
+        sizes.add(len(front))
+    assert sizes >= {0, 1, 2}
+
+
+def test_the_front_of_a_wide_program_is_that_of_trying_everything() -> None:
+    named = wide_program(np.random.default_rng(36))
+    front = solve_program(named)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.values.tolist() == front_by_trying(named, few_chosen(named, 2)).tolist()
 
 
 def test_points_of_solrep_belong_to_the_front() -> None:
@@ -72,6 +101,93 @@ def test_an_infeasible_program_has_a_complete_front_without_points() -> None:
     named = _program([[1, 2], [2, 1]])
     none = dataclasses.replace(named, program=dataclasses.replace(named.program, row_lower=np.array([3.0])))
     front = solve_program(none)
+    assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
+
+
+EMPTY = """min multi-objectives
+ a: x + 2 y
+ b: - x + y
+st
+ c: x + y + z <= 9
+bounds
+ x <= 2
+ y <= 2
+{}
+general
+ x y
+{}
+end
+"""
+
+
+@pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint", "solrep"])
+@pytest.mark.parametrize(
+    ("bound", "integers"),
+    [
+        (" 3 <= z <= 2", ""),
+        (" 3 <= z <= 2", " z"),
+        (" 2.3 <= z <= 2.6", " z"),
+        (" z >= 1e20", ""),
+        (" z <= -inf", " z"),
+    ],
+    ids=["continuous", "integer", "no integer between", "from infinity", "to minus infinity"],
+)
+def test_bounds_that_hold_no_number_leave_a_complete_front_without_points(
+    bound: str, integers: str, method: str
+) -> None:
+    named = read_lp(Source("empty.lp", EMPTY.format(bound, integers)))
+    front = solve_program(named, method=method)
+    assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
+    assert recheck_front(named, front).status == "rechecked"
+
+
+ROW = """max multi-objectives
+ a: x
+ b: -y
+st
+ c: {}
+bounds
+ x <= 6
+ y <= 3
+general
+ x y
+end
+"""
+
+
+@pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "x + y <= 2.9999995",
+        "x - y >= 1.0000000001",
+        "1000000 x - 1000000 y <= 1000000.4",
+        "0.000001 x - 0.000001 y <= 0.0000009999991",
+        "0.3333333333 x - 0.3333333333 y <= 0.9999999998",
+        "0.3333333333 x - 0.3333333333 y <= 1.05",
+        "0.33333333333 x - 0.66666666667 y <= 0.99999999999",
+    ],
+)
+def test_limits_are_kept_as_they_are_written(row: str, method: str) -> None:
+    """However little a limit is below an integer, and however many decimals a row has."""
+    named = read_lp(Source("limit.lp", ROW.format(row)))
+    front = solve_program(named, method=method)
+    assert front.proof.kind is ProofKind.COMPLETE
+    assert front.values.tolist() == front_by_trying(named).tolist()
+    assert recheck_front(named, front).status == "rechecked"
+
+
+def test_a_row_with_too_many_digits_for_integers_is_rechecked_by_a_solver_that_takes_it() -> None:
+    named = read_lp(Source("digits.lp", ROW.format("0.123456789012345 x - 0.33333333333333 y <= 0.7")))
+    front = solve_program(named)
+    assert front.values.tolist() == front_by_trying(named).tolist()
+    found = recheck_front(named, front)
+    assert (found.status, found.failures) == ("rechecked", ())
+
+
+def test_a_row_beyond_infinity_leaves_a_complete_front_without_points() -> None:
+    named = read_lp(Source("empty.lp", EMPTY.format("", "").replace("<= 9", ">= inf")))
+    front = solve_program(named)
     assert (len(front), front.proof.kind) == (0, ProofKind.COMPLETE)
 
 
@@ -119,7 +235,16 @@ def test_objectives_with_continuous_columns_are_rounded_up_to_steps() -> None:
         assert any(value < price + 0.5 and weight <= -x for value, weight in front.values.tolist())
     for value, weight in front.values.tolist():
         assert value >= least[int(-weight)] - 1e-6
-    assert "rounded up to steps: price 0.5" in " ".join(notes_on(named, front))
+    assert "rounded: price up to multiples of 0.5;" in " ".join(notes_on(named, front))
+
+
+def test_values_to_maximise_are_rounded_down_and_the_note_says_so() -> None:
+    named = read_lp(Source("max.lp", ROW.format("x + y + z <= 2.75").replace("a: x", "a: x + z")))
+    front = solve_program(named, tolerance={"a": 0.5})
+    assert front.values.tolist() == [[2.5, 0.0]]
+    said = " ".join(notes_on(named, front))
+    assert "The program has 1 continuous column:" in said
+    assert "Values are rounded: a down to multiples of 0.5;" in said
 
 
 def test_a_step_for_anything_else_is_refused() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Mask
-from shortlist.exact import LARGEST_INTEGER, decimal_steps, nearest_integers
+from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, decimal_steps, nearest_integers
 from shortlist.milp.program import Program
 
 
@@ -94,7 +94,11 @@ steps.
 
 FORGIVEN = 1e-6
 """A limit so little below an integer, in steps, means the integer: callers compute limits in floating point.
+Limits that people wrote are read as written (:func:`exact_program`).
 """
+
+MOST_PLACES_WRITTEN = 16
+"""Rows that people wrote are scaled by up to this power of ten, as far as their sums stay below 2^53."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,36 +113,54 @@ class WholeRows:
         Marks the rows that take integers only.
     scales, divisors : ndarray of float, shape (n_rows,)
         An original row, times its scale and divided by its divisor, is the row of `program`.
+    forgiven : float
+        What a limit below an integer may lack of it, in steps, and still mean it.
     """
 
     program: Program
     whole: Mask
     scales: NDArray[np.float64]
     divisors: NDArray[np.float64]
+    forgiven: float = FORGIVEN
 
     def limits(
         self, rows: NDArray[np.integer], lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the limits of `rows` of the program for limits of the original rows."""
         whole, scales, divisors = self.whole[rows], self.scales[rows], self.divisors[rows]
-        low = -_floor(-lower, scales, divisors)
-        high = _floor(upper, scales, divisors)
+        low = -_floor(-lower, scales, divisors, self.forgiven)
+        high = _floor(upper, scales, divisors, self.forgiven)
         return np.where(whole, low, lower), np.where(whole, high, upper)
 
 
-def whole_rows(program: Program) -> WholeRows:
-    """Return the rows of a program in whole steps, where they have such."""
+def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
+    """Return the rows of a program in whole steps, where they have such.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    written : bool, default=False
+        Whether people wrote its limits, so that none is below an integer by a rounding error.
+    """
     rows = program.rows
-    scaled, scales, decimal = decimal_steps(rows.data, rows.indptr)
+    most = MOST_PLACES_WRITTEN if written else MOST_DECIMALS
+    scaled, scales, decimal = decimal_steps(rows.data, rows.indptr, most)
     continuous = np.concatenate([[0], np.cumsum(~program.integer[rows.indices] & (rows.data != 0))])
     whole = decimal & (continuous[rows.indptr[1:]] == continuous[rows.indptr[:-1]])
     divisors = np.ones(program.n_rows, dtype=np.int64)
     filled = np.flatnonzero(np.diff(rows.indptr))
     if len(filled):
         divisors[filled] = np.gcd.reduceat(np.abs(scaled), rows.indptr[filled])
-    divisors[(divisors == 0) | ~whole] = 1
-    scales = np.where(whole, scales, 1)
-    made = WholeRows(program, whole, scales.astype(np.float64), divisors.astype(np.float64))
+    divisors[divisors == 0] = 1
+    fine = whole & (scales > 10**MOST_DECIMALS)
+    if fine.any():
+        whole &= ~fine | (
+            _largest_sums(program, scaled // np.repeat(divisors, np.diff(rows.indptr))) < LARGEST_INTEGER
+        )
+    divisors, scales = np.where(whole, divisors, 1), np.where(whole, scales, 1)
+    forgiven = 0.0 if written else FORGIVEN
+    made = WholeRows(program, whole, scales.astype(np.float64), divisors.astype(np.float64), forgiven)
     lower, upper = made.limits(np.arange(program.n_rows), program.row_lower, program.row_upper)
     changed = (scales != 1) | (divisors != 1)
     if changed.any():
@@ -150,8 +172,47 @@ def whole_rows(program: Program) -> WholeRows:
     return dataclasses.replace(made, program=smaller)
 
 
+def exact_program(program: Program) -> Program:
+    """Return a program that people wrote, its bounds and rows in integers as far as they have such.
+
+    Bounds of integer columns, and limits of rows of integers, are rounded to integers as they are written:
+    whatever is below one excludes it.
+
+    Examples
+    --------
+    >>> from shortlist.milp import make_program
+    >>> written = make_program(
+    ...     [[1e-10, 2e-10]], row_lower=-np.inf, row_upper=2.9999999e-10, column_lower=0, column_upper=1.5,
+    ...     integer=True,
+    ... )
+    >>> exact = exact_program(written)
+    >>> exact.rows.toarray().tolist(), exact.row_upper.tolist(), exact.column_upper.tolist()
+    ([[1.0, 2.0]], [2.0], [1.0, 1.0])
+    """
+    whole, lower, upper = program.integer, program.column_lower, program.column_upper
+    bounded = dataclasses.replace(
+        program,
+        column_lower=np.where(whole, np.ceil(lower), lower),
+        column_upper=np.where(whole, np.floor(upper), upper),
+    )
+    return whole_rows(bounded, written=True).program
+
+
+def _largest_sums(program: Program, coefficients: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the largest sums that rows with these coefficients can take, infinite without bounds."""
+    reach = np.maximum(*map(np.abs, _bounds(program)))
+    sizes = program.rows.copy()
+    sizes.data = np.abs(coefficients).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # 0 times infinity
+        sums: NDArray[np.float64] = np.nan_to_num(sizes @ np.maximum(reach, 1.0), nan=math.inf)
+    return sums
+
+
 def _floor(
-    limits: NDArray[np.float64], scales: NDArray[np.float64], divisors: NDArray[np.float64]
+    limits: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    divisors: NDArray[np.float64],
+    forgiven: float,
 ) -> NDArray[np.float64]:
     """Return the largest integers whose multiples by the divisor are at most the scaled limits.
 
@@ -160,7 +221,7 @@ def _floor(
     finite = np.isfinite(limits)
     known = np.where(finite, limits, 0.0)
     steps = nearest_integers(known, scales)
-    below: NDArray[np.float64] = np.floor((steps + FORGIVEN) / divisors)
+    below: NDArray[np.float64] = np.floor(np.floor(steps + forgiven) / divisors)
     return np.where(finite, below, limits)
 
 

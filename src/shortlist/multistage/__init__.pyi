@@ -15,7 +15,7 @@ from shortlist.multistage.problem.costs import feature_costs as feature_costs
 from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.reject_rules import RejectRule
-from shortlist.multistage.search.emsco import EmscoOptions, EmscoResult
+from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.subclassifiers.encoding import Encoding, FeatureCode
 from shortlist.multistage.subclassifiers.foreign_subclassifiers import ForeignModel

@@ -1,4 +1,4 @@
-"""What a fitted classifier of stages answers, with which point of its front, and what it tells of its answers."""
+"""What a fitted classifier of stages answers by a point of its front, and what it tells of its answers."""
 
 from typing import TYPE_CHECKING, Any, Self
 

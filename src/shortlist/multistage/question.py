@@ -1,4 +1,4 @@
-"""What a classifier of stages is asked by its parameters: the problem, what fits, and what a study is bound to."""
+"""What the parameters of a classifier of stages ask: the problem, what fits, and what binds a study."""
 
 from typing import Any
 

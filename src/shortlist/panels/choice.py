@@ -63,7 +63,8 @@ class PanelChoice:
     cases : Cases
     scale : ConfidenceScale
     chosen, test, calibration : AnswerLog
-        The cases that choose, those that measure, and those that set thresholds of promises, if any.
+        The cases that choose, those that measure, and those that set thresholds of promises, if any: one row
+        of each group, as the tests behind a promise need rows that have nothing to do with each other.
     claims : tuple of str
         What was searched completely, and what was not.
     of_two : tuple of Found
@@ -178,7 +179,16 @@ def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog,
     parts = folds_of(log, n_parts, options.seed)
     if options.demand is None:
         return log.at(parts != 0), log.at(parts == 0), None
-    return log.at(parts > 1), log.at(parts == 0), log.at(parts == 1)
+    return log.at(parts > 1), log.at(parts == 0), _one_of_each_group(log.at(parts == 1), options.seed)
+
+
+def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
+    """Return one row of each group, drawn whatever it says."""
+    if log.groups is None:
+        return log
+    drawn = np.random.default_rng(seed).permutation(len(log.groups))
+    _, first = np.unique(log.groups[drawn], return_index=True)
+    return log.at(np.sort(drawn[first]))
 
 
 def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
@@ -349,5 +359,8 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     said = [*log.notes]
     parts = f"{len(choice.chosen.truth):,} training cases, {len(choice.test.truth):,} hold-out cases"
     if choice.calibration is not None:
-        parts += f", {len(choice.calibration.truth):,} calibration cases"
+        once = (
+            "" if choice.calibration.groups is None else ", one row of each case that is there several times"
+        )
+        parts += f", {len(choice.calibration.truth):,} calibration cases{once}"
     return [*said, parts + "."]

@@ -139,9 +139,10 @@ def _told(router: Fork, gain: tuple[float, float], *, with_latency: bool) -> str
     by = ", by loss and price" if with_latency else ""
     less, error = (f"{100 * one:.2g} %" for one in gain)
     return (
-        f"A router by {all_of(columns_of(router))} with {counted(len(router.conditions()), 'group')}: complete "
-        f"for these groups{by}, of all assignments of the policies above and of answers without asking. "
-        f"Groups that half of the cases chose cost {less} less on the other half (standard error {error})."
+        f"A router by {all_of(columns_of(router))} with {counted(len(router.conditions()), 'group')}: "
+        f"complete for these groups{by}, of all assignments of the policies above and of answers without "
+        f"asking. Groups that half of the cases chose cost {less} less on the other half "
+        f"(standard error {error})."
     )
 
 

@@ -1,4 +1,4 @@
-"""The search for panels: loss and price of policies on the training cases, and the front of all of them."""
+"""The search for panels: loss and price of policies on the training cases, and the front of all."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

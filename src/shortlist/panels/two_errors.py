@@ -79,8 +79,8 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
         n_done += 1
     told = (
         f"Recall and specificity: what is said above, for {counted(n_done, 'weight')} of a missed positive "
-        f"against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that are best at "
-        "none of them are not searched."
+        f"against a false alarm, from 1:{2**DOUBLINGS} to {2**DOUBLINGS}:1 in shares. Points that are best "
+        "at none of them are not searched."
     )
     return undominated_by_errors(found.values()), [*claims, told]
 

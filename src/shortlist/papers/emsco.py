@@ -11,7 +11,8 @@ from shortlist.multistage.holdout import aggregate
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import ELITE_FILLS, RULES, TRIES, EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import EnumerationResult, enumerate_front
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_result import StageResult
 from shortlist.papers.comparison import margin, with_margin
 from shortlist.papers.landscapes import (
     EXAMPLE_STAGES,
@@ -241,7 +242,7 @@ def measure_front(folder: Path | None, name: str, stages: int, split: int, *, bu
 
 
 @functools.lru_cache(maxsize=1)
-def _truth(folder: Path | None, name: str, stages: int) -> EnumerationResult:
+def _truth(folder: Path | None, name: str, stages: int) -> StageResult:
     """Return the complete front that evolution is compared with, once for all runs of a process."""
     return enumerate_front(paper_problem(folder, name, max_stages=stages).problem, workers=1)
 

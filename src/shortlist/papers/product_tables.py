@@ -86,7 +86,8 @@ def product_tables(rows: "pd.DataFrame") -> list[ResultTable]:
     """Return every table and figure of which something is measured, the paper's figures beside ours."""
     makers: list[Callable[[pd.DataFrame], ResultTable]] = [
         _rules, _systems, _complete_fronts, _evolution_beside_complete, _solrep_beside_ibed,
-        _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"), _growth, _fifty_points, _solrep_runs,
+        _solrep_beside_ibea, partial(_figure_4, column="seconds"), partial(_figure_4, column="points"),
+        _growth, _fifty_points, _solrep_runs,
         _constraint_solving,
     ]  # fmt: skip
     whole = rows.reindex(columns=list(dict.fromkeys([*rows.columns, *MEASURED])))

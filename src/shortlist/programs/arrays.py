@@ -100,7 +100,9 @@ def solve_front(
             for (sense, name), row in zip(kinds, costs, strict=True)
         ],
     )
-    columns = tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_columns))
+    if names is not None and not isinstance(names, Sequence | np.ndarray):
+        raise BadInputError("names", f"must be {n_columns} different names", repr(names)[:60])
+    columns = tuple(f"x{i}" for i in range(n_columns)) if names is None else tuple(map(str, names))
     if len(columns) != n_columns or len(set(columns)) < n_columns:
         raise BadInputError("names", f"must be {n_columns} different names", f"{len(set(columns))}")
     rows = tuple(f"row {i}" for i in range(program.n_rows))
@@ -109,12 +111,27 @@ def solve_front(
 
 def _dense(C: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the costs, one row for each objective."""
-    costs = np.asarray(C.toarray() if sparse.issparse(C) else C, dtype=np.float64)
+    costs = _numbers("C", C.toarray() if sparse.issparse(C) else C)
     if costs.ndim != 2:
         raise BadInputError(
             "C", "must have shape (n_objectives, n_columns)", costs.shape, "Stack a row for each objective."
         )
     return costs
+
+
+def _numbers(name: str, given: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return an array of numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadInputError(name, "must hold numbers, in rows of one length", repr(given)[:60]) from None
+
+
+def _pair(name: str, given: Any, wanted: str, advice: str = "") -> tuple[Any, Any]:
+    """Return the lower and the upper part of a pair."""
+    if not isinstance(given, tuple | list | np.ndarray) or len(given) != 2:
+        raise BadInputError(name, f"must be {wanted}", repr(given)[:60], advice)
+    return _numbers(name, given[0]), _numbers(name, given[1])
 
 
 def _integrality(integrality: ArrayLike | None, n_columns: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -143,14 +160,16 @@ def _rows(A: Any, limits: Any, n_columns: int) -> tuple[Any, ArrayLike, ArrayLik
         taken = [_rows(one.A, (one.lb, one.ub), n_columns) for one in parts]
         blocks, lowers, uppers = zip(*taken, strict=True)
         return sparse.vstack(blocks), np.concatenate(lowers), np.concatenate(uppers)
-    if limits is None or len(limits) != 2:
-        raise BadInputError(
-            "limits", "must be (lower, upper)", limits, "Pass infinity where a row has no limit."
-        )
-    matrix = sparse.csr_array(A if sparse.issparse(A) else np.atleast_2d(np.asarray(A, dtype=np.float64)))
+    both = _pair("limits", limits, "(lower, upper)", "Pass infinity where a row has no limit.")
+    matrix = sparse.csr_array(A if sparse.issparse(A) else np.atleast_2d(_numbers("A", A)))
     if matrix.shape[1] != n_columns:
         raise BadInputError("A", f"must have {n_columns} columns, as C has", matrix.shape)
-    lower, upper = (np.broadcast_to(np.asarray(one, np.float64), matrix.shape[0]) for one in limits)
+    n_rows = matrix.shape[0]
+    if any(one.shape not in {(), (1,), (n_rows,)} for one in both):
+        raise BadInputError(
+            "limits", f"must be one number or {n_rows} on each side", f"{both[0].size} and {both[1].size}"
+        )
+    lower, upper = (np.broadcast_to(one, n_rows) for one in both)
     return matrix, lower, upper
 
 
@@ -164,8 +183,4 @@ def _bounds(bounds: Any) -> tuple[ArrayLike, ArrayLike]:
     if hasattr(bounds, "lb"):  # SciPy keeps one number as an array of one
         lower, upper = (np.asarray(one, np.float64) for one in (bounds.lb, bounds.ub))
         return lower[0] if lower.shape == (1,) else lower, upper[0] if upper.shape == (1,) else upper
-    if len(bounds) != 2:
-        raise BadInputError(
-            "bounds", "must be (lower, upper) or scipy.optimize.Bounds", f"{len(bounds)} parts"
-        )
-    return bounds[0], bounds[1]
+    return _pair("bounds", bounds, "(lower, upper) or scipy.optimize.Bounds")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.exact import LARGEST_INTEGER, seen
+from shortlist.milp.current import empty_intervals
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.programs.named_program import NamedProgram
@@ -50,9 +51,25 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
     ]
 
 
+def leaves_nothing(program: Program) -> bool:
+    """Whether the bounds of a column, or the limits of a row, hold no number.
+
+    Examples
+    --------
+    >>> from shortlist.milp.program import make_program
+    >>> program = make_program(
+    ...     [[1]], row_lower=0, row_upper=9, column_lower=3, column_upper=2, integer=True
+    ... )
+    >>> leaves_nothing(program)
+    True
+    """
+    columns = empty_intervals(program.column_lower, program.column_upper)
+    return bool(columns.any() or empty_intervals(program.row_lower, program.row_upper).any())
+
+
 def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the rows that solutions miss, ``(n_solutions, n_rows)``; none with a continuous column."""
-    made = whole_rows(program)
+    made = whole_rows(program, written=True)
     matrix, lower, upper = made.program.rows, made.program.row_lower, made.program.row_upper
     sizes = abs(matrix) @ np.abs(full).T.astype(np.float64)
     activity = (matrix.astype(np.float64) @ full.T.astype(np.float64)).T

@@ -31,4 +31,4 @@ def is_mps(source: Source) -> bool:
     >>> is_mps(Source("a", "* a comment\nNAME lamp\nROWS\n")), is_mps(Source("b", "Minimize\n x\n"))
     (True, False)
     """
-    return re.match(r"(?:\*[^\n]*+\n|\s++)*+(?:NAME|ROWS|OBJSENSE)\b", source.text) is not None
+    return re.match(r"(?:\*[^\n]*+\n|\s++)*+(?:NAME|ROWS|OBJSENSE)\b", source.text, re.IGNORECASE) is not None

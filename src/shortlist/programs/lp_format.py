@@ -65,7 +65,7 @@ def read_lp(source: Source) -> NamedProgram:
 def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
     """Yield the kind of each section, its tokens, and the line of its heading."""
     kind, tokens, first = "", list[_Token](), 1
-    for line, text in enumerate(source.text.split("\n"), start=1):
+    for line, text in source.lines():
         rest = text.partition("\\")[0].strip()
         found, rest = _heading(rest, kind)
         if found == "refused":
@@ -267,30 +267,28 @@ class _Reading:
         number = token is not None and (token.kind == "number" or token.text.lower() in _INFINITE)
         return number and self._is("compare", ahead + 1)
 
-    def _sides(self, wanted: str) -> tuple[Terms, float, float]:
-        """Read ``[number <=] terms [<= number]`` and return the terms with their limits."""
+    def _read_sides(self, row: Row, wanted: str) -> None:
+        """Read ``[number <=] terms [<= number]`` of a row; its limits are those without its constant."""
         lower, upper = -math.inf, math.inf
         known = self._starts_with_number()
         if known:
             number = self._signed(wanted)
             lower, upper = _limited(lower, upper, self._next("", "compare").text, number, left=True)
         line = self._peek_line()
-        terms, constant = self._expression()
+        row.terms, row.constant = self._expression()
         if not known or self._is("compare"):
             compare = self._next(wanted, "compare").text
             number = self._signed("the right-hand side must be one number")
             lower, upper = _limited(lower, upper, compare, number, left=False)
-        if not terms:
+        if not row.terms:
             raise self._source.error(f"{wanted}, got no column.", line=line)
-        return terms, _less(lower, constant), _less(upper, constant)
+        row.lower, row.upper = _less(lower, row.constant), _less(upper, row.constant)
 
     def _read_row(self) -> None:
         line = self._peek_line()
         name = self._label() or f"R{len(self.parts.rows) + 1}"
         row = Row(name)
-        row.terms, row.lower, row.upper = self._sides(
-            f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side"
-        )
+        self._read_sides(row, f"row {name!r} must read like '3 x + 2 y <= 4', with numbers on one side")
         self.parts.add_row(row, line)
 
     def _read_bound(self) -> None:
@@ -329,8 +327,9 @@ class _Reading:
             token = self._next("a list of columns must hold names", "name")
             column = self.parts.known_column(token.text, token.line)
             self.parts.integer[column] = True
-            if binary:
-                self.parts.lower[column], self.parts.upper[column] = 0.0, 1.0
+            if binary:  # bounds that were given within 0 to 1 stay
+                self.parts.lower[column] = max(0.0, self.parts.lower[column])
+                self.parts.upper[column] = min(1.0, self.parts.upper[column])
 
 
 def _less(limit: float, constant: Decimal) -> float:

@@ -41,8 +41,8 @@ def read_mps(source: Source) -> NamedProgram:
 
 def _lines(source: Source) -> Iterator[tuple[int, list[str], bool]]:
     """Yield number and words of every line that says something, and whether it is a heading."""
-    for line, text in enumerate(source.text.split("\n"), start=1):
-        if text.strip() and not text.startswith("*"):
+    for line, text in source.lines():
+        if not text.startswith("*"):
             yield line, text.split(), not text[0].isspace()
 
 
@@ -100,6 +100,9 @@ class _Reading:
         """Return the program, once ranges and markers are known."""
         for name, (size, line) in self._ranges.items():
             self._widen(self.parts.rows[name], self._kinds[name], size, line)
+        for name in [row.name for row in self.parts.rows.values() if row.free]:
+            del self.parts.rows[name]  # only a row of the kind N is an objective
+            self.parts.notes.append(f"Row {name!r} is left out, as its limit is infinite.")
         for goal in self.parts.goals.values():
             goal.sense = self.sense
         whole = [column for column, integer in enumerate(self.parts.integer) if integer]
@@ -205,7 +208,7 @@ class _Reading:
                 self.parts.goals[name].offset = -self.parts.number(word, line)
                 continue
             self._terms_of(name, line)
-            value = float(self.parts.number(word, line))
+            value = self.parts.limit(word, line)
             row, kind = self.parts.rows[name], self._kinds[name]
             row.lower = value if kind in "GE" else row.lower
             row.upper = value if kind in "LE" else row.upper

@@ -51,12 +51,13 @@ class NamedProgram:
 
 @dataclass(eq=False)
 class Row:
-    """A row as it is collected; one without limits is an objective."""
+    """A row as it is collected; one without limits is an objective, to which its constant is added."""
 
     name: str
     terms: Terms = field(default_factory=dict)
     lower: float = -math.inf
     upper: float = math.inf
+    constant: Decimal = Decimal(0)
 
     @property
     def free(self) -> bool:
@@ -144,7 +145,10 @@ class Collected:
     def finished(self) -> NamedProgram:
         """Return the program; rows without limits become objectives."""
         free = [row for row in self.rows.values() if row.free]
-        goals = [*self.goals.values(), *(Goal(row.name, terms=row.terms) for row in free)]
+        goals = [
+            *self.goals.values(),
+            *(Goal(row.name, terms=row.terms, offset=row.constant) for row in free),
+        ]
         kept = [row for row in self.rows.values() if not row.free]
         if not self.columns:
             raise self.source.error("the program must have at least one column, got none.")
@@ -188,14 +192,16 @@ def _linear(goal: Goal, n_columns: int) -> LinearObjective:
     return LinearObjective(Objective(goal.name, goal.sense, scale=None), costs, float(goal.offset))
 
 
-def chosen_objectives(named: NamedProgram, objectives: str | None) -> NamedProgram:
+def chosen_objectives(
+    named: NamedProgram, objectives: str | Sequence[tuple[Sense, str]] | None
+) -> NamedProgram:
     """Return the program with some of its objectives, in another order or with other senses.
 
     Parameters
     ----------
     named : NamedProgram
         With every objective there is.
-    objectives : str or None
+    objectives : str or sequence of pairs of sense and name, or None
         Such as ``"min cost, max value"``; None for all as they are.
 
     Raises
@@ -210,7 +216,7 @@ def chosen_objectives(named: NamedProgram, objectives: str | None) -> NamedProgr
 
     known = {linear.objective.name: linear for linear in named.program.objectives}
     chosen = []
-    for sense, name in objective_names(objectives):
+    for sense, name in objective_names(objectives) if isinstance(objectives, str) else objectives:
         if name not in known:
             has = all_of(known) if known else "none"
             raise BadInputError(

@@ -1,13 +1,16 @@
 """Fronts of programs, checked again against the program as read."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
 from shortlist.errors import BadInputError
+from shortlist.methods.recheck.boxes import BoxSearch
 from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits
+from shortlist.milp.whole_rows import exact_program
+from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
@@ -21,8 +24,9 @@ def recheck_front(
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
     and no point may dominate another. Continuous columns are no part of a front: HiGHS finds some for each
-    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did not find it,
-    as far as sums of integers do not prove it (:func:`shortlist.methods.recheck.boxes.search_boxes`).
+    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did
+    not find it, as far as sums of integers do not prove it
+    (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters
     ----------
@@ -54,70 +58,78 @@ def recheck_front(
     'rechecked'
     """
     budget = budget or Budget()
-    wanted = ", ".join(f"{objective.sense} {objective.name}" for objective in front.objectives)
-    named = chosen_objectives(named, wanted)
+    named = chosen_objectives(named, [(one.sense, one.name) for one in front.objectives])
     if named.candidates != front.candidates:
         raise BadInputError(
             f"the front must be of this program, whose {len(named.candidates):,} integer columns differ from "
             f"the {len(front.candidates):,} of the front. Name the program it was made from."
         )
-    failures = _wrong_points(named, front)
+    steps = dict(front.extras.get("program", {}).get("tolerance", {}))
+    failures = _wrong_points(named, front, steps)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
-    steps = dict(front.extras.get("program", {}).get("tolerance", {}))
-    program = with_steps(named, steps).program
+    program = exact_program(with_steps(named, steps).program)
+    if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
+        nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
+        return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
     return found if program.integer.all() else dataclasses.replace(found, n_completed=len(front))
 
 
-def _wrong_points(named: NamedProgram, front: Front) -> tuple[str, ...]:
+def _wrong_points(named: NamedProgram, front: Front, steps: Mapping[str, float]) -> tuple[str, ...]:
     """Say which solutions break a row or a bound, or have other objectives than their points."""
     said = []
     solutions = front.decisions.astype(np.int64)
     for number, broken in enumerate(broken_limits(named, solutions)):
         if broken:
             said.append(f"the solution of point {number} breaks {broken}")
-    if said:
+    said = said or _other_values(named.program, front, solutions)
+    if said or named.program.integer.all():
         return tuple(said)
-    if named.program.integer.all():
-        return _other_values(named.program, front, solutions)
     return tuple(
         f"the solution of point {number} has no continuous part with these values"
         for number in range(len(front))
-        if not _attained(named.program, front, number)
+        if not _attained(named.program, front, number, steps)
     )
 
 
-def _other_values(program: Program, front: Front, solutions: np.ndarray) -> tuple[str, ...]:
-    """Say which points are not the sums of their solutions."""
+def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list[str]:
+    """Say which points are not the sums of their solutions, as far as only integer columns cost something."""
     from shortlist.methods.integer.integer_objectives import integer_objectives
 
-    integers = integer_objectives(program)
+    even = np.array([not linear.costs[~program.integer].any() for linear in program.objectives])
+    left_out = [
+        linear if counted else dataclasses.replace(linear, costs=np.zeros(program.n_columns), offset=0.0)
+        for linear, counted in zip(program.objectives, even.tolist(), strict=True)
+    ]
+    integers = integer_objectives(dataclasses.replace(program, objectives=tuple(left_out)))
     factors = np.array([one.sign * (one.scale or 1) for one in integers.objectives])
-    counted = (solutions @ integers.costs.T) * integers.steps + integers.offsets
-    wrong = np.flatnonzero((counted / factors != front.values).any(axis=1))
-    return tuple(
+    sums = (solutions @ integers.costs[:, program.integer].T) * integers.steps + integers.offsets
+    values = np.where(even, sums / factors, front.values)
+    return [
         f"point {number} has other values than its solution: "
         + ", ".join(
-            f"{name} {value:.10g}"
-            for name, value in zip(front.names, (counted[number] / factors).tolist(), strict=True)
+            f"{name} {value:.10g}" for name, value in zip(front.names, values[number].tolist(), strict=True)
         )
-        for number in wrong.tolist()
-    )
+        for number in np.flatnonzero((values != front.values).any(axis=1)).tolist()
+    ]
 
 
-def _attained(program: Program, front: Front, number: int) -> bool:
-    """Whether continuous columns can complete a solution with values as good as its point's."""
+def _attained(program: Program, front: Front, number: int, steps: Mapping[str, float]) -> bool:
+    """Whether continuous columns can complete a solution with its point's values, rounded to steps."""
     from shortlist.milp.backends import open_solver
     from shortlist.results.proof import Status
 
     whole = np.flatnonzero(program.integer)
     lower, upper = program.column_lower.copy(), program.column_upper.copy()
     lower[whole] = upper[whole] = front.decisions[number]
-    limits = [
-        linear.objective.sign * (value - linear.offset)
-        for linear, value in zip(program.objectives, front.values[number].tolist(), strict=True)
-    ]
+    most = np.array(
+        [
+            linear.objective.sign * (value - linear.offset)
+            for linear, value in zip(program.objectives, front.values[number].tolist(), strict=True)
+        ]
+    )
+    least = most - np.array([steps.get(linear.objective.name, 0.0) for linear in program.objectives])
     fixed = dataclasses.replace(program, column_lower=lower, column_upper=upper)
-    fixed = fixed.with_rows(program.minimised_costs(), -np.inf, np.array(limits))
+    fixed = fixed.with_rows(program.minimised_costs(), least, most)
     return open_solver("highs").open(fixed).solve().status is Status.OPTIMAL

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from shortlist._validation import as_positive_seconds
+from shortlist._words import counted
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
-from shortlist.programs.exact_check import broken_limits
+from shortlist.milp.whole_rows import exact_program
+from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
-from shortlist.results.proof import ProofKind
+from shortlist.results.objective import Sense
+from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
 
@@ -45,7 +48,8 @@ def solve_program(
         ``exact`` (search zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a
         representation of proved points; ``auto`` is ``exact``.
     tolerance : mapping of str to float, optional
-        By objective with continuous columns: the step that its values are rounded up to.
+        By objective with continuous columns: the step to whose multiples its values are rounded, up
+        where less is better and down where more is.
     time_limit_s : float, optional
         Wall-clock limit.
     report, cancellation
@@ -68,9 +72,12 @@ def solve_program(
         If a solution does not stand the check in integers.
     """
     chosen = method_options(method, **options)
+    if tolerance is not None and not isinstance(tolerance, Mapping):
+        raise BadInputError("tolerance", "must be a mapping of objectives to steps", repr(tolerance)[:60])
     _check_program(named)
     steps = dict(tolerance or {})
     stepped = with_steps(named, steps)
+    program = exact_program(stepped.program)
     _check_solver(named, chosen)
     budget = Budget(
         as_positive_seconds(time_limit_s, "time_limit_s"),
@@ -78,8 +85,11 @@ def solve_program(
         report=report,
         cancellation=cancellation or Cancellation(),
     )
-    find = _with_true_bounds(integer_method(method, chosen), method, stepped.program)
-    found = find(stepped.program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
+    if leaves_nothing(program):
+        found = _no_points(stepped)
+    else:
+        find = _with_true_bounds(integer_method(method, chosen), method, program)
+        found = find(program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
@@ -119,6 +129,14 @@ def _check_solver(named: NamedProgram, options: ProgramOptions) -> None:
         )
 
 
+def _no_points(named: NamedProgram) -> Front:
+    """Return the complete front of a program without solutions."""
+    objectives = tuple(linear.objective for linear in named.program.objectives)
+    none = np.empty((0, len(objectives))), np.empty((0, len(named.candidates)), dtype=np.int64)
+    proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(objectives))
+    return Front.from_values(objectives, *none, named.candidates, proof, extras={"n_programs": 0})
+
+
 def _with_true_bounds(find: Any, method: str, program: Program) -> Any:
     """Let the ε-constraint method find the ends of objectives that the columns do not bound."""
     if method != "epsilon-constraint":
@@ -145,7 +163,10 @@ def _check_solutions(named: NamedProgram, front: Front) -> None:
     """Raise if a solution breaks a row or a bound of the program as read."""
     broken = next((text for text in broken_limits(named, front.decisions.astype(np.int64)) if text), "")
     if broken:
-        raise SolverError(f"the solver found a solution that breaks {broken}. Use another solver.")
+        raise SolverError(
+            f"the solver found a solution that breaks {broken}. Use another solver, or round the row's numbers "
+            "to fewer digits."
+        )
 
 
 def notes_on(named: NamedProgram, front: Front) -> list[str]:
@@ -158,14 +179,17 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
     n_continuous = int((~program.integer).sum())
     if n_continuous:
         notes.append(
-            f"{n_continuous:,} columns are continuous: rows with them are kept to one part in a million, as "
-            "solvers compute in floating point, and the front holds the integer columns."
+            f"The program has {counted(n_continuous, 'continuous column')}: rows with continuous columns are "
+            "kept to one part in a million, as solvers compute in floating point, and the front holds the "
+            "integer columns."
         )
     if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
-        gaps = [f"{n} {t:g}" for n, t in zip(front.names, front.proof.tolerances, strict=True) if t]
-        notes.append(
-            f"Values are rounded up to steps: {', '.join(gaps)}; a solution may be better by less than one."
-        )
+        gaps = [
+            f"{one.name} {'up' if one.sense is Sense.MIN else 'down'} to multiples of {step:g}"
+            for one, step in zip(front.objectives, front.proof.tolerances, strict=True)
+            if step
+        ]
+        notes.append(f"Values are rounded: {', '.join(gaps)}; a solution may be better by less than one.")
     return notes
 
 
@@ -181,6 +205,10 @@ def named_objectives(objectives: str | Sequence[str] | None, n: int) -> list[tup
 
     if objectives is None:
         return [("min", f"objective {i + 1}") for i in range(n)]
+    if not isinstance(objectives, str) and not (
+        isinstance(objectives, Sequence) and all(isinstance(one, str) for one in objectives)
+    ):
+        raise BadInputError("objectives", "must read like 'min cost, max selected'", repr(objectives)[:60])
     text = objectives if isinstance(objectives, str) else ", ".join(objectives)
     found = [(str(sense), name) for sense, name in objective_names(text)]
     if len(found) != n:

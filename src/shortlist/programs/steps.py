@@ -1,4 +1,4 @@
-"""Objectives with continuous columns, rounded up to steps, so that their front is finite."""
+"""Objectives with continuous columns, rounded to steps, so that their front is finite."""
 
 import dataclasses
 import math
@@ -49,7 +49,7 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
             column = named.columns[int(np.argmax((linear.costs != 0) & ~program.integer))]
             raise BadInputError(
                 f"objective {name!r} costs the continuous column {column!r}, so its front may have no end. "
-                f"Make the column an integer, or pass `tolerance={{{name!r}: 1}}` to round values up to "
+                f"Make the column an integer, or pass `tolerance={{{name!r}: 1}}` to round values to "
                 "multiples of it."
             )
     for name, step in steps.items():

@@ -22,7 +22,7 @@ from shortlist.ensembles.votes.class_votes import (
 )
 from shortlist.ensembles.votes.soft_votes import decided_by_mean
 from shortlist.report.fronts import frequency_chart, front_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, guarantee_parts, line_data
 from shortlist.results.front import Front
 from shortlist.results.picking import Pick
 from shortlist.results.proof import Status, shortfall, stopped_by
@@ -285,12 +285,7 @@ def _history(result: PrunedSelection) -> Parts:
             "Value and bound over time",
             f"After {end:.2f} s the value is {result.value:.6g} and the bound {last[2]:.6g}; where they meet "
             "the value is proved best.",
-            {
-                "kind": "line",
-                "x": {"label": "seconds"},
-                "y": {"label": result.objective.name},
-                "series": series,
-            },
+            line_data("seconds", result.objective.name, series),
             Table(
                 "Value and bound over time",
                 ("seconds", "value", "bound"),
@@ -375,12 +370,7 @@ def _size_chart(series: list[dict[str, Any]], text: str) -> Chart:
     return Chart(
         "Accuracy against size",
         text,
-        {
-            "kind": "line",
-            "x": {"label": "members", "whole": True},
-            "y": {"label": "accuracy on the rows that pruned"},
-            "series": series,
-        },
+        line_data("members", "accuracy on the rows that pruned", series, whole=True),
         Table("Accuracy against size", ("order", "members", "accuracy"), tuple(rows)),
         ("Curves are majority votes of the first classifiers in each order.",),
     )
@@ -415,17 +405,12 @@ def _votes(chosen: Chosen, threshold: int) -> Parts:
         {"name": names[label], "points": [[k, int(n)] for k, n in enumerate(counts[label])]}
         for label in (0, 1)
     ]
+    marks = [{"at": threshold + 0.5, "text": f"more than {threshold}"}]
     return [
         Chart(
             "Votes and threshold",
             f"Rows by the number of members that vote {positive}; more than {threshold} votes decide so.",
-            {
-                "kind": "line",
-                "x": {"label": f"votes for {positive}", "whole": True},
-                "y": {"label": "rows"},
-                "series": series,
-                "marks": [{"at": threshold + 0.5, "text": f"more than {threshold}"}],
-            },
+            line_data(f"votes for {positive}", "rows", series, whole=True, marks=marks),
             Table(
                 "Votes",
                 ("votes", names[0], names[1]),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.report.ensembles import NOT_TESTED, measured_parts
-from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table, Text, line_data
 from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
@@ -108,20 +108,19 @@ def _history(classifier: "EvolutionaryEnsembleClassifier") -> Parts:
             for one in history
         ),
     )
-    across = {"label": "generation", "whole": True}
     return [
         Chart(
             "Errors by generation",
             f"The ensemble's error on its own rows goes from {first.ensemble_error:.4f} to "
             f"{last.ensemble_error:.4f}, that of the best individual from {first.best_error:.4f} to "
             f"{last.best_error:.4f}.",
-            {"kind": "line", "x": across, "y": {"label": "error"}, "series": errors},
+            line_data("generation", "error", errors, whole=True),
             numbers,
         ),
         Chart(
             "Members by generation",
             f"The ensemble has {first.ensemble_size:,} members after the first generation and "
             f"{last.ensemble_size:,} after the last.",
-            {"kind": "line", "x": across, "y": {"label": "members"}, "series": sizes},
+            line_data("generation", "members", sizes, whole=True),
         ),
     ]

@@ -97,6 +97,12 @@ class Chart:
     notes: tuple[str, ...] = ()
 
 
+def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **more: Any) -> dict[str, Any]:
+    """Return the data of a chart of lines; `x` and `y` label its axes, and `whole` is of the first."""
+    across = {"label": x, "whole": True} if whole else {"label": x}
+    return {"kind": "line", "x": across, "y": {"label": y}, "series": series, **more}
+
+
 @dataclass(frozen=True)
 class Picture:
     """A drawing of our own in SVG, which needs no script, and what one sees in it."""

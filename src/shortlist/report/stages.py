@@ -82,7 +82,8 @@ def _steps(classifier: "MultiStageClassifier") -> Parts:
     taken = steps[0]["amounts"]
     rows = [
         (
-            f"{number}. Buy {', '.join(step['bought']) or 'nothing'}", f"{step['more']:g}", f"{step['price']:g}",
+            f"{number}. Buy {', '.join(step['bought']) or 'nothing'}",
+            f"{step['more']:g}", f"{step['price']:g}",
             *(f"{amount:g}" for amount in step["amounts"].values()), step["answers_from"],
         )
         for number, step in enumerate(steps, start=1)

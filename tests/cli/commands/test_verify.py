@@ -242,7 +242,7 @@ def test_what_cannot_be_checked_is_refused_in_a_sentence(folder: Path) -> None:
     save_model(SavedModel(LogisticRegression(), tuple("abcdef"), "target"), folder / "other.joblib")
     run = shortlist("verify", "other.joblib", "table.csv", cwd=folder)
     assert run.returncode == 2
-    assert "needs a model of shortlist prune or shortlist evolve, got one of LogisticRegression" in run.stderr
+    assert "needs a model of shortlist prune, evolve or stage, got one of LogisticRegression" in run.stderr
     joblib.dump(load_model(folder / "model.joblib").estimator.committee.members, folder / "few.joblib")
     run = shortlist("verify", "model.joblib", "table.csv", "--pool", "few.joblib", "--trust", cwd=folder)
     assert run.returncode == 2
@@ -287,3 +287,25 @@ def test_a_label_that_is_no_class_is_named_with_its_row_of_the_table(tmp_path: P
     assert rows.startswith("NOT AS CLAIMED: these are not the rows that the model was made from: 1 of the ")
     assert f"(row {place + 1}, counted from 1)" in rows
     assert answer == f"NOT AS CLAIMED: judge 'j0' must answer no or yes, got 'maybe' in row {place + 1}."
+
+
+@pytest.mark.parametrize("group", [(), ("--group", "patient")], ids=["rows", "cases"])
+def test_the_front_of_stages_is_found_and_counted_again(tmp_path: Path, group: tuple[str, ...]) -> None:
+    X, y = make_classification(160, 4, random_state=1)
+    rows = pd.DataFrame(X, columns=list("abcd")).assign(
+        target=np.where(y == 1, "yes", "no"), **({"patient": np.arange(160) // 2} if group else {})
+    )
+    rows.to_csv(tmp_path / "table.csv", index=False)
+    run = shortlist("stage", "table.csv", *group, "--out", "s.joblib", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    again = shortlist("verify", "s.joblib", "table.csv", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr + again.stdout
+    assert "The search was repeated and found the same front" in again.stdout
+    assert again.stdout.splitlines()[-1].startswith("Rechecked: as claimed")
+    facts = json.loads(shortlist("verify", "s.joblib", "table.csv", "--json", cwd=tmp_path).stdout)
+    assert (facts["status"], facts["claim"], facts["failures"]) == ("rechecked", "complete", [])
+    rows.assign(target=rows["target"].to_numpy()[::-1]).to_csv(tmp_path / "other.csv", index=False)
+    other = shortlist("verify", "s.joblib", "other.csv", cwd=tmp_path)
+    assert (other.returncode, other.stdout[:16]) == (1, "NOT AS CLAIMED: ")
+    refused = shortlist("verify", "s.joblib", "table.csv", "--certificate", "c.json", cwd=tmp_path)
+    assert (refused.returncode, "--certificate belongs to pruned ensembles" in refused.stderr) == (2, True)

@@ -7,7 +7,7 @@ import numpy as np
 from shortlist.cli.text.configured import next_lines, work_lines
 from shortlist.report.fronts import front_parts
 from shortlist.report.parts import Table
-from shortlist.results.front import Front
+from shortlist.results.front import PROGRAM, Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 
@@ -22,6 +22,8 @@ def test_reference_points_that_time_left_without_an_answer_are_counted() -> None
     assert work_lines(front) == [
         "6 reference points: 4 without an answer, 1 without any product, 0 answered by another one; 0 points not proved."
     ]
+    of_program = replace(front, extras={**front.extras, PROGRAM: {"columns": 1}})
+    assert "1 without any solution, " in work_lines(of_program)[0]
 
 
 def cut(extras: dict[str, object], method: str = "exact") -> Front:
@@ -38,6 +40,8 @@ def test_a_front_that_was_cut_short_says_what_to_do_next_and_at_what_pace() -> N
     assert advice.endswith("--method solrep --set points=60, about 24 s at the pace of these programs.")
     (advice,) = next_lines(cut({}, "auto"))
     assert advice.startswith("The front is not complete, and nothing bounds its ends. Raise --time-limit")
+    assert "--select" in advice
+    assert next_lines(cut({PROGRAM: {"columns": 1}}))[0].endswith("Raise --time-limit.")
     assert next_lines(cut({}, "ibea")) == []
     assert next_lines(cut({"n_reference_points": 6})) == []
 

@@ -1,12 +1,14 @@
 """What a front claims in other ways than being complete."""
 
 import dataclasses
+from itertools import chain, repeat
 
 import numpy as np
 
 from shortlist.methods.recheck.front_check import check_claims, finder_of
 from shortlist.programs.solve import solve_program
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
 from tests.programs.made_programs import random_program
 
@@ -34,14 +36,32 @@ def test_what_may_be_missing_is_checked_by_how_much_better_it_may_be() -> None:
 
 
 def test_what_a_limit_leaves_is_counted_and_not_called_rechecked() -> None:
-    rng = np.random.default_rng(5)
-    named = random_program(rng)
+    """A limit that has passed before objective space is parted leaves it as one box."""
+    named = random_program(np.random.default_rng(5))
     front = solve_program(named)
-    budget = Budget(60, clock=iter([0.0, *[1.0] * len(front), *[99.0] * 10_000]).__next__)
-    found = check_claims(named.program, front, budget=budget)
-    assert found.status in {"counted", "rechecked"}
-    if found.status == "counted":
-        assert "not answered within 60 s" in found.sentences()[-1]
+    late = Budget(60, clock=chain([0.0], repeat(99.0)).__next__)
+    found = check_claims(named.program, front, budget=late)
+    assert found.status == "counted"
+    assert found.search is not None
+    assert (found.search.n_boxes, found.search.n_open) == (1, 1)
+    assert "1 is left without an answer by the limit of 60 s" in found.sentences()[-1]
+
+
+def test_an_interruption_is_told_as_one() -> None:
+    named = random_program(np.random.default_rng(5))
+    front = solve_program(named)
+    cancellation = Cancellation()
+    cancellation.cancel()
+    found = check_claims(named.program, front, budget=Budget(cancellation=cancellation))
+    assert found.status == "counted"
+    assert "left without an answer by the interruption" in found.sentences()[-1]
+
+
+def test_a_front_that_claims_nothing_of_other_points_is_counted() -> None:
+    named = random_program(np.random.default_rng(5))
+    front = dataclasses.replace(solve_program(named), proof=Proof(ProofKind.APPROXIMATE))
+    found = check_claims(named.program, front, budget=Budget())
+    assert (found.status, found.sentences()) == ("counted", [])
 
 
 def test_who_found_a_front_is_who_had_the_last_word() -> None:

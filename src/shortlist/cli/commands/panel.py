@@ -1,5 +1,6 @@
 """`shortlist panel`: whom to ask, in which order, when to stop, and at what price."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,7 +129,7 @@ def compare(
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
     Unless options say otherwise, a new search looks for the best panel for the mean price of the saved one
-    on these logs, with the same --final. Both are measured on the same
+    on these logs, with the same --final and the columns of its router. Both are measured on the same
     hold-out set of these logs; cases among it may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files
@@ -137,10 +138,14 @@ def compare(
     from shortlist.cli.text.panels import compared_facts, print_compared
     from shortlist.panels import load_panel
     from shortlist.panels.choice import choose_panels, told_notes
+    from shortlist.panels.router import columns_of
 
     check_shared(context.params)
     refuse_unused(context)
     old = load_panel(saved)
+    if old.router is not None and log.router is None:
+        columns = ",".join(columns_of(old.router))
+        log, policy = replace(log, router=columns), replace(policy, router=columns)
     read = log.read(logs)
     choice = choose_panels(read, policy.like(old, seed), objectives=policy.objective_names())
     print_notes(notes := told_notes(read, choice))

@@ -44,7 +44,7 @@ class ProgramQuestion:
     ] = None
     tolerance: Annotated[
         str | None,
-        "Step of an objective with continuous columns, such as cost=0.5: values are rounded up to it.",
+        "Step of an objective with continuous columns, such as cost=0.5: values are rounded to its multiples.",
     ] = None
 
 

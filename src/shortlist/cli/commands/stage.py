@@ -178,6 +178,7 @@ def stage(
         model_file,
         read.target,
         learning.ids,
+        read.group or "",
         learning.cases,
         promised.anyway,
         json,
@@ -209,6 +210,7 @@ class Outputs(NamedTuple):
     model: Path | None
     target: str
     ids: tuple[str, ...]
+    group: str
     cases: "Cases | None"
     anyway: bool
     json: bool
@@ -251,7 +253,8 @@ def _find_front(
             study=study,
         )
         seconds = seconds_now() - start
-        model = SavedModel(classifier, tuple(map(str, X.columns)), wanted.target, ids=wanted.ids)
+        features = tuple(map(str, X.columns))
+        model = SavedModel(classifier, features, wanted.target, ids=wanted.ids, group=wanted.group)
         none_promised = staged is None and not any(classifier.front_.extras.get("promised", [True]))
         unwritten = none_promised and not wanted.anyway
         front_file, model_file = _save(model, wanted.front, None if unwritten else wanted.model)

@@ -71,7 +71,7 @@ def verify(
     model: Annotated[
         Path,
         typer.Argument(
-            help="Model file of shortlist prune or evolve, or front of shortlist solve or configure."
+            help="Model file of shortlist prune, evolve or stage, or front of shortlist solve or configure."
         ),
     ],
     table: Annotated[
@@ -90,7 +90,8 @@ def verify(
 
     Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
     counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
-    find it. Exits with 1 if something is not as claimed, and with 3 if nothing proves a claim.
+    find it. Stages are fitted and searched again, and their points counted row by row. Exits with 1 if
+    something is not as claimed, and with 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
 
@@ -123,6 +124,7 @@ def verify(
 def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
     """Recheck a pruned ensemble, tell of it, and return its status."""
     pool, certificate, trust = given.pool, given.certificate, given.trust
+    from shortlist.cli.text.front_checks import verify_stages
     from shortlist.cli.text.progress import working
     from shortlist.ensembles.committees.chosen import Chosen
     from shortlist.ensembles.pools.fitting import load_pool
@@ -130,6 +132,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     from shortlist.ensembles.proofs.certificate import write_certificate
     from shortlist.ensembles.verification.recheck import verify as recheck
     from shortlist.errors import BadInputError
+    from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.runs.clock import seconds_now
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
@@ -137,9 +140,14 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     start = seconds_now()
     saved = load_model(model, trust=trust)
     estimator = saved.estimator
+    if isinstance(estimator, MultiStageClassifier):
+        if pool or certificate:
+            option = "--pool" if pool else "--certificate"
+            raise BadInputError(f"{option} belongs to pruned ensembles. Leave it out.")
+        return verify_stages(saved, table, json=json)
     if not (isinstance(estimator, Chosen) or hasattr(estimator, "training_")):
         raise BadInputError(
-            f"verify needs a model of shortlist prune or shortlist evolve, got one of {made_by(estimator)}."
+            f"verify needs a model of shortlist prune, evolve or stage, got one of {made_by(estimator)}."
         )
     notes: list[str] = []
     rows = select_columns(read_table(table, notes), [*saved.features, saved.target])

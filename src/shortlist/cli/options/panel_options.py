@@ -91,7 +91,8 @@ class PolicyOptions:
     objectives: Annotated[
         str,
         typer.Option(
-            help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min price, and min latency."
+            help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min "
+            "price, and min latency."
         ),
     ] = "max accuracy, min price"
     max_price: Annotated[

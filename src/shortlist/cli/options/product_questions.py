@@ -252,7 +252,8 @@ def read_question(model: Path, given: QuestionOptions, *, otherwise: str = "") -
         )
     for name in found:
         sources[name] = next(t.source for t in tables if name.casefold() in map(str.casefold, t.columns))
-    _refuse_unused_files(tables[: len(given.files)], sources, names)
+    if given.files:
+        _refuse_unused_files(tables[: len(given.files)], sources, names)
     if str(found_beside) in sources.values():
         notes.append(f"Attributes from {found_beside}, which is in the folder of the model.")
     if objectives is None:

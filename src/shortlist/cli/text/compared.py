@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A measure as people read it: its heading, how wide it is, its digits, and what stands for a missing one."""
+    """A measure as people read it: heading, width, digits, and what stands for a missing one."""
 
     measure: str
     heading: str

@@ -86,11 +86,8 @@ def print_found(
         print(f"Saved to {saved}{look_at(saved)}")
 
 
-UNBOUNDED = (
-    "The front is not complete, and nothing bounds its ends. Raise --time-limit, or narrow the question "
-    "with --limit, --select and --deselect."
-)
-"""What to do next where no program ended."""
+NARROW = ", or narrow the question with --limit, --select and --deselect"
+"""What else to do where no program ended, of products."""
 
 SPREAD_POINTS = 60
 """Reference points that are advised where a complete front takes too long."""
@@ -99,12 +96,14 @@ SPREAD_POINTS = 60
 def next_lines(front: "Front") -> list[str]:
     """Say what to do next after a limit ended a complete method, and about how long it takes."""
     from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS
+    from shortlist.results.front import PROGRAM
 
     n_programs = front.extras.get("n_programs")
     if not front.proof.limit or "n_reference_points" in front.extras or front.method in EVOLUTIONARY_METHODS:
         return []
     if not n_programs:
-        return [UNBOUNDED]
+        narrow = "" if PROGRAM in front.extras else NARROW
+        return [f"The front is not complete, and nothing bounds its ends. Raise --time-limit{narrow}."]
     seconds = (
         2 * SPREAD_POINTS * front.seconds / n_programs
     )  # a program for each point and one that checks it
@@ -117,13 +116,15 @@ def next_lines(front: "Front") -> list[str]:
 
 def work_lines(front: "Front") -> list[str]:
     """Say what the methods did that find a part of the front."""
+    from shortlist.results.front import PROGRAM
+
     extras, lines = front.extras, []
     if "n_reference_points" in extras:
         left = front.proof.n_unresolved
         lines.append(
             f"{extras['n_reference_points']:,} reference points: "
             + (f"{left:,} without an answer, " if left else "")
-            + f"{extras['n_infeasible']:,} without any product, "
+            + f"{extras['n_infeasible']:,} without any {'solution' if PROGRAM in extras else 'product'}, "
             f"{extras['n_without_program']:,} answered by another one; {extras['n_unproved']:,} points not "
             "proved."
         )

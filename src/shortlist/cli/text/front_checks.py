@@ -1,5 +1,6 @@
 """The recheck of a front as a command: what it reads, and what it tells."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from shortlist.products.configuration.front_search import Question
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
+    from shortlist.saved_models import SavedModel
 
 
 def verify_front(
@@ -36,7 +38,7 @@ def verify_front(
     if is_staged(front) or front.method == COMMITTEES:
         raise BadInputError(
             "verify needs a front of shortlist solve or shortlist configure, got one of "
-            f"{'committees' if front.method == COMMITTEES else 'stages'}."
+            + ("committees." if front.method == COMMITTEES else "stages. Name the model of shortlist stage.")
         )
     notes: list[str] = []
     proof: CompletenessProof | None = None
@@ -85,6 +87,47 @@ def _of_products(
     goals, bounds = parse_question(asked.line, asked.objectives, asked.limits, asked.attributes)
     question, _ = make_question(asked.line, goals, bounds, asked.requirements, budget=budget)
     return recheck_products(question, front, budget=budget), question
+
+
+def verify_stages(saved: "SavedModel", table: str, *, json: bool) -> str:
+    """Fit, search and count the front of a model of stages again, tell of it, and return the status."""
+    import warnings
+
+    from shortlist.cli.work import long_work
+    from shortlist.errors import LowCoverageWarning, RoughSearchWarning
+    from shortlist.multistage.recheck import recheck_stages
+    from shortlist.runs.budget import Budget
+    from shortlist.tables.learning import read_table, select_columns, split_target
+
+    notes: list[str] = []
+    group = saved.group or None
+    columns = [*saved.features, saved.target, *([group] if group else [])]
+    rows = select_columns(read_table(table, notes), columns)
+    learning = split_target(rows, saved.target, keep=saved.features, group=group)
+    with long_work() as (cancellation, tell), warnings.catch_warnings():
+        for among_the_doubts in (LowCoverageWarning, RoughSearchWarning):
+            warnings.simplefilter("ignore", among_the_doubts)
+        found = recheck_stages(
+            saved.estimator,
+            learning.X,
+            learning.y.to_numpy(),
+            cases=learning.cases,
+            budget=Budget(report=tell, cancellation=cancellation),
+        )
+    print_notes(notes)
+    if json:
+        facts = dataclasses.asdict(found) | {"claim": str(found.claim), "seconds": finite(found.seconds)}
+        print_json({"command": "verify", "status": found.status, "method": "count", "notes": notes} | facts)
+        return found.status
+    for sentence in found.failures:
+        print(f"NOT AS CLAIMED: {sentence}.")
+    for sentence in found.sentences():
+        print(sentence)
+    if found.status == "rechecked":
+        print(f"Rechecked: as claimed ({found.seconds:.2f} s).")
+    elif not found.failures:
+        print("Not all that the front claims was counted again (exit code 3).")
+    return found.status
 
 
 def _proof_facts(proof: "CompletenessProof | None", path: Path | None) -> dict[str, Any]:
@@ -149,11 +192,11 @@ def _print(found: "FrontCheck", against: Path) -> None:
     )
     for sentence in found.sentences():
         print(sentence)
-    if found.search is None and found.claim is not ProofKind.COMPLETE:
-        print("The front claims nothing of other points.")
-    if found.status == "counted":
+    if found.search is None:
+        print("The front claims nothing of other points (exit code 3).")
+    elif found.status == "counted":
         print("Not all that the front claims was asked again (exit code 3).")
-    elif found.search is not None:
+    else:
         told = {
             ProofKind.COMPLETE: "The front is complete",
             ProofKind.NONDOMINATED: "Every point is non-dominated",

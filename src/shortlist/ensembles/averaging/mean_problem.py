@@ -89,11 +89,6 @@ def scale_of(terms: MeanTerms) -> int:
     return 1 if terms.kind == STEP else 2**DIGITS
 
 
-def slack_of(terms: MeanTerms) -> int:
-    """Return by how much whole totals of equal selections may differ: rounding, twice a part a term."""
-    return 0 if terms.kind == STEP else 2 * math.ceil(terms.worth.sum()) + 4
-
-
 def float_error_of(terms: MeanTerms) -> float:
     """Return by how much sums of floats may be off that stand for whole numbers of gains."""
     return max(1e-6, float(terms.worth.sum()) * len(terms.worth) * 2.0**-51)
@@ -182,8 +177,8 @@ class MeanProblem:
 
     @cached_property
     def slack(self) -> int:
-        """Totals that differ by no more are equal."""
-        return slack_of(self.terms)
+        """Whole totals of equal selections may differ by so much: rounding, twice a part a term."""
+        return 0 if self.terms.kind == STEP else 2 * math.ceil(self.terms.worth.sum()) + 4
 
     @property
     def tolerance(self) -> float:

@@ -276,7 +276,6 @@ class ExactPruner(PoolPruner):
         """
         super().check_options(y)
         classes = np.unique(y)
-        two_rows, codes = merge_rows([[0], [1]], [0, 1]), np.arange(len(classes))
         several = len(classes) > 2
         if several and self.positive is not None:
             raise BadInputError(
@@ -296,6 +295,7 @@ class ExactPruner(PoolPruner):
                     f"{wanted!r}, which is of the mean of probabilities",
                     "Pass `voting='soft'`.",
                 )
+            two_rows, codes = merge_rows([[0], [1]], [0, 1]), np.arange(len(classes))
             goal = parse_objective(wanted, n_classes=len(classes))
             weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
             diversity_limits(self.diversity, two_rows)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shortlist._words import counted
 from shortlist.arrays import Points
-from shortlist.errors import BadInputError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
 from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import whole_rows
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -55,10 +54,10 @@ class FrontCheck:
 
     @property
     def status(self) -> str:
-        """``invalid``, ``rechecked``, or ``counted`` where not all that is claimed was asked again."""
+        """``invalid``, ``rechecked``, or ``counted`` where not all was asked again, or nothing is claimed."""
         if self.failures:
             return "invalid"
-        return "counted" if self.search is not None and self.search.n_open else "rechecked"
+        return "counted" if self.search is None or self.search.n_open else "rechecked"
 
     def sentences(self) -> list[str]:
         """Say what was checked, and what it rests on."""
@@ -74,27 +73,33 @@ class FrontCheck:
 
     def _searched(self, search: BoxSearch) -> list[str]:
         """Say where a better solution could be, and who says that there is none."""
-        total = counted(search.n_boxes, "box")
+        total = "one box" if search.n_boxes == 1 else f"one of {search.n_boxes:,} boxes"
         asked = {
-            ProofKind.COMPLETE: "Whatever no point of it dominates lies in one of",
-            ProofKind.NONDOMINATED: "Whatever dominates a point of it lies in one of",
-            ProofKind.APPROXIMATE: "Whatever is better than the front says lies in one of",
+            ProofKind.COMPLETE: "Whatever no point of it dominates lies in",
+            ProofKind.NONDOMINATED: "Whatever dominates a point of it lies in",
+            ProofKind.APPROXIMATE: "Whatever is better than the front says lies in",
         }[self.claim]
-        said = [f"{asked} {total.replace('boxs', 'boxes')} of objective space."]
+        said = [f"{asked} {total} of objective space."]
         if search.n_by_sums:
-            said.append(f"{search.n_by_sums:,} are empty by sums of integers, which rest on no solver.")
+            said.append(f"{_are(search.n_by_sums)} empty by sums of integers, which rest on no solver.")
         if search.n_by_solver:
             title = TITLES.get(search.solver, search.solver)
             found = TITLES.get(self.found_by, "")
             alone = f", which also found the front: they rest on {title} alone" if found == title else ""
             both = f"; {found} had said so before" if found and found != title else ""
-            said.append(f"{search.n_by_solver:,} are empty by the word of {title}{alone or both}.")
+            said.append(f"{_are(search.n_by_solver)} empty by the word of {title}{alone or both}.")
         if search.n_open:
+            until = (
+                "by the interruption" if search.limit == "interrupted" else f"by the limit of {search.limit}"
+            )
             said.append(
-                f"{search.n_open:,} were not answered within {search.limit}: for them the front's claim "
-                "stands unchecked."
+                f"{_are(search.n_open)} left without an answer {until}: there the front's claim stands unchecked."
             )
         return said
+
+
+def _are(count: int) -> str:
+    return "1 is" if count == 1 else f"{count:,} are"
 
 
 def other_solver(found_by: str, program: Program) -> str:
@@ -112,7 +117,7 @@ def other_solver(found_by: str, program: Program) -> str:
     if found_by not in {"highs", "scip"}:
         return "highs"
     bounded = np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all()
-    if program.integer.all() and bounded:
+    if program.integer.all() and bounded and whole_rows(program).whole.all():
         return "cpsat"
     if found_by == "scip" or importlib.util.find_spec("pyscipopt") is None:
         return "highs"
@@ -224,15 +229,12 @@ def _in_steps(tolerances: Sequence[float], integers: IntegerObjectives) -> Point
 
 
 def _zones(points: Points, integers: IntegerObjectives, budget: Budget) -> Points:
-    """Return the open corners of what no point dominates."""
+    """Return the open corners of what no point dominates, or fewer and larger ones at a limit."""
     zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
     kept = points[nondominated_unique(points)] if len(points) else points
     for number, point in enumerate(kept):
         if budget.stopped:
-            raise BadInputError(
-                f"the time limit of {budget.time_text} must be enough to part objective space between "
-                f"{len(kept):,} points, and is not. Raise it."
-            )
+            break
         hit, fresh = split_zones(zones, point)
         zones = np.vstack([zones[~hit], fresh])
         if not number % 100:

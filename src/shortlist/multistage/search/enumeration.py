@@ -2,7 +2,6 @@
 
 import functools
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +40,6 @@ class TiedBlock:
 
     chain: tuple[int, ...]
     n_assignments: int
-
-
-EnumerationResult: TypeAlias = StageResult
-"""One with ``n_tied``, at least so many where a limit was hit, and ``n_looked``."""
 
 
 def enumerate_front(

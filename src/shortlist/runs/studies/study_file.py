@@ -139,7 +139,8 @@ class StudyFile:
     ) -> None:
         """Drop rows by kind, part and key, add those of `once` that are not there, and put rows in place.
 
-        All is recorded together or not at all. Changes with which a file fails that nobody asked for are lost.
+        All is recorded together or not at all. Changes with which a file fails that nobody asked for are
+        lost.
         """
         now = time.time()
         with self._threads:

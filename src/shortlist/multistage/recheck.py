@@ -1,0 +1,230 @@
+"""Fronts of stages, counted again from the rows of their table."""
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shortlist._bits import unpack
+from shortlist._words import all_of, counted
+from shortlist.arrays import Labels
+from shortlist.errors import ShortlistError, UnmetChoiceError
+from shortlist.multistage.estimators import MultiStageClassifier
+from shortlist.multistage.holdout import stage_table
+from shortlist.multistage.problem.stages import REMOVED
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageProblem
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
+from shortlist.tables.splits import Cases
+
+N_SAMPLED = 1000
+"""Stage assignments that are drawn against a complete front."""
+
+Outcome: TypeAlias = tuple[Fraction, Fraction, Fraction]
+"""Coverage, conclusive accuracy and acquisition cost, exactly."""
+
+
+@dataclass(frozen=True)
+class StageCheck:
+    """What a recheck of a front of stages found.
+
+    Attributes
+    ----------
+    failures : tuple of str
+        What is not as the front claims, a sentence each, without a full stop.
+    n_points : int
+        Points of the front.
+    n_rows : int
+        Validation rows that each point was counted on.
+    claim : ProofKind
+        What the front claims.
+    uncounted : tuple of str
+        Objectives that only the search's own code counted again.
+    n_sampled : int
+        Random stage assignments of which none was better than a complete front.
+    seconds : float
+        Wall-clock time of the recheck.
+    """
+
+    failures: tuple[str, ...]
+    n_points: int
+    n_rows: int
+    claim: ProofKind
+    uncounted: tuple[str, ...] = ()
+    n_sampled: int = 0
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """``invalid``, ``rechecked``, or ``counted`` where only the search's own code counted something."""
+        if self.failures:
+            return "invalid"
+        return "counted" if self.uncounted else "rechecked"
+
+    def sentences(self) -> list[str]:
+        """Say what was checked, and what it rests on."""
+        if self.failures:
+            return []
+        points, rows = counted(self.n_points, "point"), counted(self.n_rows, "validation row")
+        said = [f"All classifiers were fitted again, and {points} counted row by row on {rows}."]
+        if self.uncounted:
+            said.append(f"Only the search's own code counted {all_of(self.uncounted)} again.")
+        if self.claim is not ProofKind.COMPLETE:
+            return [*said, "The front claims nothing of other stage assignments."]
+        said.append("The search was repeated and found the same front, which rests on its own bounds.")
+        if self.n_sampled:
+            said.append(
+                f"Of {self.n_sampled:,} random stage assignments, counted row by row, none is better than it."
+            )
+        return said
+
+
+def recheck_stages(
+    classifier: MultiStageClassifier,
+    X: Any,
+    y: Labels,
+    *,
+    cases: Cases | None = None,
+    n_sampled: int = N_SAMPLED,
+    budget: Budget | None = None,
+) -> StageCheck:
+    """Fit and search again as :func:`~shortlist.multistage.holdout.stage_table` did, and count every point.
+
+    Coverage, conclusive accuracy and acquisition cost are counted row by row in fractions, without the
+    search's kernels. A front that is called complete must be found again, and random stage assignments must
+    not be better.
+
+    Parameters
+    ----------
+    classifier : MultiStageClassifier
+        Fitted by ``stage_table``, or read from a file of ``shortlist stage``.
+    X, y, cases
+        The table that it was given.
+    n_sampled : int
+        How many stage assignments are drawn.
+    budget : Budget, optional
+        Who is told, and who can stop it.
+
+    Raises
+    ------
+    ShortlistError
+        If it was stopped.
+    """
+    budget = budget or Budget()
+    again = clone(classifier)
+    with contextlib.suppress(UnmetChoiceError):  # it has its front then, which is what is looked at
+        stage_table(
+            X, y, again, seed=int(classifier.random_state), cases=cases, anyway=True,
+            report=budget.report, cancellation=budget.cancellation,
+        )  # fmt: skip
+    if budget.cancellation.cancelled:
+        raise ShortlistError("the front was not searched again to its end, so nothing was compared.")
+    front, problem = classifier.front_, again.problem_
+    uncounted = tuple(name for name in problem.names if name not in DEFAULT_OBJECTIVES)
+    facts = StageCheck((), len(front), len(problem.labels), front.proof.kind, uncounted)
+    failures = _other_values(problem, front)
+    if front.proof.kind is ProofKind.COMPLETE and not failures:
+        failures = _other_points(front, again.front_)
+        if not failures and not uncounted and problem.rules is None:
+            failures = better_samples(problem, front, n_sampled)
+            facts = dataclasses.replace(facts, n_sampled=n_sampled)
+    return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
+
+
+def outcome(problem: StageProblem, assignment: NDArray[np.int8]) -> Outcome:
+    """Return what a stage assignment achieves, row by row from the definitions (Eqs. 3 to 5)."""
+    conclusive, credit, paid = 0, 0, 0
+    stages = list(_stages(problem, assignment))
+    for row, label in enumerate(problem.labels.tolist()):
+        confident, right, price = next((stage for stage in stages if stage[0][row]), stages[-1])
+        paid += price
+        if confident[row]:
+            conclusive += 1
+            credit += problem.unit if right[row] else problem.unit - int(problem.penalties[label])
+    n_rows = len(problem.labels)
+    return (
+        Fraction(conclusive, n_rows),
+        Fraction(credit, problem.unit * conclusive) if conclusive else Fraction(0),
+        Fraction(paid, n_rows * problem.costs.scale),
+    )
+
+
+def _stages(
+    problem: StageProblem, assignment: NDArray[np.int8]
+) -> Iterator[tuple[list[bool], list[bool], int]]:
+    """Yield of each stage which rows it is confident about, which it is right about, and the price so far."""
+    for stage in range(int(assignment.max()) + 1):
+        known = (assignment >= 0) & (assignment <= stage)
+        slot = int(problem.decisions.slots(known[None, :])[0])
+        confident, right = problem.decisions.bits[slot]
+        n = len(problem.labels)
+        yield unpack(confident, n).tolist(), unpack(right, n).tolist(), int(problem.costs.price(known))
+
+
+def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
+    """Say which points have other values than their stages."""
+    said = []
+    for number, assignment in enumerate(front.decisions.astype(np.int8)):
+        exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment), strict=True))
+        for name, value in zip(front.names, front.values[number].tolist(), strict=True):
+            if name in exact and not math.isclose(exact[name], value, rel_tol=1e-12, abs_tol=1e-12):
+                said.append(f"point {number} has {name} {value:.10g}, counted {float(exact[name]):.10g}")
+    return tuple(said)
+
+
+def _other_points(front: Front, again: Front) -> tuple[str, ...]:
+    """Say how the front of a repeated search differs."""
+    claimed, found = ({tuple(row) for row in each.values.tolist()} for each in (front, again))
+    said = [
+        f"the repeated search found a point with {_text(front, point)}, which the front lacks"
+        for point in sorted(found - claimed)
+    ]
+    said += [
+        f"the repeated search did not find the point with {_text(front, point)}"
+        for point in sorted(claimed - found)
+    ]
+    return tuple(said)
+
+
+def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple[str, ...]:
+    """Draw stage assignments, and say which of them no point of the front is as good as.
+
+    Examples are in the tests; the draw has a seed of its own, so that a recheck repeats.
+    """
+    places = [DEFAULT_OBJECTIVES.index(name) for name in front.names]
+    signs = [objective.sign for objective in front.objectives]
+
+    def minimised(assignment: NDArray[np.int8]) -> list[Fraction]:
+        exact = outcome(problem, assignment)
+        return [sign * exact[place] for sign, place in zip(signs, places, strict=True)]
+
+    points = [minimised(assignment) for assignment in front.decisions.astype(np.int8)]
+    rng = np.random.default_rng(0)
+    for _ in range(n_sampled):
+        drawn = _drawn(problem, rng)
+        mine = minimised(drawn)
+        if not any(all(p <= m for p, m in zip(point, mine, strict=True)) for point in points):
+            values = [float(sign * value) for sign, value in zip(signs, mine, strict=True)]
+            return (f"stages {drawn.tolist()} have {_text(front, values)}, which the front lacks",)
+    return ()
+
+
+def _drawn(problem: StageProblem, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Return a random stage of each feature, so that no stage is empty."""
+    n = len(problem.costs.names)
+    drawn = rng.integers(REMOVED if problem.removal else 0, problem.max_stages, n)
+    drawn[rng.integers(n)] = 0  # somebody is bought
+    used = np.unique(drawn[drawn != REMOVED])
+    return np.where(drawn == REMOVED, REMOVED, np.searchsorted(used, drawn)).astype(np.int8)
+
+
+def _text(front: Front, values: Any) -> str:
+    return ", ".join(f"{name} {value:.10g}" for name, value in zip(front.names, values, strict=True))
