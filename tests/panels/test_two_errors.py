@@ -127,7 +127,7 @@ def test_recall_and_specificity_are_told_of_panel_and_judge_on_held_out_cases() 
         low, high = errors["panel"][f"{name}_interval"]
         assert low <= errors["panel"][name] <= high
     assert any(
-        sentence.startswith("Of 'ill' on the held-out cases the panel has") for sentence in told["verdict"]
+        sentence.startswith("Of 'ill' on the hold-out cases the panel has") for sentence in told["verdict"]
     )
     for row, judge in itertools.product(told["front"], told["judges"]):
         for one in (row, judge):
@@ -150,3 +150,13 @@ def test_what_does_not_go_together_is_one_sentence(
 ) -> None:
     with pytest.raises(BadInputError, match=message):
         choose_panels(log, PanelOptions(**options), objectives=objectives)
+
+
+@pytest.mark.parametrize("n_ill", [1, 2])
+def test_a_class_without_training_or_hold_out_cases_is_refused(n_ill: int) -> None:
+    log = two_class_log()
+    few = log.at(
+        np.concatenate([np.flatnonzero(log.truth == 0)[:n_ill], np.flatnonzero(log.truth == 1)[:30]])
+    )
+    with pytest.raises(BadInputError, match="at least 2 training cases and 1 hold-out case of each class"):
+        choose_panels(few, PanelOptions(positive="ill"), objectives=ERRORS)

@@ -1,26 +1,32 @@
 """What is said of a panel beside the best single judge, against formulas and against new prices."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from shortlist.cli.options.panel_options import mean_losses
+from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.break_even import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
+from shortlist.panels.losses import Z, scoring_of, sign_flip_p
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Recipe
+from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
     CHANCE,
-    Z,
     _more_cases,
     best_single,
-    break_even_prices,
-    calls_of,
     compared,
     figures,
+    single_found,
     single_panel,
     verdict,
 )
+from shortlist.results.objective import read_limit
 from tests.panels.made import priced_log
 from tests.panels.test_choice import label_log
 
@@ -63,7 +69,7 @@ def test_the_difference_is_paired_and_its_p_value_is_the_exact_one_of_mcnemar() 
     assert told.p_value == pytest.approx(min(1.0, 2 * tail))
     assert told.difference == pytest.approx((gained - lost) / 400)
     pairs = two.astype(float) - one
-    error = pairs.std() / 20
+    error = pairs.std(ddof=1) / 20
     assert told.difference_interval == pytest.approx((pairs.mean() - Z * error, pairs.mean() + Z * error))
 
 
@@ -78,14 +84,97 @@ def test_independent_votes_are_those_of_kish() -> None:
 
 @pytest.mark.parametrize(("gained", "lost", "n"), [(9, 5, 100), (3, 2, 40), (30, 25, 500), (2, 5, 60)])
 def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> None:
-    more = _more_cases(gained, lost, n, 0.4)
-    assert more is not None
-    difference = abs(gained - lost) / n
+    difference = (gained - lost) / n
     spread = math.sqrt((gained + lost) / n - difference**2)
-    assert difference >= Z * spread / math.sqrt(n + more)
-    assert more == 1 or difference < Z * spread / math.sqrt(n + more - 1)
-    assert _more_cases(gained, lost, n, CHANCE) is None
-    assert _more_cases(4, 4, n, 0.9) is None
+    more = _more_cases(difference, spread / math.sqrt(n), n, 0.4)
+    assert more is not None
+    assert abs(difference) >= Z * spread / math.sqrt(n + more)
+    assert more == 1 or abs(difference) < Z * spread / math.sqrt(n + more - 1)
+    assert _more_cases(difference, spread, n, CHANCE) is None
+    assert _more_cases(0.0, spread, n, 0.9) is None
+
+
+def test_more_cases_are_labelled_ones_of_which_a_quarter_is_held_out() -> None:
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    choice = replace(CHOICE, test=CHOICE.test.at(slice(0, 60)))
+    told = verdict(choice, panel)
+    n_test, n_labelled = 60, 60 + len(choice.chosen.truth)
+    held_out = verdict(choice, panel, choice.test).n_more_cases
+    assert held_out is not None
+    assert told.n_more_cases == math.ceil(held_out * n_labelled / n_test) > 3 * held_out
+
+
+def test_costs_of_mistakes_decide_and_not_accuracy() -> None:
+    """A judge that is right more often but misses what costs most is not recommended."""
+    rng = np.random.default_rng(3)
+    truth = np.where(rng.random(800) < 0.3, "ill", "well")
+    missing, alarming = (
+        np.where(rng.random(800) < np.where(truth == "ill", miss, alarm), "x", truth)
+        for miss, alarm in ((0.25, 0.02), (0.01, 0.25))
+    )
+    other = np.where(truth == "ill", "well", "ill")
+    said = np.array([np.where(one == "x", other, one) for one in (missing, alarming)]).T
+    log = make_log(["missing", "alarming"], np.arange(800), said, truth, measures=Measures(prices=[1.0, 2.0]))
+    costs = {("well", "ill"): 50, ("ill", "well"): 1}
+    choice = choose_panels(
+        log, PanelOptions(error_costs=costs, decide="votes"), objectives=("error-cost", "price")
+    )
+    best = best_single(choice)
+    assert choice.chosen.judges[best] == "alarming"
+    scoring, test = scoring_of(choice, choice.test), choice.test
+    one, two = single_panel(choice, 0), single_panel(choice, 1)
+    told = compared("missing", one, two, test, scoring)
+    lost = [
+        np.array([0 if code == true else [50, 1][true] for code, true in zip(codes, test.truth, strict=True)])
+        for codes in (panel.run(test).codes for panel in (one, two))
+    ]
+    pairs = lost[1] - lost[0]
+    assert told.panel_figures.value == pytest.approx(lost[1].mean())
+    assert told.difference == pytest.approx(pairs.mean())
+    error = pairs.std(ddof=1) / math.sqrt(len(pairs))
+    assert told.difference_interval == pytest.approx((pairs.mean() - Z * error, pairs.mean() + Z * error))
+    assert told.recommended
+    assert told.gain > 0
+    assert told.panel_figures.accuracy < told.single_figures.accuracy
+    assert told.sentence().startswith(
+        f"Better than the best single judge: {pairs.mean():+.3g} of error cost a case"
+    )
+
+
+def test_signs_that_are_chance_have_the_p_value_of_all_sign_changes() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        sums = rng.choice([-7.0, -1.0, 0.0, 1.0, 2.0], 10)
+        signs = np.array(list(itertools.product((-1, 1), repeat=10)))
+        exact = (np.abs(signs @ np.abs(sums)) >= abs(sums.sum()) - 1e-9).mean()
+        assert sign_flip_p(sums) == pytest.approx(exact, abs=0.02)
+
+
+def test_repeated_cases_do_not_narrow_intervals_or_lower_p_values() -> None:
+    n, rows = 80, np.repeat(np.arange(80), 5)
+    once = LOG.at(np.arange(n))
+    repeated = replace(once.at(rows), groups=rows)
+    panel, alone = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes")), single_panel(CHOICE, 0)
+    one, many = (compared("j0", alone, panel, log) for log in (once, repeated))
+    assert many.p_value == one.p_value
+    assert many.difference == pytest.approx(one.difference)
+    assert many.difference_interval == pytest.approx(one.difference_interval)
+    assert many.panel_figures.accuracy_interval == pytest.approx(one.panel_figures.accuracy_interval)
+    assert many.panel_figures.price_interval == pytest.approx(one.panel_figures.price_interval)
+    assert many.n_more_cases == one.n_more_cases
+    errors = [recall_and_specificity(panel, log, 1) for log in (once, repeated)]
+    assert errors[0]["recall_interval"] == pytest.approx(errors[1]["recall_interval"])
+
+
+def test_the_best_single_judge_keeps_the_limits_where_any_does() -> None:
+    limits = [read_limit("price<=2")]
+    assert CHOICE.chosen.judges[best_single(CHOICE, limits)] == "j1"
+    cheap = CHOICE.of_recipe(Recipe(((0,),), ((),), "votes"))
+    told = verdict(CHOICE, cheap, limits=limits)
+    assert (told.single, told.within_limits) == ("j1", True)
+    nobody = verdict(CHOICE, cheap, limits=[read_limit("price<=0.5")])
+    assert nobody.recommended
+    assert nobody.sentence().startswith("No single judge keeps the limits.")
 
 
 @pytest.mark.parametrize("gained", [1, 3, 5])
@@ -116,17 +205,16 @@ def test_the_best_single_judge_is_recommended_as_a_panel_of_its_own() -> None:
     assert own.p_value == 1.0
 
 
-def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_do_not() -> None:
+def test_prices_beyond_break_even_let_another_policy_be_cheaper_and_nearer_ones_do_not() -> None:
     now = CHOICE.chosen.prices.mean(axis=0)
     judges = CHOICE.chosen.judges
-    calls = np.array([
-        calls_of(panel := CHOICE.panel(point), panel.run(CHOICE.chosen), judges)
-        for point in range(len(CHOICE.found))
-    ])  # fmt: skip
-    losses = np.array([one.loss for one in CHOICE.found])
+    found = [*CHOICE.found, *CHOICE.of_two, *(single_found(CHOICE, judge) for judge in range(3))]
+    panels = [CHOICE.of_recipe(one.recipe) for one in found]
+    calls = np.array([calls_of(panel, panel.run(CHOICE.chosen), judges) for panel in panels])
+    losses = np.array([one.loss for one in found])
     tested = 0
-    for point in range(len(losses)):
-        rivals = (losses <= losses[point]) & (np.arange(len(losses)) != point)
+    for point in range(len(CHOICE.found)):
+        rivals = (losses <= losses[point]) & [one.recipe != found[point].recipe for one in found]
         for name, told in break_even_prices(CHOICE, point).items():
             judge, is_asked = judges.index(name), "up_to" in told
             price = told["up_to"] if is_asked else told["below"]
@@ -140,3 +228,31 @@ def test_prices_beyond_break_even_let_another_point_be_cheaper_and_nearer_ones_d
                 assert (paid[rivals] < paid[point]).any() == flips
                 tested += 1
     assert tested > 4
+
+
+def test_a_dearer_twin_that_is_on_no_front_takes_the_place_of_a_judge_whose_price_rises() -> None:
+    said = LOG.answers[:, [2, 2]]
+    labels = np.array(LOG.classes)
+    log = make_log(
+        ["A", "B"], LOG.cases, labels[said], labels[LOG.truth], measures=Measures(prices=[1.0, 1.01])
+    )
+    choice = choose_panels(log, PanelOptions(decide="votes"))
+    point = next(place for place, one in enumerate(choice.found) if choice.panel(place).judges == ("A",))
+    told = break_even_prices(choice, point)
+    assert told["A"]["up_to"] == pytest.approx(1.01)
+    assert told["B"]["below"] == pytest.approx(1.0)
+
+
+def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:
+    costs = {("yes", "no"): 1, ("no", "yes"): 40}
+    options = PanelOptions(error_costs=costs, decide="votes")
+    choice = choose_panels(LOG, options, objectives=("error-cost", "price"))
+    points = range(len(choice.found))
+    losses, error = mean_losses(choice, points)
+    assert losses.tolist() == pytest.approx(choice.front.values[:, 0].tolist())
+    truth = choice.chosen.truth
+    codes = choice.panel(int(losses.argmin())).run(choice.chosen).codes
+    pairs = zip(codes.tolist(), truth.tolist(), strict=True)
+    lost = [0 if code == true else 1 if code < 0 else [1, 40][true] for code, true in pairs]
+    assert np.mean(lost) == pytest.approx(losses.min())
+    assert error == pytest.approx(np.std(lost, ddof=1) / math.sqrt(len(lost)))

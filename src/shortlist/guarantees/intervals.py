@@ -13,13 +13,15 @@ Interval = tuple[float, float]
 """Least and largest share that the rows are compatible with."""
 
 
-def wilson_interval(n_right: int, n_rows: int) -> Interval:
+def wilson_interval(n_right: float, n_rows: int) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
     Parameters
     ----------
-    n_right, n_rows : int
-        Rows that are right, of at least one row.
+    n_right : float
+        Rows that are right; no whole number where several rows are one case.
+    n_rows : int
+        At least one.
 
     Examples
     --------

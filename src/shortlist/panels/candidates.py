@@ -1,4 +1,4 @@
-"""Which sets of judges a search tries: all of them for a few judges, and windows beyond."""
+"""Which sets of judges a search tries: all of them for a few judges, and some beyond."""
 
 import itertools
 from collections.abc import Iterator

@@ -35,6 +35,7 @@ from shortlist.panels.panel_options import (
     RECALL,
     SPECIFICITY,
     PanelOptions,
+    check_classes_of_parts,
     check_panel_options,
 )
 from shortlist.panels.policy import ANSWER, Outcome, Panel
@@ -137,6 +138,7 @@ def choose_panels(
     check_panel_options(log, options, objectives)
     known, gaps = _fully_asked(log.at(log.truth >= 0))
     chosen, test, calibration = _split(known, options)
+    check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
@@ -441,10 +443,10 @@ def _fields(guarantee: Guarantee) -> dict[str, Any]:
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
-    parts = f"{counted(len(choice.chosen.truth), 'case')} choose, {len(choice.test.truth):,} measure"
+    parts = f"{len(choice.chosen.truth):,} training cases, {len(choice.test.truth):,} hold-out cases"
     if choice.calibration is not None:
         once = (
             "" if choice.calibration.groups is None else ", one row of each case that is there several times"
         )
-        parts += f", {len(choice.calibration.truth):,} calibrate{once}"
+        parts += f", {len(choice.calibration.truth):,} calibration cases{once}"
     return [*said, parts + "."]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortlist.panels.choice import PanelChoice
+from shortlist.panels.losses import scoring_of
 from shortlist.panels.recipes import Found
-from shortlist.panels.verdict import Verdict, compared
+from shortlist.panels.verdict import Verdict, compared, difference_in_words
 
 
 def best_of_two(found: Sequence[Found], price: int) -> Found | None:
@@ -19,16 +20,16 @@ def best_of_two(found: Sequence[Found], price: int) -> Found | None:
 
 @dataclass(frozen=True)
 class BesideTwo:
-    """A panel beside the best cascade of at most two judges that costs no more on the cases that choose.
+    """A panel beside the best cascade of at most two judges that costs no more on the training cases.
 
     Attributes
     ----------
     asks : str
         Whom that cascade asks.
     is_itself : bool
-        Whether it loses as much on the cases that choose, so that neither a longer chain nor a router gains.
+        Whether it loses as much on the training cases, so that neither a longer chain nor a router gains.
     verdict : Verdict
-        Both on the cases that measure; the cascade is what it calls the single judge.
+        Both on the hold-out cases; the cascade is what it calls the single judge.
     """
 
     asks: str
@@ -38,16 +39,17 @@ class BesideTwo:
     def sentence(self) -> str:
         """Say whether a longer chain or a router gains anything."""
         if self.is_itself:
-            told = "A cascade of at most two judges is as good on the cases that choose, for no more"
-            return f"{told}: {self.asks}."
-        beside = self.verdict
-        low, high = (100 * end for end in beside.difference_interval)
-        chance = "which may be chance" if beside.within_chance else "beyond chance"
-        own = beside.single_figures
+            return (
+                f"A cascade of at most two judges is as good on the training cases, for no more: {self.asks}."
+            )
+        told = self.verdict
+        chance = "which may be chance" if told.within_chance else "beyond chance"
+        own = told.single_figures
+        price = f" for {own.price:.4g} a case" if own.price else ""
         return (
-            f"The best cascade of at most two judges for no more is {self.asks}: accuracy {own.accuracy:.4g} "
-            f"for {own.price:.4g} a case on the held-out cases. This panel has "
-            f"{100 * beside.difference:+.1f} points ({low:+.1f} to {high:+.1f}) against it, {chance}."
+            f"The best cascade of at most two judges for no more is {self.asks}: {own.objective} "
+            f"{own.value:.4g}{price} on the hold-out cases. This panel differs from it by "
+            f"{difference_in_words(told)}, {chance}."
         )
 
     def facts(self) -> dict[str, Any]:
@@ -56,6 +58,9 @@ class BesideTwo:
         return {
             "asks": self.asks,
             "is_itself": self.is_itself,
+            "objective": told.single_figures.objective,
+            "value": told.single_figures.value,
+            "value_interval": list(told.single_figures.value_interval),
             "accuracy": told.single_figures.accuracy,
             "accuracy_interval": list(told.single_figures.accuracy_interval),
             "price": told.single_figures.price,
@@ -70,5 +75,6 @@ class BesideTwo:
 def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> BesideTwo:
     """Return a point of a front beside a cascade of at most two judges, who are told in `asks`."""
     cascade = choice.of_recipe(two.recipe)
-    verdict = compared(asks, cascade, choice.panel(point), choice.test)
+    scoring = scoring_of(choice, choice.test)
+    verdict = compared(asks, cascade, choice.panel(point), choice.test, scoring)
     return BesideTwo(asks, two.loss <= choice.found[point].loss, verdict)

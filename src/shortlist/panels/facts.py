@@ -6,30 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.break_even import break_even_prices
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
-from shortlist.panels.learning import VOTES
-from shortlist.panels.panel_options import ERROR_COST, LATENCY, RECALL, SPECIFICITY
+from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
-from shortlist.panels.recipes import Found, Recipe
+from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
-from shortlist.panels.two_errors import recall_and_specificity, with_errors
+from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
     Figures,
     Verdict,
     best_single,
-    break_even_prices,
+    single_found,
     single_panel,
     verdict,
 )
+from shortlist.results.objective import Limit
 
-BALANCED = "balanced-accuracy"
-"""The mean of recall and specificity."""
 MOST_BUDGETS = 10
 """So many budgets at most are told what one gets for them."""
 
@@ -48,11 +45,11 @@ class PanelReport:
         recall and specificity, where the front has both of them.
     front : sequence of mapping
         For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
-        ``promised`` or None, and ``stages`` in words; on the cases that choose.
+        ``promised`` or None, and ``stages`` in words; on the training cases.
     judges : sequence of mapping
         For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
     verdict : Verdict
-        The panel and the best single judge, on cases that chose neither.
+        The panel and the best single judge, on hold-out cases.
     ways : sequence of Way
         What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
         of each branch.
@@ -60,15 +57,15 @@ class PanelReport:
         For each policy of at most two judges that no other such one beats its value of the objective by name,
         ``price`` and ``stages``, as in `front`.
     beside : BesideTwo, optional
-        The panel and the best of these for no more, on cases that chose neither.
+        The panel and the best of these for no more, on hold-out cases.
     guarantee : Guarantee, optional
     break_even : mapping
-        As :func:`shortlist.panels.verdict.break_even_prices` returns it.
+        As :func:`shortlist.panels.break_even.break_even_prices` returns it.
     notes : sequence of str
         What was searched, and what was missing in the log.
     errors : mapping, optional
         Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
-        the best ``single`` judge on the cases that measure, as `recall_and_specificity` returns them.
+        the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
     """
 
     panel: Panel
@@ -86,8 +83,10 @@ class PanelReport:
     errors: Mapping[str, Any] | None = None
 
 
-def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> PanelReport:
-    """Return what is told of a point of a front of panels."""
+def panel_report(
+    choice: PanelChoice, point: int, notes: Sequence[str] = (), limits: Sequence[Limit] = ()
+) -> PanelReport:
+    """Return what is told of a point of a front of panels, which was picked within some limits."""
     panel = choice.panel(point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
     two = best_of_two(choice.of_two, choice.found[point].price)
@@ -98,20 +97,20 @@ def panel_report(choice: PanelChoice, point: int, notes: Sequence[str] = ()) -> 
         objective=objective,
         front=[_front_row(choice, number) for number in range(len(choice.found))],
         judges=_judge_rows(choice),
-        verdict=verdict(choice, panel),
+        verdict=verdict(choice, panel, limits=limits),
         ways=ways_of(panel, choice.test),
         two=_rows_of_two(choice),
         beside=None if two is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
-        errors=_held_out_errors(choice, panel) if objective == BALANCED else None,
+        errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
     )
 
 
-def _held_out_errors(choice: PanelChoice, panel: Panel) -> dict[str, Any]:
-    """Return recall and specificity of a panel and of the best single judge on the cases that measure."""
-    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice))
+def _held_out_errors(choice: PanelChoice, panel: Panel, limits: Sequence[Limit]) -> dict[str, Any]:
+    """Return recall and specificity of a panel and of the best single judge on the hold-out cases."""
+    positive, alone = choice.cases.positive, single_panel(choice, best_single(choice, limits))
     both = {"panel": panel, "single": alone}
     told = {name: recall_and_specificity(one, choice.test, positive) for name, one in both.items()}
     return {"positive": choice.chosen.classes[positive], **told}
@@ -158,7 +157,7 @@ def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
 
 
 def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
-    """Return what a policy reaches on the cases that choose, and its price."""
+    """Return what a policy reaches on the training cases, and its price."""
     values = choice.values_of(found)
     values.pop(LATENCY, None)
     if RECALL in values:
@@ -167,7 +166,7 @@ def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
 
 
 def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
-    """Return what the best policies of at most two judges reach on the cases that choose."""
+    """Return what the best policies of at most two judges reach on the training cases."""
     return [
         {**_values(choice, one), "stages": stages_in_words(choice.of_recipe(one.recipe))}
         for one in choice.of_two
@@ -175,17 +174,11 @@ def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
 
 
 def _judge_rows(choice: PanelChoice) -> list[dict[str, Any]]:
-    cases, log = choice.cases, choice.chosen
-    rows = []
-    for judge, name in enumerate(log.judges):
-        words = cases.answers.words[:, judge]
-        codes = np.where(words == cases.answers.n_classes, -1, words)
-        recipe = Recipe(((judge,),), ((),), VOTES)
-        found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), math.nan, recipe)
-        if RECALL in choice.front.names:
-            found = with_errors(cases, found)
-        rows.append({"name": name, **_values(choice, found), "price": float(log.prices[:, judge].mean())})
-    return rows
+    prices = choice.chosen.prices.mean(axis=0).tolist()
+    return [
+        {"name": name, **_values(choice, single_found(choice, judge)), "price": prices[judge]}
+        for judge, name in enumerate(choice.chosen.judges)
+    ]
 
 
 def stages_in_words(panel: Panel) -> str:
@@ -312,15 +305,19 @@ def _stage_sentence(stage: Mapping[str, Any]) -> str:
         return f"Answer {stage['answers']} without asking anybody: {ends}"
     begin = "Ask" if stage["number"] == 1 else "Then ask"
     once = " at once" if len(stage["asks"]) > 1 else ""
-    waits = "" if stage["seconds"] is None else f", {stage['seconds']:.3g} s"
-    return f"{begin} {all_of(stage['asks'])}{once} ({stage['price']:.4g} a case{waits}): {ends}"
+    waits = "" if stage["seconds"] is None else f"{stage['seconds']:.3g} s"
+    price = f"{stage['price']:.4g} a case" if stage["price"] else ""
+    amounts = ", ".join(filter(None, (price, waits)))
+    return f"{begin} {all_of(stage['asks'])}{once}{f' ({amounts})' if amounts else ''}: {ends}"
 
 
 def advice(report: PanelReport) -> str | None:
     """Say that a single judge is what to take, where the panel is not worth more than it."""
-    if report.verdict.recommended or report.errors is not None:  # which accuracy does not weigh
+    told = report.verdict
+    if told.recommended:
         return None
-    return f"Ask {report.verdict.single} alone: the panel below is not better beyond chance."
+    how = "not better beyond chance" if told.within_chance else "worse beyond chance"
+    return f"Ask {told.single} alone: the panel below is {how}."
 
 
 def verdict_sentences(report: PanelReport) -> list[str]:
@@ -328,11 +325,11 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     told, n_judges = report.verdict, len(report.panel.judges)
     said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
     if report.errors is not None:
-        said = [_errors_sentence(report), f"Where every mistake counts alike: {told.sentence()}"]
+        said.insert(0, _errors_sentence(report))
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases would tell the two apart, if the difference "
-            "stays."
+            f"About {told.n_more_cases:,} more labelled cases, of which as large a share is held out, would "
+            "tell the two apart, if the difference stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(
@@ -345,7 +342,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
 
 
 def _errors_sentence(report: PanelReport) -> str:
-    """Say recall and specificity of the panel and of the best single judge on held-out cases."""
+    """Say recall and specificity of the panel and of the best single judge on hold-out cases."""
     assert report.errors is not None
     said = []
     for who, one in (("the panel", "panel"), (f"{report.verdict.single!r} alone", "single")):
@@ -356,22 +353,22 @@ def _errors_sentence(report: PanelReport) -> str:
             if own[name] is not None
         )
         said.append(f"{who} has {all_of(parts)}")
-    return f"Of {report.errors['positive']!r} on the held-out cases {', and '.join(said)}."
+    return f"Of {report.errors['positive']!r} on the hold-out cases {', and '.join(said)}."
 
 
 def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Say at which prices another panel would be the cheapest that is as good."""
+    """Say at which prices another panel or judge that was found would be the cheapest that is as good."""
     said = []
     for name, one in prices.items():
         if one.get("up_to") is not None:
             said.append(
-                f"Another panel is cheaper if {name} costs more than {one['up_to']:.4g}; now "
-                f"{one['now']:.4g}."
+                f"Another panel or judge that was found is cheaper if {name} costs more than "
+                f"{one['up_to']:.4g}; now {one['now']:.4g}."
             )
         elif one.get("below") is not None:
             said.append(
-                f"Another panel, with {name}, is cheaper if {name} costs less than {one['below']:.4g}; now "
-                f"{one['now']:.4g}."
+                f"Another panel or judge that was found, with {name}, is cheaper if {name} costs less than "
+                f"{one['below']:.4g}; now {one['now']:.4g}."
             )
     return said
 
@@ -416,15 +413,34 @@ def round_budgets(prices: Sequence[float]) -> list[float]:
     return [float(f"{step * n:.12g}") for n in range(1, math.ceil(most / step - 1e-9) + 1)]
 
 
-def measured(figures: Figures | Mapping[str, Any]) -> tuple[str, str]:
-    """Return accuracy and price with their intervals, as text."""
+def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return what was measured with intervals, as text by name: the objective first, the price last.
+
+    Parameters
+    ----------
+    figures : Figures or mapping
+    errors : mapping, optional
+        Recall and specificity, as :func:`recall_and_specificity` returns them.
+    """
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
-    texts = (
-        f"{own[name]:.4g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
-        for name in ("accuracy", "price")
-    )
-    accuracy, price = texts
-    return accuracy, price
+    told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}
+    if own["objective"] == ERROR_COST:
+        told["error cost"] = _with_interval(own, "value")
+    return told | {name: _with_interval(own, name) for name in ("accuracy", "price")}
+
+
+def _with_interval(own: Mapping[str, Any], name: str) -> str:
+    if own[name] is None:
+        return "unknown"
+    return f"{own[name]:.4g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
+
+
+def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> str:
+    """Say what was measured, such as ``accuracy 0.9 (0.85 to 0.93), price 2 (1.8 to 2.2) a case``."""
+    told = measured(figures, errors)
+    price = told.pop("price")
+    words = [f"{name} {text}" for name, text in told.items()]
+    return ", ".join([*words, f"price {price} a case"] if figures["price"] else words)
 
 
 def _percent(share: float) -> str:

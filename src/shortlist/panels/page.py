@@ -10,7 +10,7 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
-INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for the mean price."
+INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors."
 
 
 def panel_parts(report: PanelReport) -> Parts:
@@ -24,7 +24,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
-    shares = f"Shares are of {n_cases:,} cases that were held out."
+    shares = f"Shares are of {n_cases:,} hold-out cases."
     yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
     yield _stage_table(told)
     yield Heading("What it is worth")
@@ -64,7 +64,7 @@ def _stage_table(told: Mapping[str, Any]) -> Table:
         for where, stages in ways
         for stage in stages
     ]
-    notes = ("Shares are of the cases that were held out.",)
+    notes = ("Shares are of the hold-out cases.",)
     return Table("Stage after stage", tuple(columns), tuple(rows), notes)
 
 
@@ -81,20 +81,23 @@ def _least(stage: Mapping[str, Any]) -> str:
 
 
 def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
-    single, own = told["single"], told["held_out"]
-    rows = [
-        ("this panel", *measured(own), _number(own["latency"])),
-        (f"{single['name']} alone", *measured(single), _number(single["latency"])),
-    ]
+    single, own, errors = told["single"], told["held_out"], told["errors"] or {}
+    told_of = {
+        "this panel": (measured(own, errors.get("panel")), own["latency"]),
+        f"{single['name']} alone": (measured(single, errors.get("single")), single["latency"]),
+    }
+    rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
     if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
         two = told["two_judges"]
-        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two), ""))
-    title = f"Held out: {n_cases:,} cases, which chose nothing"
-    return Table(title, ("who answers", "right", "mean price", "seconds"), tuple(rows), (INTERVALS,))
+        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two).values(), ""))
+    names = {"accuracy": "right", "price": "mean price"}
+    columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
+    title = f"On {n_cases:,} hold-out cases"
+    return Table(title, columns, tuple(rows), (INTERVALS,))
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return price against accuracy of all panels and all judges, on the cases that choose."""
+    """Return price against accuracy of all panels and all judges, on the training cases."""
     name = told["objective"]
     panels = [
         [
@@ -126,7 +129,7 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     return Chart(
         f"Price against {name}",
         f"{len(panels):,} panels that no other beats, the best cascades of at most two judges, and all "
-        f"{len(judges):,} judges alone, on the cases that choose; what is learned decides out of fold.",
+        f"{len(judges):,} judges alone, on the training cases; what is learned decides out of fold.",
         {
             "kind": "line",
             "x": {"label": "mean price of a case"},
@@ -160,7 +163,7 @@ def _budgets(told: Mapping[str, Any]) -> Table:
         "at most two judges",
         "best judge alone",
     )
-    notes = ("Figures are of the cases that choose, out of fold where something is learned.",)
+    notes = ("Figures are of the training cases, out of fold where something is learned.",)
     return Table("What one gets for how much", columns, tuple(rows), notes)
 
 
@@ -181,7 +184,7 @@ def _front(told: Mapping[str, Any]) -> Table:
         )
         for row in rows
     ]
-    return Table("On the cases that choose", tuple(columns), tuple(cells))
+    return Table("On the training cases", tuple(columns), tuple(cells))
 
 
 def _number(value: float | None) -> str:

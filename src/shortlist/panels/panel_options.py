@@ -19,6 +19,8 @@ OBJECTIVES = {
     ACCURACY: "max", ERROR_COST: "min", RECALL: "max", SPECIFICITY: "max", PRICE: "min", LATENCY: "min"
 }  # fmt: skip
 """What a front of panels may be of, each with its sense."""
+BALANCED = "balanced-accuracy"
+"""The mean of recall and specificity, by which panels are compared where both are objectives."""
 
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
@@ -48,9 +50,9 @@ class PanelOptions:
         What answering the first class costs where the second is right; 1 for every mistake by default. No
         answer, an empty first class, costs as much as the worst answer by default.
     test_share : float
-        The share of the cases that measures and chooses nothing, from 0.05 to 0.5, and to 0.4 with a promise.
+        The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise.
     demand : Demand or None
-        What is to be promised, on calibration cases: as many as those that measure.
+        What is to be promised, on calibration cases: as many as hold-out cases.
     n_folds : int
     seed : int
     positive : str, optional
@@ -138,3 +140,25 @@ def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequen
         raise BadInputError("objectives", "cannot be latency besides recall and specificity", "all of them")
     if options.router:
         raise BadInputError("router", "must come with accuracy or error-cost", "recall and specificity")
+
+
+def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Sequence[str]) -> None:
+    """Refuse recall and specificity where training or hold-out cases of a class are missing.
+
+    Raises
+    ------
+    BadInputError
+        If a class has fewer than two training cases, or no hold-out case.
+    """
+    if RECALL not in objectives:
+        return
+    for code, label in enumerate(chosen.classes):
+        n_train, n_test = int((chosen.truth == code).sum()), int((test.truth == code).sum())
+        if n_train < 2 or n_test < 1:
+            raise BadInputError(
+                "objectives",
+                "can be recall and specificity with at least 2 training cases and 1 hold-out case of each "
+                "class",
+                f"{n_train} and {n_test} of {label!r}",
+                "Add cases of that class, or take another seed.",
+            )

@@ -1,4 +1,4 @@
-"""Policies as recipes, and the cases that choose among them: what each costs there, out of fold."""
+"""Policies as recipes, and the training cases: what each costs there, out of fold."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -66,7 +66,7 @@ class Recipe:
 
 
 class Found(NamedTuple):
-    """A policy with its loss and its price, summed over the cases that choose.
+    """A policy with its loss and its price, summed over the training cases.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """The cases that choose: answers, the truth, and what answers and mistakes cost, in whole steps.
+    """The training cases: answers, the truth, and what answers and mistakes cost, in whole steps.
 
     Attributes
     ----------

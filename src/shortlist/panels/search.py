@@ -1,4 +1,4 @@
-"""The search for panels: loss and price of policies on the cases that choose, and the front of all."""
+"""The search for panels: loss and price of policies on the training cases, and the front of all."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -137,7 +137,7 @@ def _learned_families(
         told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
         yield (
             f"chains of three stages by {name}",
-            f"Chains of three stages by {name}: windows, {told}.",
+            f"Chains of three stages by {name}, not all of them: {told}.",
             [partial(_three, name=name, first=a, second=b, third=c) for a, b, c in triples],
         )
 
@@ -145,7 +145,10 @@ def _learned_families(
 def _told_committees(n: int, max_stages: int) -> str:
     """Say how complete the committees by votes are."""
     if n > ALL_SETS_UP_TO:
-        return "Committees by votes: windows, the most accurate judges and those that grow best."
+        return (
+            "Committees by votes, not of all sets of judges: the most accurate judges together, all judges, "
+            "and sets to which the judge that helps most was added again and again."
+        )
     settled = f" or in any order in {max_stages} stages until settled" if max_stages > 1 else ""
     return f"Committees by votes, of all sets of judges, asked at once{settled}."
 
@@ -156,9 +159,9 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     what = (
         "over all sets of judges"
         if n <= ALL_SETS_UP_TO
-        else "of one judge and a second one, and windows of sets that grow"
+        else "of one judge and a second one, and some of larger sets of judges"
         if n <= ALL_PAIRS_UP_TO
-        else f"of {ALL_PAIRS_UP_TO} of {n} judges, a window"
+        else f"of {ALL_PAIRS_UP_TO} of the {n} judges alone"
     )
     thresholds = (
         "every threshold included"

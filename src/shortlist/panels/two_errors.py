@@ -102,14 +102,15 @@ def with_errors(cases: Cases, found: Found) -> Found:
 def recall_and_specificity(panel: Panel, log: AnswerLog, positive: int) -> dict[str, Any]:
     """Return recall and specificity of a panel on a log, and Wilson's intervals at 95 %.
 
-    They are None where no case is of the class.
+    They are None where no case is of the class. Several rows of one case count as one in the intervals.
     """
     right = panel.run(log).right(log.truth)
     told: dict[str, Any] = {}
     for name, here in (("recall", log.truth == positive), ("specificity", log.truth == 1 - positive)):
-        n_right, n_cases = int(right[here].sum()), int(here.sum())
-        told[name] = n_right / n_cases if n_cases else None
-        told[f"{name}_interval"] = wilson_interval(n_right, n_cases) if n_cases else None
+        share = float(right[here].mean()) if here.any() else None
+        n = len(np.unique(log.groups[here])) if log.groups is not None else int(here.sum())
+        told[name] = share
+        told[f"{name}_interval"] = None if share is None else wilson_interval(share * n, n)
     return told
 
 

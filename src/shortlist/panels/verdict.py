@@ -1,32 +1,50 @@
-"""What a panel does on cases that chose nothing, and whether it is worth more than the best single judge."""
+"""What a panel does on hold-out cases, and whether it is worth more than the best single judge."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
-from shortlist.arrays import Floats, Mask
-from shortlist.guarantees.intervals import Interval, mean_interval, wilson_interval
+from shortlist.arrays import Mask
+from shortlist.guarantees.intervals import Interval, wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.policy import Outcome, Panel
-from shortlist.panels.recipes import Recipe
+from shortlist.panels.losses import (
+    Scoring,
+    Z,
+    accuracy_scoring,
+    by_case,
+    interval_of,
+    mean_error,
+    n_different,
+    scoring_of,
+    sign_flip_p,
+)
+from shortlist.panels.panel_options import ACCURACY, ERROR_COST, RECALL
+from shortlist.panels.policy import Panel
+from shortlist.panels.recipes import Found, Recipe
+from shortlist.panels.two_errors import with_errors
+from shortlist.results.objective import Limit
 
 CHANCE = 0.05
 """A difference whose p-value is above this may be chance."""
-Z = 1.959964
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a panel does on some cases.
+    """What a panel does on some cases; several rows of one case count as one sample in all intervals.
 
     Attributes
     ----------
     n_cases, n_right, n_unanswered, n_handed_over : int
         A case that a person answers is right.
+    objective : str
+        ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
+    value, value_interval : float, (float, float)
+        The objective, and its interval at 95 %: that of the accuracy, or a normal one.
     accuracy, accuracy_interval : float, (float, float)
         Share of right cases, and Wilson's interval at 95 %.
     price, price_interval : float, (float, float)
@@ -43,6 +61,9 @@ class Figures:
     n_right: int
     n_unanswered: int
     n_handed_over: int
+    objective: str
+    value: float
+    value_interval: Interval
     accuracy: float
     accuracy_interval: Interval
     price: float
@@ -52,21 +73,29 @@ class Figures:
     recall: tuple[float | None, ...]
 
 
-def figures(panel: Panel, log: AnswerLog) -> Figures:
-    """Measure a panel on cases of known truth; see :class:`Figures`."""
+def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Figures:
+    """Measure a panel on cases of known truth, by default by accuracy; see :class:`Figures`."""
+    scoring = scoring or accuracy_scoring(log)
     outcome = panel.run(log)
     right = outcome.right(log.truth)
-    n = len(right)
-    latency = float(outcome.latency.mean())
+    n, n_cases = len(right), n_different(log)
+    latency, price = float(outcome.latency.mean()), float(outcome.price.mean())
+    accuracy, losses = float(right.mean()), scoring.of(outcome, log)
+    value = accuracy if scoring.objective == ACCURACY else scoring.value(float(losses.mean()))
+    wilson = wilson_interval(int(right.sum()) if n == n_cases else accuracy * n_cases, n_cases)
+    normal = interval_of(value, scoring.error(losses, log))
     return Figures(
         n_cases=n,
         n_right=int(right.sum()),
         n_unanswered=int(((outcome.codes < 0) & ~outcome.handed_over).sum()),
         n_handed_over=int(outcome.handed_over.sum()),
-        accuracy=float(right.mean()),
-        accuracy_interval=wilson_interval(int(right.sum()), n),
-        price=float(outcome.price.mean()),
-        price_interval=mean_interval(outcome.price),
+        objective=scoring.objective,
+        value=value,
+        value_interval=wilson if scoring.objective == ACCURACY else normal,
+        accuracy=accuracy,
+        accuracy_interval=wilson,
+        price=price,
+        price_interval=interval_of(price, mean_error(outcome.price, log)),
         latency=None if math.isnan(latency) else latency,
         ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
         recall=_recalls(right, log),
@@ -80,20 +109,23 @@ def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A panel beside the best single judge, on cases that chose neither.
+    """A panel beside the best single judge, on hold-out cases, by the first objective of the front.
 
     Attributes
     ----------
     single : str
-        The judge that is right most often on the cases that choose; the cheapest of equals.
+        The judge that loses least on the training cases, of those that keep the limits of the panel; the
+        cheapest of equals.
     single_figures, panel_figures : Figures
     difference, difference_interval : float, (float, float)
-        Panel minus judge, in shares of right cases, and the paired interval at 95 %.
+        Panel minus judge, in the objective, and the paired interval at 95 %; a cost that is below zero is
+        saved.
     p_value : float
-        McNemar's, exact and two-sided.
+        Of the paired differences, two-sided, if their signs were chance: McNemar's exact one where every
+        mistake counts alike.
     recommended : bool
-        Whether the panel is better beyond chance, or is cheaper and its accuracy differs by no more than
-        chance.
+        Whether the panel is better beyond chance, or is cheaper and differs by no more than chance, or no
+        single judge keeps the limits.
     n_more_cases : int or None
         About so many more labelled cases would tell the two apart, if the difference stays; None where it is
         told already, or there is none.
@@ -101,6 +133,8 @@ class Verdict:
         The mean correlation of the errors of the judges in the panel.
     n_independent : float or None
         How many independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965).
+    within_limits : bool, default=True
+        Whether the judge keeps the limits of the panel.
     """
 
     single: str
@@ -113,46 +147,110 @@ class Verdict:
     n_more_cases: int | None
     correlation: float | None
     n_independent: float | None
+    within_limits: bool = True
 
     @property
     def within_chance(self) -> bool:
-        """Whether the difference in accuracy may be chance."""
+        """Whether the difference may be chance."""
         return self.p_value > CHANCE
+
+    @property
+    def gain(self) -> float:
+        """By how much the panel is better, in the objective."""
+        return -self.difference if self.panel_figures.objective == ERROR_COST else self.difference
 
     @property
     def undecided(self) -> bool:
         """Whether the panel costs more and did better, but too few cases tell whether that is chance."""
-        return not self.recommended and self.within_chance and self.difference > 0
+        return not self.recommended and self.within_chance and self.gain > 0
 
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
         one, all_of_them = self.single_figures, self.panel_figures
-        points = 100 * self.difference
-        low, high = (100 * end for end in self.difference_interval)
-        what = f"{points:+.1f} points of accuracy ({low:+.1f} to {high:+.1f}) against {self.single!r} alone"
-        cost = f"{all_of_them.price:.4g} in place of {one.price:.4g} a case"
+        what = f"{difference_in_words(self)} against {self.single!r} alone"
+        if all_of_them.price or one.price:
+            what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case"
+        if not self.within_limits:
+            return f"No single judge keeps the limits. Beside the best of all judges: {what}."
         if not self.within_chance:
-            better = "Better than" if points > 0 else "Worse than"
-            return f"{better} the best single judge: {what}, for {cost}."
+            return f"{'Better' if self.gain > 0 else 'Worse'} than the best single judge: {what}."
         if self.recommended and all_of_them.price >= one.price:  # it is the judge itself
-            return f"The best is a single judge: {self.single!r} alone, for {one.price:.4g} a case."
+            price = f", for {one.price:.4g} a case" if one.price else ""
+            return f"The best is a single judge: {self.single!r} alone{price}."
         if self.recommended:
-            return f"As accurate as the best single judge within chance, and cheaper: {what}, for {cost}."
+            return f"As good as the best single judge within chance, and cheaper: {what}."
         if self.undecided:
             return (
-                f"Too few cases to tell whether it is better than the best single judge: {what}, for {cost}. "
+                f"Too few cases to tell whether it is better than the best single judge: {what}. "
                 f"Until more do, ask {self.single!r} alone."
             )
-        return f"No better than the best single judge: {what}, for {cost}. Ask {self.single!r} alone."
+        return f"No better than the best single judge: {what}. Ask {self.single!r} alone."
 
 
-def best_single(choice: PanelChoice) -> int:
-    """Return the judge that loses least as it answers, on the cases that choose; the cheapest of equals."""
+CHEAPER = 0.01
+"""Relative; a new panel that saves less is not worth the change."""
+
+
+class Standing(StrEnum):
+    """How a saved panel stands beside a new one."""
+
+    BEATEN = "beaten"
+    AS_GOOD = "as-good"
+    BETTER = "better"
+
+
+def standing(told: Verdict) -> Standing:
+    """Say how a saved panel stands, the single one of the verdict, beside a new panel."""
+    if not told.within_chance:
+        return Standing.BEATEN if told.gain > 0 else Standing.BETTER
+    is_cheaper = told.panel_figures.price < (1 - CHEAPER) * told.single_figures.price
+    return Standing.BEATEN if is_cheaper else Standing.AS_GOOD
+
+
+def difference_in_words(told: Verdict) -> str:
+    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+    objective = told.panel_figures.objective
+    numbers = (told.difference, *told.difference_interval)
+    if objective == ERROR_COST:
+        own, low, high = (f"{number:+.3g}" for number in numbers)
+        return f"{own} of error cost a case ({low} to {high})"
+    own, low, high = (f"{100 * number:+.1f}" for number in numbers)
+    return f"{own} points of {objective.replace('-', ' ')} ({low} to {high})"
+
+
+def single_found(choice: PanelChoice, judge: int) -> Found:
+    """Return the policy that answers what one judge says, with what it costs on the training cases."""
     cases = choice.cases
-    price = cases.prices.mean(axis=0)
-    words = np.where(cases.answers.words == cases.answers.n_classes, -1, cases.answers.words)
-    losses = [int(cases.losses_of(column).sum()) for column in words.T]
-    return min(range(cases.n_judges), key=lambda judge: (losses[judge], price[judge], judge))
+    words = cases.answers.words[:, judge]
+    codes = np.where(words == cases.answers.n_classes, -1, words)
+    recipe = Recipe(((judge,),), ((),), "votes")
+    seconds = float(cases.latency[:, judge].mean())
+    found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
+    return with_errors(cases, found) if RECALL in choice.front.names else found
+
+
+def keeps(choice: PanelChoice, found: Found, limits: Sequence[Limit]) -> bool:
+    """Whether a policy keeps limits on the objectives, on the training cases."""
+    values = choice.values_of(found)
+    return all(limit.met_by(np.array([values[limit.name]]), None).all() for limit in limits)
+
+
+def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
+    """Return the judge that loses least as it answers, on the training cases; the cheapest of equals.
+
+    Judges that keep the limits come before all others.
+    """
+    found = [single_found(choice, judge) for judge in range(choice.cases.n_judges)]
+    price = choice.cases.prices.mean(axis=0)
+    sizes = np.bincount(choice.cases.truth == choice.cases.positive, minlength=2)[::-1]
+
+    def loss(one: Found) -> float:
+        return float((np.array(one.errors) / np.maximum(1, sizes)).sum()) if one.errors else one.loss
+
+    def order(judge: int) -> tuple[Any, ...]:
+        return not keeps(choice, found[judge], limits), loss(found[judge]), price[judge], judge
+
+    return min(range(len(found)), key=order)
 
 
 def single_panel(choice: PanelChoice, judge: int) -> Panel:
@@ -160,48 +258,66 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
     return choice.of_recipe(Recipe(((judge,),), ((),), "votes"))
 
 
-def verdict(choice: PanelChoice, panel: Panel, log: AnswerLog | None = None) -> Verdict:
-    """Compare a panel with the best single judge on the cases that measure, or on another log."""
-    log = choice.test if log is None else log
-    judge = best_single(choice)
+def verdict(
+    choice: PanelChoice, panel: Panel, log: AnswerLog | None = None, limits: Sequence[Limit] = ()
+) -> Verdict:
+    """Compare a panel with the best single judge on the hold-out cases, or on another log.
+
+    Parameters
+    ----------
+    choice : PanelChoice
+    panel : Panel
+    log : AnswerLog, optional
+        Of hold-out cases alone.
+    limits : sequence of Limit
+        What the panel was picked by, which the judge has to keep too if any judge does.
+    """
+    measured = choice.test if log is None else log
+    judge = best_single(choice, limits)
     alone = single_panel(choice, judge)
-    return compared(choice.chosen.judges[judge], alone, panel, log)
+    told = compared(choice.chosen.judges[judge], alone, panel, measured, scoring_of(choice, measured))
+    within = keeps(choice, single_found(choice, judge), limits)
+    more = told.n_more_cases
+    if log is None and more is not None:  # of labelled cases only some are held out
+        parts = (choice.chosen, choice.test, choice.calibration)
+        n_labelled = sum(n_different(part) for part in parts if part is not None)
+        more = math.ceil(more * n_labelled / n_different(choice.test))
+    return replace(told, recommended=told.recommended or not within, within_limits=within, n_more_cases=more)
 
 
-def compared(name: str, alone: Panel, panel: Panel, log: AnswerLog) -> Verdict:
-    """Compare a panel with a single judge on the same cases."""
-    one, two = alone.run(log).right(log.truth), panel.run(log).right(log.truth)
-    gained, lost = int((two & ~one).sum()), int((one & ~two).sum())
-    n = len(one)
-    p = 1.0 if gained + lost == 0 else float(binomtest(gained, gained + lost).pvalue)
-    difference = (gained - lost) / n
-    spread = math.sqrt(max(0.0, (gained + lost) / n - difference**2) / n)
-    own, other = figures(panel, log), figures(alone, log)
-    cheaper = own.price < other.price
-    better = p <= CHANCE and gained > lost
+def compared(
+    name: str, alone: Panel, panel: Panel, log: AnswerLog, scoring: Scoring | None = None
+) -> Verdict:
+    """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy."""
+    scoring = scoring or accuracy_scoring(log)
+    gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
+    p = sign_flip_p(by_case(gains, log))
+    gain, error = float(gains.mean()), scoring.error(gains, log)
+    own, other = figures(panel, log, scoring), figures(alone, log, scoring)
     correlation = _error_correlation(panel, log)
     m = len(panel.judges)
+    within_chance, is_same = p > CHANCE, panel.judges == alone.judges
     return Verdict(
         single=name,
         single_figures=other,
         panel_figures=own,
-        difference=difference,
-        difference_interval=(difference - Z * spread, difference + Z * spread),
+        difference=scoring.sign * gain,
+        difference_interval=interval_of(scoring.sign * gain, error),
         p_value=p,
-        recommended=better or (cheaper and (p > CHANCE or gained >= lost)) or panel.judges == alone.judges,
-        n_more_cases=_more_cases(gained, lost, n, p),
+        recommended=(not within_chance and gain > 0)
+        or (own.price < other.price and (within_chance or gain >= 0))
+        or is_same,
+        n_more_cases=_more_cases(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )
 
 
-def _more_cases(gained: int, lost: int, n: int, p: float) -> int | None:
+def _more_cases(gain: float, error: float, n: int, p: float) -> int | None:
     """Return how many more cases make such a difference larger than 1.96 of its standard errors."""
-    difference = (gained - lost) / n
-    if p <= CHANCE or difference == 0:
+    if p <= CHANCE or gain == 0:
         return None
-    variance = (gained + lost) / n - difference**2
-    return max(1, math.ceil(Z**2 * variance / difference**2) - n)
+    return max(1, math.ceil(n * (Z * error / gain) ** 2) - n)
 
 
 def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
@@ -215,64 +331,3 @@ def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
             if both.sum() > 1 and wrong.std(axis=0).all():
                 found.append(float(np.corrcoef(wrong.T)[0, 1]))
     return float(np.mean(found)) if found else None
-
-
-def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
-    """Return the share of the cases about which each judge of a log is asked, ``(n_judges,)``."""
-    shares = np.zeros(len(judges))
-    for way, stages in enumerate(panel.ways):
-        for number, stage in enumerate(stages):
-            share = float(((outcome.way == way) & (outcome.stage >= number)).mean())
-            for judge in stage.asks:
-                shares[judges.index(panel.judges[judge])] += share
-    return shares
-
-
-def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, Any]]:
-    """Return at which price of each judge another point of the front would take the place of a point.
-
-    Parameters
-    ----------
-    choice : PanelChoice
-    point : int
-        The number of the point.
-
-    Returns
-    -------
-    prices : dict by name of the judge
-        ``now`` and ``up_to``: the price now, and the one from which on another point that loses no more is
-        cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price under which such
-        a point that asks it is cheaper.
-    """
-    judges = choice.chosen.judges
-    now = choice.chosen.prices.mean(axis=0)
-    calls, own = _calls_by_point(choice), choice.found[point]
-    rivals = [
-        place
-        for place, one in enumerate(choice.found)
-        if place != point
-        and all(a <= b for a, b in zip(one.errors or (one.loss,), own.errors or (own.loss,), strict=True))
-    ]
-    told: dict[str, dict[str, Any]] = {}
-    for judge, name in enumerate(judges):
-        here = calls[point, judge]
-        prices = []
-        for rival in rivals:
-            less = here - calls[rival, judge]
-            gap = float((calls[rival] - calls[point]) @ now)
-            if (less > 1e-12 and here > 0) or (here == 0 and less < -1e-12):
-                prices.append(float(now[judge] + gap / less))
-        if here > 0:
-            dearer = [price for price in prices if price >= now[judge]]
-            told[name] = {"now": float(now[judge]), "up_to": min(dearer) if dearer else None}
-        elif prices and max(prices) > 0:
-            told[name] = {"now": float(now[judge]), "below": max(prices)}
-    return told
-
-
-def _calls_by_point(choice: PanelChoice) -> Floats:
-    rows = []
-    for point in range(len(choice.found)):
-        panel = choice.panel(point)
-        rows.append(calls_of(panel, panel.run(choice.chosen), choice.chosen.judges))
-    return np.array(rows).reshape(-1, len(choice.chosen.judges))

@@ -35,6 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "dear.csv").write_text("name,cost\nsmall,1\nmid,300\nlarge,9\n")
     (folder / "strangers.csv").write_text("name,cost\nsomebody,1\n")
     (folder / "costs.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,1\n")
+    (folder / "unsure.csv").write_text("said,truth,cost\nno,yes,9\nyes,no,9\n,no,1\n,yes,1\n")
     (folder / "parts.csv").write_text("said,truth,cost\nno,yes,2.5\n")
     (folder / "maybe.csv").write_text("said,truth,cost\nno,maybe,2\n")
     run = shortlist("panel", *PRICED, "--max-price", "8", "--out", "panel.json", cwd=folder)
@@ -78,19 +79,26 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     run = shortlist("panel", *PRICED, cwd=folder)
     assert run.returncode == 0
     for words in (
-        "on the front:", "On 60 held-out cases: accuracy", "The best single judge, large:",
+        "on the front:", "On 60 hold-out cases: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Committees by votes, of all sets of judges, asked at once or in any order in 2 stages until settled.", "Complete, every threshold included: 12 chains",
     ):  # fmt: skip
         assert words in run.stdout
-    assert "180 cases choose, 60 measure." in run.stderr
+    assert "180 training cases, 60 hold-out cases." in run.stderr
+
+
+def test_without_prices_no_price_is_told(folder: Path) -> None:
+    run = shortlist("panel", "answers.csv", "--target", "truth", "--set", "decide=votes", cwd=folder)
+    assert run.returncode == 0
+    assert " a case" not in run.stdout
+    assert "What was searched:" in run.stdout
 
 
 def test_a_bound_is_told_where_it_says_something(folder: Path) -> None:
     told = facts(folder, *PRICED, "--pick", "best", "--max-price", "2")
     bound = float(str(told["bound"]))
     assert 0.6 < bound < 1
-    assert f"is right about more than {100 * bound:.1f} % of the cases" in str(told["claims"])
+    assert f"is right about more than {100 * bound:.1f} % of the training cases" in str(told["claims"])
     assert "is right about more than" in shortlist("panel", *PRICED, "--max-price", "2", cwd=folder).stdout
 
 
@@ -104,20 +112,29 @@ def test_limits_of_price_are_kept(folder: Path, words: str, price: float) -> Non
 
 
 def test_the_best_knee_ideal_and_a_number_are_points_of_the_front(folder: Path) -> None:
-    points = [facts(folder, *PRICED, "--pick", rule)["point"] for rule in ("best", "knee", "ideal", "3")]
-    assert points[0] == 0
-    assert points[3] == 3
-    assert all(isinstance(point, int) for point in points)
+    told = {rule: facts(folder, *PRICED, "--pick", rule) for rule in ("best", "knee", "ideal", "3")}
+    rows: list[dict[str, float]] = told["best"]["front"]  # type: ignore[assignment]
+    most = max(row["accuracy"] for row in rows)
+    assert rows[told["best"]["point"]]["accuracy"] == most  # type: ignore[call-overload]
+    assert told["3"]["point"] == 3
+    values = np.array([[-row["accuracy"], row["price"]] for row in rows])
+    scaled = (values - values.min(axis=0)) / np.ptp(values, axis=0)
+    ideal, knee = (int(str(told[rule]["point"])) for rule in ("ideal", "knee"))
+    assert np.hypot(*scaled[ideal]) == pytest.approx(np.hypot(*scaled.T).min())
+    assert scaled[knee].sum() < 1  # below the line between the two ends of the front
 
 
-@pytest.mark.parametrize("kind", ["reject", "hand-over=4", "answer"])
+@pytest.mark.parametrize("kind", ["reject", "hand-over=1", "answer"])
 def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
-    told = facts(folder, *PRICED, "--final", kind, "--pick", "best")
-    held_out = told["held_out"]
-    assert isinstance(held_out, dict)
+    costs = ["--objectives", "min error-cost, min price", "--set", "error-costs=unsure.csv"]
+    told = facts(folder, *PRICED, "--final", kind, "--pick", "best", *costs)
+    held_out: dict[str, float] = told["held_out"]  # type: ignore[assignment]
     assert told["final"]["kind"] == kind.split("=", maxsplit=1)[0]  # type: ignore[index]
-    assert held_out["n_handed_over"] == 0 or kind.startswith("hand-over")
-    assert held_out["n_unanswered"] == 0 or kind == "reject"
+    assert (held_out["n_handed_over"] > 0) == kind.startswith("hand-over")
+    if kind.startswith("hand-over"):
+        assert held_out["n_unanswered"] == 0
+    if kind == "reject":
+        assert held_out["n_unanswered"] > 0
 
 
 @pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes"])
@@ -163,8 +180,14 @@ def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
         folder, *PRICED, "--objectives", "min error-cost, min price", "--set", "error-costs=costs.csv", "--pick", "best"
     )  # fmt: skip
     assert told["objective"] == "error-cost"
-    recall = told["held_out"]["recall"]  # type: ignore[index]
-    assert recall[1] > recall[0]
+    held_out = told["held_out"]
+    assert isinstance(held_out, dict)
+    truth = pd.read_csv(folder / "answers.csv")["truth"]
+    no, yes = held_out["recall"]
+    assert yes > 0.9 > no  # a missed yes costs nine times as much
+    assert 60 * held_out["value"] == pytest.approx(round(60 * held_out["value"]))
+    assert held_out["value"] < 9 * (truth == "yes").mean()  # of answering no to all
+    assert "of error cost a case" in told["verdict"][0] or "single judge" in told["verdict"][0]  # type: ignore[index]
 
 
 def test_recall_and_specificity_are_objectives_of_two_classes(folder: Path) -> None:
@@ -238,6 +261,29 @@ def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
     assert not told["still_best"]
     run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
     assert "The saved panel is not the best any more" in run.stdout
+
+
+@pytest.mark.parametrize("kind", ["answer", "hand-over=1.5"])
+def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
+    folder: Path, tmp_path: Path, kind: str
+) -> None:
+    out = tmp_path / "cheap.json"
+    run = shortlist("panel", *PRICED, "--max-price", "2", "--final", kind, "--out", out, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    told = facts(folder, "compare", str(out), *PRICED)
+    assert told["standing"] == "as-good"
+    assert told["still_best"]
+    assert told["new"]["price"] == told["saved"]["price"]  # type: ignore[index]
+    assert float(str(told["at_most"])) <= 2.0001
+    text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
+    assert "The saved panel is still the best: the new one is neither better beyond chance nor" in text
+    assert "may have chosen the saved panel" in text
+
+
+def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
+    run = shortlist("panel", *PRICED, "--max-price", "3", cwd=folder)
+    assert "The best single judge, mid:" in run.stdout
+    assert "large alone" not in run.stdout
 
 
 REFUSED = [

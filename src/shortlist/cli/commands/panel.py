@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
-from shortlist.cli.options.panel_options import LogFiles, LogOptions, PolicyOptions, picked
+from shortlist.cli.options.panel_options import (
+    LogFiles,
+    LogOptions,
+    PolicyOptions,
+    limits_asked,
+    picked,
+    picked_beside,
+)
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
     Json,
@@ -42,9 +49,10 @@ def panel(
 ) -> None:
     """Choose which judges to ask, in which order and when to stop, from a log of their answers.
 
-    A quarter of the cases is held out and measures; the others choose, out of fold wherever something is
-    learned. Single judges, committees and cascades are points of one front. The panel that --out writes as
-    JSON says whom to ask next about a new case, and answers (shortlist panel compare measures it again).
+    A quarter of the cases is the hold-out set. Panels are chosen on the others, the training cases, out of
+    fold wherever something is learned. Single judges, committees and cascades are points of one front. The
+    panel that --out writes as JSON says whom to ask next about a new case, and answers (shortlist panel
+    compare measures it again).
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
 
@@ -75,7 +83,7 @@ def panel(
     if not promised.anyway:
         _check_promised(choice)
     point = picked(choice, policy)
-    told = panel_report(choice, point, notes)
+    told = panel_report(choice, point, notes, limits_asked(choice, policy))
     files = {
         "out": str(save(panel_file, choice.panel(point).save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
@@ -120,8 +128,9 @@ def compare(
 ) -> None:
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
-    The saved panel and the panels of a new search are measured on the same cases, which chose neither. The
-    columns of the saved panel's router are also those of the new search, unless others are named.
+    Unless options say otherwise, a new search looks for the best panel for the mean price of the saved one
+    on these logs, with the same --final and the columns of its router. Both are measured on the same
+    hold-out set of these logs; cases among it may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files
 
@@ -138,9 +147,9 @@ def compare(
         columns = ",".join(columns_of(old.router))
         log, policy = replace(log, router=columns), replace(policy, router=columns)
     read = log.read(logs)
-    choice = choose_panels(read, policy.made(PromiseOptions(), seed), objectives=policy.objective_names())
+    choice = choose_panels(read, policy.like(old, seed), objectives=policy.objective_names())
     print_notes(notes := told_notes(read, choice))
-    facts = compared_facts(choice, old, picked(choice, policy))
+    facts = compared_facts(choice, old, *picked_beside(choice, policy, old))
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))
     else:

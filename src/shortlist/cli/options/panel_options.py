@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from shortlist.panels.answer_log import AnswerLog
     from shortlist.panels.choice import PanelChoice
     from shortlist.panels.panel_options import PanelOptions
-    from shortlist.panels.policy import Final
+    from shortlist.panels.policy import Final, Panel
+    from shortlist.results.objective import Limit
 
 LogFiles = Annotated[
     list[str],
@@ -106,12 +107,12 @@ class PolicyOptions:
         ),
     ] = None
     final: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="What happens to a case of which the last stage is not sure: answer, reject, or "
-            "hand-over=PRICE to a person."
+            help="What happens to a case of which the last stage is not sure: answer (the default), reject, "
+            "or hand-over=PRICE to a person."
         ),
-    ] = "answer"
+    ] = None
     decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = "auto"
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
@@ -124,7 +125,7 @@ class PolicyOptions:
     )
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
-    test_share: Annotated[float, "Share of the cases that is held out and measures."] = 0.25
+    test_share: Annotated[float, "Share of the cases in the hold-out set."] = 0.25
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
@@ -145,7 +146,7 @@ class PolicyOptions:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
         options = PanelOptions(
             decide=self.decide, votes=self.votes, missing=self.missing, ties=self.ties,
-            final=read_final(self.final),
+            final=read_final(self.final or "answer"),
             max_stages=self.max_stages,
             test_share=self.test_share, seed=seed, error_costs=read_error_costs(self.error_costs),
             router=free_columns(self.router), positive=self.positive,
@@ -153,6 +154,11 @@ class PolicyOptions:
         if promised.answer_accuracy is None:
             return options
         return replace(options, demand=as_demand(promised.answer_accuracy, promised.confidence_level))
+
+    def like(self, saved: "Panel", seed: int) -> "PanelOptions":
+        """Return the options of a search for what may take the place of a saved panel, with its `final`."""
+        options = self.made(PromiseOptions(), seed)
+        return options if self.final is not None else replace(options, final=saved.final)
 
     def objective_names(self) -> tuple[str, ...]:
         """Return the objectives by name, each in the sense that it has."""
@@ -218,7 +224,18 @@ def read_error_costs(path: str | None) -> dict[tuple[str, str], int]:
     }
 
 
+ROUNDING = 1e-9
+"""Relative; so much dearer is a price that was rounded."""
 RULES = ("one-se", "best", "ideal", "knee")
+
+
+def limits_asked(choice: "PanelChoice", asked: PolicyOptions) -> "list[Limit]":
+    """Return the limits that a point and the single judge beside it have to keep."""
+    from shortlist.cli.options.points import read_limits
+    from shortlist.results.objective import read_limit
+
+    limits = list(read_limits(asked.limit or (), choice.front.names))
+    return limits if asked.max_price is None else [*limits, read_limit(f"price<={asked.max_price!r}")]
 
 
 def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
@@ -234,14 +251,10 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
     """
     import numpy as np
 
-    from shortlist.cli.options.points import read_limits, read_pick
-    from shortlist.results.objective import read_limit
+    from shortlist.cli.options.points import read_pick
     from shortlist.results.picking import mark_within, numbered_point, within_limits
 
-    front = choice.front
-    limits = list(read_limits(asked.limit or (), front.names))
-    if asked.max_price is not None:
-        limits.append(read_limit(f"price<={asked.max_price!r}"))
+    front, limits = choice.front, limits_asked(choice, asked)
     rule = read_pick(asked.pick, RULES) if asked.pick else "one-se" if asked.max_price is None else "best"
     if isinstance(rule, int):
         return numbered_point(front, rule, mark_within(front, limits))
@@ -254,6 +267,19 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
     return int(allowed[least][np.argmin(price[least])])
 
 
+def picked_beside(choice: "PanelChoice", asked: PolicyOptions, saved: "Panel") -> tuple[int, float | None]:
+    """Return the point to compare a saved panel with, and up to which price of a case it was looked for.
+
+    Unless a point or a limit is asked for, it is the best one for the mean price of the saved panel on the
+    training cases; the cheapest point where none is so cheap.
+    """
+    if asked.pick is not None or asked.limit or asked.max_price is not None:
+        return picked(choice, asked), asked.max_price
+    cheapest = float(choice.front.values[:, choice.front.names.index("price")].min())
+    most = max(cheapest, float(saved.run(choice.chosen).price.mean()) * (1 + ROUNDING))
+    return picked(choice, replace(asked, max_price=most)), most
+
+
 def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]:
     """Return the mean loss of some points, and the standard error of the least one.
 
@@ -261,16 +287,20 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
     """
     import numpy as np
 
-    found, truth = [choice.found[point] for point in np.asarray(points)], choice.cases.truth
-    if not found[0].errors:
-        n = len(truth)
-        losses = np.array([one.loss for one in found]) / n
-        share = losses.min()
-        variance = max(share * (1 - share), 1 / n) / n if share < 1 else share / n
-        return losses, float(np.sqrt(variance))
-    n_positive = int((truth == choice.cases.positive).sum())
-    sizes = np.array([n_positive, len(truth) - n_positive])
-    shares = np.array([one.errors for one in found]) / sizes
-    best = shares[shares.mean(axis=1).argmin()]
-    variances = np.maximum(best * (1 - best), 1 / sizes) / sizes
-    return shares.mean(axis=1), float(np.sqrt(variances.sum()) / 2)
+    from shortlist.panels.losses import scoring_of
+    from shortlist.panels.recipes import followed
+
+    found, cases, log = [choice.found[point] for point in np.asarray(points)], choice.cases, choice.chosen
+    n = len(cases.truth)
+    losses = np.array([one.loss for one in found]) / n
+    if found[0].errors:
+        n_positive = int((cases.truth == cases.positive).sum())
+        losses = (np.array([one.errors for one in found]) / [n_positive, n - n_positive]).mean(axis=1)
+    recipe, scoring = found[losses.argmin()].recipe, scoring_of(choice, log)
+    if recipe.router is None:
+        followed_codes = followed(cases, recipe).codes
+        of_person = (followed_codes < 0) & (cases.final.kind == "hand-over")
+        lost = np.where(of_person, 0.0, scoring.losses[followed_codes, cases.truth])
+    else:
+        lost = scoring.of(choice.of_recipe(recipe).run(log), log)
+    return losses, max(1 / n, scoring.error(lost, log))

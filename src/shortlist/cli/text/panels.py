@@ -6,9 +6,21 @@ from typing import Any
 from shortlist.cli.text.front_text import contract
 from shortlist.panels.bounds import bound_at
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.facts import PanelReport, measured, panel_facts, stages_in_words
+from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, stages_in_words
+from shortlist.panels.losses import scoring_of
+from shortlist.panels.panel_options import BALANCED
 from shortlist.panels.policy import Panel
-from shortlist.panels.verdict import best_single, compared, figures, single_panel
+from shortlist.panels.two_errors import recall_and_specificity
+from shortlist.panels.verdict import (
+    Standing,
+    best_single,
+    compared,
+    difference_in_words,
+    figures,
+    single_panel,
+    standing,
+)
+from shortlist.results.objective import read_limit
 
 MOST_ROWS = 12
 
@@ -29,7 +41,7 @@ def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]
 
 
 def bound_of(choice: PanelChoice, point: int) -> float:
-    """Return what share of the cases that choose a panel may get right at the price of a point."""
+    """Return what share of the training cases a panel may get right at the price of a point."""
     return bound_at(choice.cases, choice.found[point].price / len(choice.cases.truth))
 
 
@@ -43,13 +55,13 @@ def all_claims(choice: PanelChoice, point: int) -> list[str]:
         *choice.claims,
         (
             f"No panel that answers as one of the judges that it asks is right about more than "
-            f"{100 * bound:.1f} % of the cases that choose, at {price:.4g} a case."
+            f"{100 * bound:.1f} % of the training cases{f', at {price:.4g} a case' if price else ''}."
         ),
     ]
 
 
 def print_panel(choice: PanelChoice, told: PanelReport) -> None:
-    """Print whom to ask, what that does on held-out cases, and what else the front has."""
+    """Print whom to ask, what that does on hold-out cases, and what else the front has."""
     facts = panel_facts(told)
     if facts["advice"]:
         print(facts["advice"])
@@ -57,20 +69,19 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     for sentence in facts["in_words"]:
         print(f"  {sentence}")
     own = facts["held_out"]
-    accuracy, price = measured(own)
-    print(f"\nOn {own['n_cases']:,} held-out cases: accuracy {accuracy}, price {price} a case.")
-    single = facts["single"]
-    accuracy, price = measured(single)
-    print(f"The best single judge, {single['name']}: accuracy {accuracy}, price {price}.\n")
+    errors, single = facts["errors"] or {}, facts["single"]
+    print(f"\nOn {own['n_cases']:,} hold-out cases: {measured_in_words(own, errors.get('panel'))}.")
+    print(f"The best single judge, {single['name']}: {measured_in_words(single, errors.get('single'))}.\n")
     for sentence in facts["verdict"]:
         print(sentence)
     _print_budgets(facts)
+    print("\nWhat was searched:")
     for claim in all_claims(choice, told.point):
         print(f"  {claim}")
 
 
 def _print_budgets(facts: dict[str, Any]) -> None:
-    """Print what one gets for each budget, on the cases that choose."""
+    """Print what one gets for each budget, on the training cases."""
     names = ["recall", "specificity"] if facts["errors"] else [facts["objective"]]
     of_two = ["of two judges"] * bool(facts["cascades_of_two"])
     rows = [
@@ -85,51 +96,75 @@ def _print_budgets(facts: dict[str, Any]) -> None:
     ]
     if not rows:
         return
-    print("\nWhat you get for a mean price a case, out of fold on the cases that choose:")
+    print("\nWhat you get for a mean price a case, out of fold on the training cases:")
     header = ["at most", *names, "price", *of_two, "asks"]
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
     for row in (header, *rows):
         cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True))
         print(f"  {cells}  {row[-1]}")
-    print("\nWhat was searched:")
 
 
-def compared_facts(choice: PanelChoice, old: Panel, point: int) -> dict[str, Any]:
-    """Return a saved panel beside a new one and the best single judge, on the cases that measure."""
-    new = choice.panel(point)
-    judge = best_single(choice)
+def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | None = None) -> dict[str, Any]:
+    """Return a saved panel beside a new one and the best single judge, on the hold-out cases.
+
+    Parameters
+    ----------
+    choice : PanelChoice
+    old : Panel
+    point : int
+        Of the new panel.
+    most : float, optional
+        Up to which price of a case the new panel was looked for.
+    """
+    new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
+    limits = [] if most is None else [read_limit(f"price<={most!r}")]
+    judge = best_single(choice, limits)
     alone = single_panel(choice, judge)
-    told = compared("the saved panel", old, new, choice.test)
+    told = compared("the saved panel", old, new, log, scoring)
+    positive = choice.cases.positive
+    errors = {
+        name: recall_and_specificity(one, log, positive)
+        for name, one in (("saved", old), ("new", new), ("single", alone))
+        if scoring.objective == BALANCED
+    }
+    found = standing(told)
     return contract(choice.front, "panel compare") | {
-        "saved": {"asks": stages_in_words(old), **dataclasses.asdict(figures(old, choice.test))},
+        "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
         "new": {"asks": stages_in_words(new), "point": point, **dataclasses.asdict(told.panel_figures)},
         "single": {
-            "name": choice.chosen.judges[judge], **dataclasses.asdict(figures(alone, choice.test))
+            "name": choice.chosen.judges[judge], **dataclasses.asdict(figures(alone, log, scoring))
         },
+        "errors": errors or None,
+        "at_most": most,
         "difference": told.difference,
         "difference_interval": list(told.difference_interval),
+        "difference_in_words": difference_in_words(told),
         "p_value": told.p_value,
-        "still_best": told.within_chance and told.panel_figures.price >= told.single_figures.price,
+        "standing": found.value,
+        "still_best": found is not Standing.BEATEN,
     }  # fmt: skip
+
+
+STANDING_WORDS = {
+    Standing.BETTER: "The saved panel is still the best: it is better than the new one beyond chance.",
+    Standing.AS_GOOD: (
+        "The saved panel is still the best: the new one is neither better beyond chance nor cheaper."
+    ),
+    Standing.BEATEN: (
+        "The saved panel is not the best any more: the new one is better beyond chance, or cheaper and no "
+        "worse beyond chance."
+    ),
+}
 
 
 def print_compared(facts: dict[str, Any]) -> None:
     """Print whether a saved panel is still the best."""
     for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", "Best single judge")):
         one = facts[name]
-        accuracy, price = measured(one)
-        print(f"{title} ({one.get('asks') or one['name']}): accuracy {accuracy}, price {price} a case.")
-    low, high = facts["difference_interval"]
-    print(
-        f"New minus saved: {100 * facts['difference']:+.1f} points of accuracy ({100 * low:+.1f} to "
-        f"{100 * high:+.1f}), p = {facts['p_value']:.3g}."
-    )
-    if facts["still_best"]:
-        print("The saved panel is still the best: no panel is more accurate beyond chance, or cheaper.")
-    elif facts["p_value"] <= 0.05 and facts["difference"] < 0:
-        print("The saved panel is more accurate than the new one beyond chance; keep it.")
-    else:
-        print(
-            "The saved panel is not the best any more: the new one is more accurate, or as accurate and "
-            "cheaper."
-        )
+        errors = (facts["errors"] or {}).get(name)
+        print(f"{title} ({one.get('asks') or one['name']}): {measured_in_words(one, errors)}.")
+    if facts["at_most"]:
+        print(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
+    print(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
+    print(STANDING_WORDS[Standing(facts["standing"])])
+    print("Some of these cases may have chosen the saved panel, which makes it look better than it is.")

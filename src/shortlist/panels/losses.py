@@ -1,0 +1,133 @@
+"""What a panel loses on each case by the first objective, and how far the mean of such numbers may be off."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import binomtest
+
+from shortlist.arrays import Floats
+from shortlist.guarantees.intervals import Interval
+from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, RECALL
+from shortlist.panels.policy import Outcome
+from shortlist.panels.recipes import right_or_wrong
+
+if TYPE_CHECKING:
+    from shortlist.panels.choice import PanelChoice
+
+Z = 1.959964
+N_DRAWS = 20_000
+"""Random signs of a permutation test."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What every mistake costs under an objective.
+
+    Attributes
+    ----------
+    objective : str
+        ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
+    losses : ndarray of float, shape (n_classes + 1, n_classes)
+        Of deciding a class, or nothing, the last row, where the second is the truth. For balanced accuracy
+        both classes weigh the same on the log at hand.
+    """
+
+    objective: str
+    losses: Floats
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 for a cost."""
+        return -1 if self.objective == ERROR_COST else 1
+
+    def of(self, outcome: Outcome, log: AnswerLog) -> Floats:
+        """Return what is lost on each case; a person loses nothing."""
+        lost = self.losses[outcome.codes, log.truth]
+        return np.where(outcome.handed_over, 0.0, lost)
+
+    def value(self, loss: float) -> float:
+        """Return the objective for a mean loss."""
+        return loss if self.sign < 0 else 1 - loss
+
+    def error(self, values: Floats, log: AnswerLog) -> float:
+        """Return the standard error of the mean of numbers like these losses, or of differences of them."""
+        return mean_error(values, log, by_class=self.objective == BALANCED)
+
+
+def scoring_of(choice: "PanelChoice", log: AnswerLog) -> Scoring:
+    """Return what mistakes cost on a log under the objectives of a front."""
+    first, losses = choice.front.names[0], choice.cases.losses.astype(np.float64)
+    if RECALL not in choice.front.names:
+        return Scoring(first, losses)
+    sizes = np.bincount(log.truth, minlength=2)
+    return Scoring(BALANCED, losses * len(log.truth) / (2 * np.maximum(sizes, 1)))
+
+
+def accuracy_scoring(log: AnswerLog) -> Scoring:
+    """Return the scoring by which every mistake counts alike."""
+    return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
+
+
+def n_different(log: AnswerLog) -> int:
+    """Return how many different cases a log has; one that was asked several times counts once."""
+    return len(log.truth) if log.groups is None else len(np.unique(log.groups))
+
+
+def by_case(values: Floats, log: AnswerLog) -> Floats:
+    """Return the sum of numbers over the rows of each different case."""
+    if log.groups is None:
+        return values
+    _, places = np.unique(log.groups, return_inverse=True)
+    return np.bincount(places, weights=values).astype(np.float64)
+
+
+def mean_error(values: Floats, log: AnswerLog, *, by_class: bool = False) -> float:
+    """Return the standard error of the mean over the rows of a log, whose repeated cases are one sample.
+
+    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_cases,)
+    log : AnswerLog
+    by_class : bool, default=False
+        Whether the shares of the classes are taken as given, so that only differences within each count.
+    """
+    strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
+    means = np.bincount(strata, weights=values) / np.maximum(1, np.bincount(strata))
+    sums = by_case(values - means[strata], log)
+    n = len(sums)
+    return math.sqrt(float(sums @ sums) * n / max(1, n - 1)) / len(values)
+
+
+def interval_of(mean: float, error: float) -> Interval:
+    """Return the normal interval at 95 % around a mean."""
+    return mean - Z * error, mean + Z * error
+
+
+def sign_flip_p(sums: Floats) -> float:
+    """Return the two-sided p-value of paired differences if the sign of each were chance.
+
+    Differences of one size alone, such as those of right and wrong, have McNemar's exact p-value. For others
+    signs are drawn with a fixed seed.
+
+    Examples
+    --------
+    >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, -1.0])), sign_flip_p(np.zeros(3))
+    (0.625, 1.0)
+    """
+    rounded = np.round(sums, 9)
+    sizes, counts = np.unique(np.abs(rounded[rounded != 0]), return_counts=True)
+    if not len(sizes):
+        return 1.0
+    if len(sizes) == 1:
+        return float(binomtest(int((rounded > 0).sum()), int(counts[0])).pvalue)
+    rng = np.random.default_rng(0)
+    drawn = np.zeros(N_DRAWS)
+    for size, count in zip(sizes, counts.tolist(), strict=True):
+        drawn += size * (2 * rng.binomial(count, 0.5, N_DRAWS) - count)
+    as_far = np.abs(drawn) >= abs(rounded.sum()) - 1e-6
+    return float((1 + as_far.sum()) / (1 + N_DRAWS))
