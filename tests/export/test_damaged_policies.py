@@ -98,7 +98,7 @@ def example(source: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             rows.append({f"{name}.confidence": "0.9" for name in names} | dict.fromkeys(names, word))
         if "router" in policy:
             ways: list[dict[str, Any]] = [{"topic": "poem"}, {"topic": "code", "length": "7"}, {"topic": 3}]
-            rows += [row | way for row in rows for way in ways]
+            rows += [row | way for row in rows[1:] for way in ways]
     elif policy["kind"] == "judges":
         said = [policy["classes"], policy["classes"][::-1], [None] * 2]
         for labels in said:

@@ -16,7 +16,8 @@ from tests.export.test_damaged_policies import SOURCES, example
 
 def loop(policy: dict[str, Any], row: dict[str, Any], failed: Any = ()) -> tuple[list[str], dict[str, Any]]:
     """Ask for what a policy asks for until it decides; return who was asked, in order, and the decision."""
-    answers, asked = dict[str, Any](), list[str]()
+    known = [column for column in reader.routed_by(policy) if column in row]
+    answers, asked = {column: row[column] for column in known}, list[str]()
     while (step := reader.next_step(policy, answers, failed))["ask"]:
         assert step["decision"] is None
         assert not {*step["ask"]} & ({*asked} | {*failed})
@@ -57,6 +58,9 @@ def test_where_everything_fails_a_policy_ends_without_an_answer_and_says_who_fai
     for row in rows:
         asked, decision = loop(policy, row, why)
         assert asked == []
+        if row.get("topic") == "poem":  # a router answers it alone
+            assert (decision["label"], decision["failed"]) == (policy["classes"][-1], {})
+            continue
         assert not decision["answered"]
         assert decision["label"] == policy["reject_label"]
         assert decision["failed"]
