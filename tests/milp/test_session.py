@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError, MissingDependencyError
+from shortlist.methods.program_methods import SOLVER_NAMES
 from shortlist.milp import (
     SOLVERS,
     Limits,
@@ -631,3 +632,7 @@ def test_options_of_a_session_are_checked(solver: Solver, option: dict[str, int]
 def test_the_tree_on_the_bound_equals_brute_force(program: Program) -> None:
     for threads in (1, 2):
         agree(CpSat(bound_tree=True).open(program, threads=threads), program, program.minimised_costs()[0])
+
+
+def test_methods_know_the_names_of_all_solvers() -> None:
+    assert SOLVER_NAMES == SOLVERS

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -103,7 +104,8 @@ def decided(service: ModuleType, *cases: dict[str, Any]) -> list[dict[str, Any]]
             await out.wait_closed()
         return told
 
-    return asyncio.run(talk())
+    with ThreadPoolExecutor(1) as pool:  # tests of pages may have left a loop in this thread
+        return pool.submit(asyncio.run, talk()).result()
 
 
 def test_two_who_agree_end_a_case_and_are_asked_side_by_side(service: ModuleType) -> None:

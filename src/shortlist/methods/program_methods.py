@@ -9,13 +9,15 @@ from typing import Annotated
 from shortlist._validation import as_choice, as_count, as_positive_seconds, as_seed
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.logic.clauses import Clauses
-from shortlist.milp.backends import SOLVERS
 from shortlist.results.front import Front
 from shortlist.runs import NO_STUDY, Study
 from shortlist.runs.workers import Where, as_where
 
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
+
+SOLVER_NAMES = ("highs", "cpsat", "scip")
+"""As in :mod:`shortlist.milp.backends`; here too, so that a wrong option is told before SciPy is loaded."""
 
 SOLREP_RULES = ("hit-and-run", "adaptive")
 """Where reference points lie, named here so that a wrong name is told before anything is loaded."""
@@ -54,7 +56,7 @@ class ProgramOptions(SearchOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        as_choice(self.solver, "solver", SOLVERS)
+        as_choice(self.solver, "solver", SOLVER_NAMES)
         check_installed(self.solver)
 
 

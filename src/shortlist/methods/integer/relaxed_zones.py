@@ -100,7 +100,7 @@ class RelaxedZones:
         self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
         self._integers, self._integer, self._budget = integers, program.integer, budget
         self.bounds = _whole_bounds(exact)
-        largest = max(max_coefficient(exact), float(np.abs(integers.costs).max()))
+        largest = max(max_coefficient(exact), float(np.abs(integers.costs).max(initial=0)))
         self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
         self._objective_rows = program.n_rows + np.arange(len(integers))
 
