@@ -56,9 +56,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 ByteTable: TypeAlias = Annotated[Bytes, 2]
 """Bytes in two dimensions; so are the tables below."""
 
-SignTable: TypeAlias = Annotated[NDArray[np.int8], 2]
-"""−1, 0 or 1 in one byte, in two dimensions."""
-
 HalfTable: TypeAlias = Annotated[NDArray[np.int16], 2]
 """Integers of two bytes."""
 

@@ -12,6 +12,7 @@ from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import PanelReport, panel_facts, panel_report, round_budgets
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
+from shortlist.results.objective import read_limit
 from tests.panels.made import JUDGES, priced_log
 
 FINALS = {"answer": Final(), "hand-over": Final("hand-over", 20.0), "reject": Final("reject")}
@@ -107,3 +108,16 @@ def test_sentences_name_judges_shares_and_prices() -> None:
     assert f"{told['single']['name']!r} alone" in told["verdict"][0]
     prices = [one for one in told["break_even"].values() if one.get("up_to") or one.get("below")]
     assert sum(sentence.startswith("Another panel") for sentence in told["verdict"]) == len(prices)
+
+
+def test_a_judge_beyond_the_limits_that_is_better_than_all_within_is_told_besides() -> None:
+    choice = choose_panels(priced_log(), PanelOptions(decide="votes"))
+    limits = [read_limit("price<=2")]
+    told = panel_facts(panel_report(choice, len(choice.found) - 1, limits=limits))
+    dear = told["best_of_all"]
+    assert (told["single"]["name"], dear["name"]) == (JUDGES[1], JUDGES[2])
+    assert told["single"]["price"] <= 2 < dear["price"]
+    assert dear["difference"] == pytest.approx(told["held_out"]["accuracy"] - dear["accuracy"])
+    [sentence] = [one for one in told["verdict"] if one.startswith("The best of all judges")]
+    assert f"accuracy {dear['accuracy']:.4g} for 8 a case" in sentence
+    assert panel_facts(panel_report(choice, 0))["best_of_all"] is None

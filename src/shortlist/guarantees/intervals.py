@@ -9,6 +9,9 @@ from scipy.special import ndtri
 CONFIDENCE = 0.95
 """Of the intervals; a difference with a p-value above the rest may be chance."""
 
+Z = float(ndtri(0.5 + CONFIDENCE / 2))
+"""Half the width of a normal interval, in standard errors."""
+
 Interval = tuple[float, float]
 """Least and largest share that the rows are compatible with."""
 
@@ -28,11 +31,10 @@ def wilson_interval(n_right: float, n_rows: int) -> Interval:
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]
     """
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
     share = n_right / n_rows
-    middle = share + z**2 / (2 * n_rows)
-    half = z * math.sqrt(share * (1 - share) / n_rows + z**2 / (4 * n_rows**2))
-    shrink = 1 + z**2 / n_rows
+    middle = share + Z**2 / (2 * n_rows)
+    half = Z * math.sqrt(share * (1 - share) / n_rows + Z**2 / (4 * n_rows**2))
+    shrink = 1 + Z**2 / n_rows
     low = 0.0 if n_right == 0 else (middle - half) / shrink
     high = 1.0 if n_right == n_rows else (middle + half) / shrink
     return low, high
@@ -52,5 +54,5 @@ def mean_interval(values: NDArray[np.float64]) -> Interval:
     [0.87, 3.13]
     """
     mean, n = float(values.mean()), len(values)
-    half = float(ndtri(0.5 + CONFIDENCE / 2)) * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    half = Z * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
     return mean - half, mean + half

@@ -197,7 +197,7 @@ def _other_points(front: Front, again: Front) -> tuple[str, ...]:
 def better_samples(problem: StageProblem, front: Front, n_sampled: int) -> tuple[str, ...]:
     """Draw stage assignments, and say which of them no point of the front is as good as.
 
-    Examples are in the tests; the draw has a seed of its own, so that a recheck repeats.
+    The draw has a seed of its own, so that a recheck repeats.
     """
     places = [DEFAULT_OBJECTIVES.index(name) for name in front.names]
     signs = [objective.sign for objective in front.objectives]

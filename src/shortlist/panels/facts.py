@@ -21,6 +21,7 @@ from shortlist.panels.verdict import (
     Figures,
     Verdict,
     best_single,
+    difference_in_words,
     single_found,
     single_panel,
     verdict,
@@ -63,6 +64,8 @@ class PanelReport:
         As :func:`shortlist.panels.break_even.break_even_prices` returns it.
     notes : sequence of str
         What was searched, and what was missing in the log.
+    best_of_all : Verdict, optional
+        The panel and the best of all single judges, where that judge does not keep the limits of the panel.
     errors : mapping, optional
         Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
         the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
@@ -80,6 +83,7 @@ class PanelReport:
     guarantee: Guarantee | None = None
     break_even: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    best_of_all: Verdict | None = None
     errors: Mapping[str, Any] | None = None
 
 
@@ -91,19 +95,21 @@ def panel_report(
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
     two = best_of_two(choice.of_two, choice.found[point].price)
     asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
+    told, best = verdict(choice, panel, limits=limits), verdict(choice, panel)
     return PanelReport(
         panel=panel,
         point=point,
         objective=objective,
         front=[_front_row(choice, number) for number in range(len(choice.found))],
         judges=_judge_rows(choice),
-        verdict=verdict(choice, panel, limits=limits),
+        verdict=told,
         ways=ways_of(panel, choice.test),
         two=_rows_of_two(choice),
         beside=None if two is None else beside_two(choice, point, two, asks),
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
+        best_of_all=None if best.single == told.single else best,
         errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
     )
 
@@ -210,6 +216,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
         "held_out": dataclasses.asdict(told.panel_figures),
         "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
+        "best_of_all": _best_of_all(report),
         "two_judges": None if report.beside is None else report.beside.facts(),
         "difference": told.difference,
         "difference_interval": list(told.difference_interval),
@@ -231,6 +238,14 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "in_words": in_words(stages, router, panel.final, left),
         "notes": list(report.notes),
     }
+
+
+def _best_of_all(report: PanelReport) -> dict[str, Any] | None:
+    best = report.best_of_all
+    if best is None:
+        return None
+    beside = {"difference": best.difference, "difference_interval": list(best.difference_interval)}
+    return {"name": best.single, **dataclasses.asdict(best.single_figures), **beside, "p_value": best.p_value}
 
 
 def _router_facts(report: PanelReport) -> dict[str, Any] | None:
@@ -324,8 +339,10 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
     said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
+    if report.best_of_all is not None:
+        said.insert(1, _best_of_all_sentence(report.best_of_all))
     if report.errors is not None:
-        said.insert(0, _errors_sentence(report))
+        said.insert(0, f"Recall is that of {report.errors['positive']!r}.")
     if told.n_more_cases is not None:
         said.append(
             f"About {told.n_more_cases:,} more labelled cases, of which as large a share is held out, would "
@@ -341,19 +358,14 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     return said + break_even_sentences(report.break_even)
 
 
-def _errors_sentence(report: PanelReport) -> str:
-    """Say recall and specificity of the panel and of the best single judge on hold-out cases."""
-    assert report.errors is not None
-    said = []
-    for who, one in (("the panel", "panel"), (f"{report.verdict.single!r} alone", "single")):
-        own = report.errors[one]
-        parts = (
-            f"{name} {own[name]:.3g} ({own[f'{name}_interval'][0]:.3g} to {own[f'{name}_interval'][1]:.3g})"
-            for name in (RECALL, SPECIFICITY)
-            if own[name] is not None
-        )
-        said.append(f"{who} has {all_of(parts)}")
-    return f"Of {report.errors['positive']!r} on the hold-out cases {', and '.join(said)}."
+def _best_of_all_sentence(best: Verdict) -> str:
+    """Say what the most accurate judge does, which exceeds what the user allows."""
+    own = best.single_figures
+    return (
+        f"The best of all judges, {best.single!r}, does not keep the limits: {own.objective} {own.value:.4g} "
+        f"for {own.price:.4g} a case. This panel differs from it by {difference_in_words(best)}, "
+        f"{'which may be chance' if best.within_chance else 'beyond chance'}."
+    )
 
 
 def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from shortlist.arrays import Floats
-from shortlist.guarantees.intervals import Interval
+from shortlist.guarantees.intervals import Interval, Z
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, RECALL
 from shortlist.panels.policy import Outcome
@@ -17,7 +17,6 @@ from shortlist.panels.recipes import right_or_wrong
 if TYPE_CHECKING:
     from shortlist.panels.choice import PanelChoice
 
-Z = 1.959964
 N_DRAWS = 20_000
 """Random signs of a permutation test."""
 

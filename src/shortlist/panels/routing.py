@@ -35,8 +35,11 @@ MOST_CLASSES_AIMED = 20
 """Of more classes groups do not aim at telling them apart."""
 TRADE_OFFS = 8
 """At so many prices of a mistake a router is compared with none."""
-BEYOND_CHANCE = 1.96
-"""A router is offered if it gains more than so many of its standard errors."""
+BEYOND_CHANCE = 2.5
+"""A router, the best of four sizes, is offered if it gains more than so many of its standard errors.
+
+That is 5 % for all four sizes together.
+"""
 
 
 class Grouped(NamedTuple):

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.guarantees.intervals import Interval, wilson_interval
+from shortlist.guarantees.intervals import Interval, Z, wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.losses import (
     Scoring,
-    Z,
     accuracy_scoring,
     by_case,
     interval_of,

@@ -60,7 +60,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         if titled or own:
-            found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]
+            found = read_settings(given.pop(SETTINGS), run.settings())  # type: ignore[attr-defined]  # below
             settled = usual | {name: value for name, value in found.items() if name in usual}
             given |= settled
             given["context"].params |= settled

@@ -219,10 +219,6 @@ def _usual(default: Any) -> str:
     return "" if default is None or default is dataclasses.MISSING else f"  [default: {default}]"
 
 
-ALL = "all"
-"""What stands for every name there is."""
-
-
 def read_names(text: str) -> list[str]:
     """Read ``NAME,NAME``.
 

@@ -27,7 +27,6 @@ POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
 POINT = "Point by a rule"
 NODES = "Nodes of the diagram at most"
-SOLVER = "Solver of integer programs"
 JOBS = Fills("n_jobs")
 
 

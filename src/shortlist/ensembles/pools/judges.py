@@ -404,12 +404,6 @@ def columns_asked(classifiers: Sequence[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column for judge in judges for column in judge.columns))
 
 
-def asks_judges(committee: Any) -> bool:
-    """Whether the members of a fitted committee are judges, so that it reads their columns alone."""
-    members = getattr(committee, "pool_", None)
-    return members is not None and asks_elsewhere(members)
-
-
 def _column(X: Any, judge: Judge, name: str) -> "pd.Series[Any]":
     if not hasattr(X, "columns"):
         raise BadInputError(

@@ -223,27 +223,6 @@ def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits
     )
 
 
-def rival_forms(
-    votes: ClassVotes, kept: NDArray[np.int64], gains: Counts, limits: SelectionLimits
-) -> RightRows:
-    """Return some rows with a form for every rival that is not always weaker than another one.
-
-    Parameters
-    ----------
-    votes : ClassVotes
-        Merged.
-    kept : ndarray of int64
-        The rows, increasing.
-    gains : ndarray of int64, shape (n_rows,)
-        Of all rows.
-    limits : SelectionLimits
-        What a selection must keep.
-    """
-    rows, rivals = _competing(votes)
-    chosen = np.isin(rows, kept)
-    return _with_forms(votes, (rows[chosen], rivals[chosen]), gains[kept], limits)
-
-
 def _with_forms(
     votes: ClassVotes,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
