@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         contextlib.redirect_stderr(stderr),
         handled(interrupting()),
     ):
+        patch.setattr("shortlist.cli.text.progress.FIRST_S", math.inf)  # or a slow machine says more
         patch.setattr(typer.main, "get_command", COMMAND_OF)
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:

@@ -134,7 +134,7 @@ def test_while_reading_the_first_signal_ends_the_command(
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
-    assert stderr == "shortlist: interrupted; nothing was written.\n"
+    assert _said(stderr) == ["shortlist: interrupted; nothing was written."]
     assert not (folder / "m.joblib").exists()
 
 
@@ -148,8 +148,8 @@ def test_a_pool_that_was_not_fitted_is_nothing_to_keep(
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
-    first, last = stderr.splitlines(keepends=True)
-    assert first == SAID
+    first, last = _said(stderr)  # on a busy machine progress comes between them
+    assert f"{first}\n" == SAID
     assert last.startswith("shortlist: interrupted: fitting was stopped after ")
     assert not (folder / "m.joblib").exists()
 
@@ -191,7 +191,7 @@ def test_the_second_signal_gives_up_and_says_where_finished_parts_are(
     stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
     kept = " What had been finished is in s.db; the same command goes on from there." if study else ""
-    assert stderr == f"shortlist: interrupted; nothing was written.{kept}\n"
+    assert _said(stderr) == [f"shortlist: interrupted; nothing was written.{kept}"]
 
 
 def _left(process: subprocess.Popen[str]) -> list[str]:
