@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import io
-import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,10 @@ import typer
 
 from shortlist.cli import main
 from shortlist.cli.signals import handled, interrupting
+from shortlist.cli.text import progress
+
+STANDING_STILL = functools.partial(progress.ProgressLines, clock=lambda: 0.0)
+"""Progress by a clock that stands still, or a slow machine would say more than a fast one."""
 
 COMMAND_OF = functools.cache(typer.main.get_command)
 """The command is made once, as in a process of its own: to make it takes longer than most refusals."""
@@ -35,7 +38,7 @@ def shortlist(*arguments: str | Path, cwd: Path) -> Ran:
         contextlib.redirect_stderr(stderr),
         handled(interrupting()),
     ):
-        patch.setattr("shortlist.cli.text.progress.FIRST_S", math.inf)  # or a slow machine says more
+        patch.setattr(progress, "ProgressLines", STANDING_STILL)
         patch.setattr(typer.main, "get_command", COMMAND_OF)
         patch.setattr(sys, "argv", ["shortlist", *map(str, arguments)])
         try:
