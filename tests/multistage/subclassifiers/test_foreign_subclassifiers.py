@@ -123,10 +123,10 @@ ENSEMBLES = {
 }
 
 
-def staged(ensemble: Any, **options: Any) -> MultiStageClassifier:
+def staged(ensemble: Any, n_features: int = 3, **options: Any) -> MultiStageClassifier:
     return MultiStageClassifier(
         subclassifier=ensemble,
-        feature_costs=[1, 3, 3],
+        feature_costs=[1, 3, 3][:n_features],
         confidence=0.7,
         max_stages=2,
         random_state=0,
@@ -136,26 +136,27 @@ def staged(ensemble: Any, **options: Any) -> MultiStageClassifier:
 
 @pytest.mark.parametrize("kind", ENSEMBLES)
 def test_an_ensemble_answers_at_every_stage_and_is_saved_with_it(kind: str, tmp_path: Path) -> None:
-    clf = staged(ENSEMBLES[kind]).fit(IRIS_X, IRIS_Y)
+    rows = IRIS_X.iloc[:, :2]
+    clf = staged(ENSEMBLES[kind], 2).fit(rows, IRIS_Y)
     assert clf.front_.proof.kind.value == "complete"
-    found = clf.decision_report(IRIS_X)
+    found = clf.decision_report(rows)
     for number, stage in enumerate(clf.model_.stages, start=1):
         here = (found["stage"] == number).to_numpy()
         member = stage.model.estimator
         assert type(member) is type(ENSEMBLES[kind])
         if here.any():
-            asked = member.predict_proba(IRIS_X.to_numpy()[here][:, stage.subset])
+            asked = member.predict_proba(rows.to_numpy()[here][:, stage.subset])
             answered = ~found["rejected"].to_numpy()[here]
             assert found["confidence"].to_numpy()[here] == pytest.approx(asked.max(axis=1))
             assert (found["label"].to_numpy()[here] == asked.argmax(axis=1))[answered].all()
-    save_model(SavedModel(clf, tuple(IRIS_X.columns), "kind"), tmp_path / "model.joblib")
+    save_model(SavedModel(clf, tuple(rows.columns), "kind"), tmp_path / "model.joblib")
     again = load_model(tmp_path / "model.joblib").estimator
-    assert (again.predict(IRIS_X) == clf.predict(IRIS_X)).all()
+    assert (again.predict(rows) == clf.predict(rows)).all()
     assert (
-        staged(ENSEMBLES[kind]).fit(IRIS_X, IRIS_Y).predict(IRIS_X) == clf.predict(IRIS_X)
+        staged(ENSEMBLES[kind], 2).fit(rows, IRIS_Y).predict(rows) == clf.predict(rows)
     ).all()  # without a seed of its own
     with pytest.raises(BadInputError, match=f"got a {type(member).__name__} at stage 1. Fit the stages with"):
-        policy_of(SavedModel(clf, tuple(IRIS_X.columns), "kind"))
+        policy_of(SavedModel(clf, tuple(rows.columns), "kind"))
 
 
 def test_a_search_with_ensembles_that_was_stopped_goes_on_to_the_same_front(tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_a_cancelled_fit_here_does_not_go_on_with_workers() -> None:
 
 
 CALLS_X, CALLS_Y = make_classification(
-    160, 3, n_informative=3, n_redundant=0, class_sep=0.8, flip_y=0.2, random_state=0
+    160, 2, n_informative=2, n_redundant=0, class_sep=0.8, flip_y=0.2, random_state=0
 )
 PRUNED = ExactPruner(
     objective="log-loss", n_classifiers=4, max_size=3, pruning_rows="held-out", refit=False, random_state=0
