@@ -262,13 +262,14 @@ def test_nodes_as_the_only_limit_give_the_same_answer_again() -> None:
 
 @pytest.mark.slow
 def test_the_value_is_never_below_the_best_rule() -> None:
-    votes = made_votes(250, 30, 4, seed=6, skill=0.2)
+    votes = made_votes(100, 30, 4, seed=6, skill=0.2)
     limits = selection_limits(30)
     weights = class_weights("balanced-accuracy", votes)
 
     result = prune_classes(votes, "balanced-accuracy", limits, Budget(nodes=0))
 
     best = max(weights.total(votes, mask) for mask in rule_selections(votes, limits, Budget()))
+    assert result.status is Status.FEASIBLE  # an optimum is above every rule anyway
     assert result.value >= weights.value(best)
 
 
