@@ -1,8 +1,9 @@
 # Two commands from a fresh clone: `make run` and `make test`. `make help` lists the rest.
 PYTHON ?= python3
 UV_VERSION := 0.13.8
-# The caller's own environments are nobody's business here: every step works on .venv alone.
-unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME
+# The caller's own environments are nobody's business here: every step works on .venv alone. Bytecode is kept,
+# as each worker of the tests would compile every file of tests anew, with its assertions rewritten: 14 s each.
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 UV = .venv/bin/uv pip --quiet
 # For tests and benchmarks on data that cannot be shipped: make test DATA=path/to/data
 DATA ?=
@@ -64,7 +65,7 @@ lock: .venv/ready-dev  ## renew both lock files after a change of pyproject.toml
 	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Compiled at once, as tests start hundreds of processes, and where Python may write no bytecode each would compile anew.
+# Compiled at once, as tests start many processes.
 .venv/ready-dev: pyproject.toml requirements-dev.lock | .venv/bin/uv
 	$(UV) sync --compile-bytecode --python .venv/bin/python requirements-dev.lock
 	$(UV) install --python .venv/bin/python --no-deps --no-build-isolation --editable .

@@ -3,13 +3,13 @@
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+
+from tests.cli.running import shortlist
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -47,10 +47,7 @@ def test_the_commands_of_the_readme_run_and_say_what_it_shows(tmp_path: Path) ->
         assert command == "shortlist"
         if "--classifiers" in words:
             words[words.index("--classifiers") + 1] = "10"
-        ran = subprocess.run(
-            [sys.executable, "-m", "shortlist", *words], cwd=tmp_path, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
+        ran = shortlist(*words, cwd=tmp_path)
         assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
         said += ran.stdout
     for shown in (

@@ -1,6 +1,7 @@
 """The house: layers, style, types, and what importing costs."""
 
 import ast
+import functools
 import importlib
 import os
 import re
@@ -18,7 +19,7 @@ BIN = Path(sys.executable).parent
 
 def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=600,
+        [*map(str, command)], cwd=ROOT, capture_output=True, text=True, check=False,
         env={**os.environ, **environment},
     )  # fmt: skip
 
@@ -73,6 +74,11 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MOST_WORDS = 40
 
 
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def _sentences(docstring: str) -> list[str]:
     """Split prose at full stops, colons, semicolons, list items and blank lines; examples are no prose."""
     prose = re.sub(r"^\s*(>>>|\.\.\.) .*(\n.*\S.*)*", "", docstring, flags=re.MULTILINE)
@@ -89,7 +95,7 @@ def _docstrings(tree: ast.Module) -> Iterator[str]:
 def test_docstrings_are_written_in_sentences_that_one_can_follow() -> None:
     long, vague = [], []
     for path in SOURCES:
-        for docstring in _docstrings(ast.parse(path.read_text())):
+        for docstring in _docstrings(_tree(path)):
             vague += [str(path)] * ("As everywhere" in docstring)
             long += [(path.name, one) for one in _sentences(docstring) if len(one.split()) > MOST_WORDS]
     assert vague == []
@@ -109,7 +115,7 @@ def test_no_line_is_longer_than_a_reader_sees() -> None:
 def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
     counts = {}
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.FunctionDef) and any(
                 "kernel" in ast.unparse(d) for d in node.decorator_list
             ):
@@ -148,7 +154,7 @@ def test_modules_have_test_files_that_are_called_as_they_are() -> None:
     modules = [
         path.relative_to(ROOT / "src" / "shortlist")
         for path in SOURCES
-        if not path.stem.startswith("__") and any(True for _ in _functions(ast.parse(path.read_text())))
+        if not path.stem.startswith("__") and any(True for _ in _functions(_tree(path)))
     ]
     alone = [
         str(path)
@@ -178,7 +184,7 @@ def test_no_function_has_ten_parameters_but_kernels_commands_and_estimators() ->
         function.name: f"{path.relative_to(ROOT)}:{function.lineno}"
         for path in SOURCES
         if path.parent.name != "commands"
-        for function in _functions(ast.parse(path.read_text()))
+        for function in _functions(_tree(path))
         if not _is_kernel(function) and not (function.name == "__init__" and path.stem in ESTIMATORS)
         if len({*function.args.args, *function.args.kwonlyargs}) >= 10
     }

@@ -48,7 +48,7 @@ def _make_popcount() -> Callable[[Any], int]:
     from numba import config, types
     from numba.extending import intrinsic
 
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it while loading
+    if config.DISABLE_JIT:  # numba sets it while loading
         return lambda word: int(word).bit_count()
 
     @intrinsic
