@@ -174,6 +174,29 @@ class BoundedSolves:
 
         return self._answer(solve, weights, *box)
 
+    def keep_searched(self, values: NDArray[np.int64] | None, box: Box) -> Vector | None:
+        """Return the objectives of a solution that a search in integers found, and count it as a program.
+
+        None if it found that there is none.
+
+        Raises
+        ------
+        LimitReachedError
+            If the whole search has to end.
+        SolverError
+            If the objectives are not within `box`.
+        """
+        self._check_limits()
+        self.n_programs += 1
+        self._budget.report(Progress(self._stage, self.n_programs))
+        if values is None:
+            return None
+        vector = self.integers.vector(values.astype(np.float64))
+        if (vector < box[0]).any() or (vector > box[1]).any():
+            raise SolverError("the search of a part passed its bounds. Please report it.")
+        self._keep(vector, values.astype(np.float64))
+        return vector
+
     def part_within(self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None) -> Part:
         """Return the part of the program within a box of objectives and narrower bounds of the columns.
 

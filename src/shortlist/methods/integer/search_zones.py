@@ -26,7 +26,7 @@ from shortlist.errors import SolverError
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
 from shortlist.methods.integer.equal_columns import needed_columns
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
-from shortlist.methods.integer.relaxed_zones import RelaxedZones
+from shortlist.methods.integer.relaxed_zones import Relaxed, RelaxedZones
 from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
@@ -183,6 +183,8 @@ class _Excess:
         self._mean += (excess / int(weights.sum()) - self._mean) / 16
 
 
+STAT=[0,0,0]
+STAT2=[]
 class _Search:
     """The state of a search: points found, zones, and boxes known to be empty."""
 
@@ -260,28 +262,66 @@ class _Search:
         if not self._by_parts or (zone >= UNLIMITED).any():
             return None
         upper = _below(zone)
-        weights = self._balanced(zone)
-        relaxed = self._relaxed.relax(weights, upper)
+        relaxed = self._relaxed.relax(self._balanced(zone - self.least), upper)
+        answer = self._searched(relaxed, upper)
+        if answer is not None:
+            return answer
+        relaxed = self._sharper(upper)
+        return self._searched(relaxed, upper, by_solver=True)
+
+    def _sharper(self, upper: Vector) -> Relaxed | None:
+        """Return the bound of weights that suit a zone, within what each of its objectives leaves of it.
+
+        None if nothing is left.
+        """
+        bounds, sides = self._relaxed.bounds, np.empty_like(upper)
+        for index, unit in enumerate(np.eye(len(upper), dtype=np.int64)):
+            relaxed = self._relaxed.relax(unit, upper, bounds)
+            narrowed = None if relaxed is None else relaxed.within(int(upper[index]))
+            if relaxed is None or narrowed is None:
+                return None
+            bounds = narrowed.bounds
+            sides[index] = upper[index] + 1 - (self.least[index] if relaxed.least is None else relaxed.least)
+        STAT2.append(sides)
+        return self._relaxed.relax(self._balanced(sides), upper, bounds)
+
+    def _searched(self, relaxed: Relaxed | None, upper: Vector, *, by_solver: bool = False) -> _Answer | None:
+        """Return the best point of a zone by a linear program's bound, None if the search gave up.
+
+        The weight of what is looked for is first limited to little more than the linear program proves. An
+        answer within this limit is best; where there is none the limit rises, at last to the zone's own.
+        """
         if relaxed is None:
-            return _Answer(weights, None)
+            return _Answer(np.ones_like(upper), None)
+        weights = relaxed.weights
         if relaxed.least is None:
             return None
         box = np.full_like(upper, -UNLIMITED), upper
         for limit in self._excess.limits(weights, relaxed.least, int(weights @ upper)):
             narrowed = relaxed.within(limit)
-            if narrowed is not None:
+            if narrowed is None:
+                continue
+            searched = self._relaxed.best_within(relaxed, narrowed, weights, upper, limit)
+            if searched is not None and searched.finished:
+                STAT[0] += 1
+                point = self._solves.keep_searched(searched.values, box)
+            elif by_solver:
+                STAT[1] += 1
                 part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
                 small = len(part.free) < SMALL_PART
                 point = self._solves.minimise_part(weights, box, part, most=limit, in_integers=small)
-                if point is not None:
-                    self._excess.note(weights, int(weights @ point) - relaxed.least)
-                    return _Answer(weights, point)
+            else:
+                STAT[2] += 1
+                return None
+            if point is not None:
+                self._excess.note(weights, int(weights @ point) - relaxed.least)
+                return _Answer(weights, point)
         return _Answer(weights, None)
 
-    def _balanced(self, zone: Vector) -> Vector:
-        """Return weights that make a side of the zone count about the same in every objective."""
+    def _balanced(self, sides: Vector) -> Vector:
+        """Return weights that make a side of a zone count about the same in every objective."""
         reach = 2 * (self.found.max(axis=0) - self.least)
-        sides = np.clip(zone - self.least, 1, np.maximum(reach, 1)).astype(np.float64)
+        sides = np.clip(sides, 1, np.maximum(reach, 1)).astype(np.float64)
         ratios = np.rint(np.minimum(sides.max() / sides, LARGEST_RATIO))
         weights: Vector = np.maximum(1, ratios).astype(np.int64)
         return weights
