@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from shortlist.arrays import Longs
 from shortlist.errors import SolverError
@@ -39,33 +38,48 @@ class Searched:
     values: Longs | None
 
 
+@dataclass(frozen=True, eq=False)
+class PartBounds:
+    """What a part is bounded by; integers, or infinite limits of rows.
+
+    Attributes
+    ----------
+    limits : tuple of two ndarrays of float, shape (n_rows,)
+        Limits of the rows.
+    columns : tuple of two ndarrays of float, shape (n_columns,)
+        Bounds of the columns.
+    known : tuple of two ndarrays of float, shape (n_columns,)
+        Wider bounds, which the reduced costs were computed with.
+    """
+
+    limits: Interval
+    columns: Interval
+    known: Interval
+
+
 def best_of_part(
-    rows: IntegerRows, limits: Interval, bounds: Interval, costs: Longs, found: DualBound, most: int, *,
-    known: Interval, max_nodes: int,
+    rows: IntegerRows, part: PartBounds, costs: Longs, found: DualBound, most: int, *, max_nodes: int
 ) -> Searched | None:
-    """Return the solution of least cost within `bounds` that costs at most `most`.
+    """Return the solution of least cost that costs at most `most`.
 
     None where the part is too large to search.
 
     Parameters
     ----------
     rows : IntegerRows
-        What the columns satisfy.
-    limits : tuple of two ndarrays of float, shape (n_rows,)
-        Integers or infinite.
-    bounds : tuple of two ndarrays of float, shape (n_columns,)
-        Integers; what is left of `known`.
+        What the columns satisfy. No sum within the bounds reaches 2^59.
+    part : PartBounds
+        Limits of the rows, and bounds of the columns.
     costs : ndarray of int, shape (n_columns,)
         To minimise.
     found : DualBound
-        What multipliers of the rows prove within `known`.
+        What multipliers of the rows prove of the costs.
     most : int
         Only solutions that cost no more count.
-    known : tuple of two ndarrays of float, shape (n_columns,)
-        Bounds that `found` holds for.
     max_nodes : int
         When to give up.
     """
+    bounds, limits = part.columns, part.limits
     free = np.flatnonzero(bounds[0] < bounds[1])
     low, high = bounds[0][free].astype(np.int64), bounds[1][free].astype(np.int64)
     n_steps = int((high - low).sum())
@@ -74,13 +88,11 @@ def best_of_part(
     fixed = bounds[0].astype(np.int64)
     fixed[free] = 0
     reduced = found.reduced
-    best_ends = np.where(reduced > 0, *known).astype(np.int64)
+    best_ends = np.where(reduced > 0, *part.known).astype(np.int64)
     room = found.scale * most - found.bound + int(reduced @ (best_ends - fixed))
     last = [[-NO_LIMIT, -NO_LIMIT], [room, most - int(costs @ fixed)]]
     constants = rows.matrix @ fixed
-    kept = [
-        np.where(np.isfinite(limit), limit, 0).astype(np.int64) - constants for limit in limits
-    ]
+    kept = [np.where(np.isfinite(limit), limit, 0).astype(np.int64) - constants for limit in limits]
     within = np.array(
         [
             np.append(np.where(np.isfinite(limit), each, end), ends)
@@ -88,7 +100,7 @@ def best_of_part(
         ]
     )
     entries = _part_rows(rows, free, np.array([reduced[free], costs[free]]), high - low)
-    state = _state(entries, within, low, high, reduced[free], n_steps)
+    state = _state(entries, within, (low, high), reduced[free])
     finished = kernels.search_part(found.scale, max_nodes, entries, state)
     if not state.here[0].found:
         return Searched(finished, None)
@@ -100,9 +112,7 @@ def best_of_part(
     return Searched(finished, values)
 
 
-def _part_rows(
-    rows: IntegerRows, free: NDArray[np.intp], last: Longs, ranges: Longs
-) -> kernels.PartRows:
+def _part_rows(rows: IntegerRows, free: NDArray[np.intp], last: Longs, ranges: Longs) -> kernels.PartRows:
     """Return the rows over the free columns, with the two `last` ones."""
     part = rows.turned[free]
     n_free, n_rows = part.shape
@@ -126,10 +136,11 @@ def _part_rows(
 
 
 def _state(
-    rows: kernels.PartRows, limits: Longs, low: Longs, high: Longs, reduced: Longs, n_steps: int
+    rows: kernels.PartRows, limits: Longs, columns: tuple[Longs, Longs], reduced: Longs
 ) -> kernels.PartState:
     """Return the state at the root: all rows are in the queue."""
-    n_rows, n_columns = limits.shape[1], len(low)
+    low, high = columns
+    n_rows, n_columns, n_steps = limits.shape[1], len(low), int((high - low).sum())
     row_of = np.repeat(np.arange(n_rows), np.diff(rows.row_starts))
     ends = rows.row_factors * low[rows.row_columns], rows.row_factors * high[rows.row_columns]
     here: Any = np.zeros(1, dtype=kernels.HERE)
