@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.exact import seen
-from shortlist.milp.program import LinearObjective, make_program
+from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.programs.named_program import NamedProgram
 from shortlist.results.objective import Objective, Sense
 
@@ -101,7 +101,13 @@ def _with_continuous(named: NamedProgram, rng: np.random.Generator) -> NamedProg
     ]
     told[-1] = False  # it stands for a bound of an integer column, which brute force must know
     in_rows = np.where(told, rng.integers(-2, 3, program.n_rows), 0).astype(np.float64)
-    costs = rng.integers(-2, 3, len(program.objectives)) * (rng.random(len(program.objectives)) < 0.3)
+    counts = rng.permutation(len(program.objectives)) < rng.integers(
+        0, 5 - len(program.objectives), endpoint=True
+    )
+    costs = [
+        _unit(one) * float(rng.choice([-2, -1, 1, 2])) * bool(marked)
+        for one, marked in zip(program.objectives, counts, strict=True)
+    ]
     return dataclasses.replace(
         named,
         columns=(*named.columns, "z"),
@@ -112,8 +118,8 @@ def _with_continuous(named: NamedProgram, rng: np.random.Generator) -> NamedProg
             column_upper=np.append(program.column_upper, rng.choice([0.5, 7.0, 7.0, 0.25])),
             integer=np.append(program.integer, False),
             objectives=tuple(
-                dataclasses.replace(one, costs=np.append(one.costs, float(cost)))
-                for one, cost in zip(program.objectives, costs.tolist(), strict=True)
+                dataclasses.replace(one, costs=np.append(one.costs, cost))
+                for one, cost in zip(program.objectives, costs, strict=True)
             ),
         ),
     )
@@ -122,8 +128,15 @@ def _with_continuous(named: NamedProgram, rng: np.random.Generator) -> NamedProg
 def steps_of(named: NamedProgram) -> dict[str, float]:
     """Return a step for each objective that a continuous column counts in."""
     return {
-        one.objective.name: 0.5 for one in named.program.objectives if one.costs[~named.program.integer].any()
+        one.objective.name: _unit(one)
+        for one in named.program.objectives
+        if one.costs[~named.program.integer].any()
     }
+
+
+def _unit(linear: LinearObjective) -> float:
+    """Return what makes some dozen steps of an objective, however large its costs are."""
+    return 1.0 if np.abs(linear.costs).max() <= 5 else 1000.0
 
 
 def wide_program(rng: np.random.Generator) -> NamedProgram:
@@ -162,20 +175,17 @@ def few_chosen(named: NamedProgram, most: int) -> list[tuple[int, ...]]:
 
 
 def _within_rows(named: NamedProgram, tried: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    return [x for x in tried if _room(named, x) is not None]
+    table = named.program.rows.toarray().tolist()
+    return [x for x in tried if _room(named.program, table, x) is not None]
 
 
-def _room(named: NamedProgram, x: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
+def _room(program: Program, table: list[list[float]], x: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
     """Return between what the continuous column may lie, if there is one; None if `x` is no solution."""
-    program = named.program
     least, most = Fraction(0), Fraction(0)
     z = program.n_columns - 1
     if not program.integer[z]:
         least, most = (seen(bound[z]) for bound in (program.column_lower, program.column_upper))
-    limits = zip(
-        program.rows.toarray().tolist(), program.row_lower.tolist(), program.row_upper.tolist(), strict=True
-    )
-    for row, low, high in limits:
+    for row, low, high in zip(table, program.row_lower.tolist(), program.row_upper.tolist(), strict=True):
         total = sum((seen(a) * v for a, v in zip(row, x, strict=True)), Fraction(0))
         factor = Fraction(0) if program.integer[z] else seen(row[z])
         if not factor and not _within(total, low, high):
@@ -193,7 +203,7 @@ def _within(total: Fraction, low: float, high: float) -> bool:
 
 def _points(named: NamedProgram, x: tuple[int, ...]) -> Iterator[tuple[Fraction, ...]]:
     """Yield the minimised values of a solution: where the continuous column counts, all steps it may come to."""
-    steps, room = steps_of(named), _room(named, x)
+    steps, room = steps_of(named), _room(named.program, named.program.rows.toarray().tolist(), x)
     assert room is not None, "a solution has some room"
 
     def values(place: int, room: tuple[Fraction, Fraction]) -> Iterator[tuple[Fraction, ...]]:

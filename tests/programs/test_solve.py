@@ -65,7 +65,7 @@ def test_fronts_of_strange_programs_are_those_of_trying_everything() -> None:
         np.testing.assert_allclose(front.values, expected.reshape(front.values.shape), rtol=1e-12)
         sizes.add(len(front))
     assert sizes >= {0, 1, 2}
-    assert n_stepped > 3
+    assert n_stepped >= 3
 
 
 def test_the_front_of_a_wide_program_is_that_of_trying_everything() -> None:

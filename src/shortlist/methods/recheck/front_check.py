@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist._words import counted
 from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
@@ -41,7 +42,7 @@ class FrontCheck:
     seconds : float
         Wall-clock time of the recheck.
     n_completed : int
-        Points whose continuous columns HiGHS has found again, within its tolerance.
+        Points whose continuous columns keep rows within the tolerance of HiGHS, as far as is known.
     """
 
     failures: tuple[str, ...]
@@ -66,8 +67,9 @@ class FrontCheck:
         said = []
         if self.n_completed:
             said.append(
-                "The continuous columns are no part of the front: that each solution has some rests on the "
-                "word of HiGHS, within its tolerance."
+                "The continuous columns are no part of the front. That there are some for "
+                f"{self.n_completed:,} of {counted(self.n_points, 'point')} rests on the word of HiGHS, within "
+                "its tolerance."
             )
         return said if self.search is None else said + self._searched(self.search)
 
