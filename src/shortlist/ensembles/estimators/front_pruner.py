@@ -47,6 +47,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
+from shortlist.results.front import Front
 from shortlist.results.picking import PICK_RULES
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Study
@@ -293,15 +294,20 @@ class FrontPruner(ExactPruner):
         }
         if isinstance(votes, SoftVotes):
             soft = mean_front_problem(votes, self._texts(), **given)
-            self.front_ = mean_front(soft, budget.begun(), names=pool.names)
+            self.front_ = self._with_prices(mean_front(soft, budget.begun(), names=pool.names))
             self.point_ = self._chosen_point()
             self._take(mean_selection(soft, self.front_, self.point_), given["limits"])
             return record
         problem = committee_problem(votes, self._texts(), **given)
-        self.front_ = committee_front(problem, budget.begun(), names=pool.names)
+        self.front_ = self._with_prices(committee_front(problem, budget.begun(), names=pool.names))
         self.point_ = self._chosen_point()
         self._take(self._committee(votes), given["limits"])
         return record
+
+    def _with_prices(self, front: Front) -> Front:
+        """Return the front with what each candidate adds, so that its points can be counted again."""
+        prices = {name: np.asarray(own).tolist() for name, own in self.prices_.items()}
+        return dataclasses.replace(front, extras={**front.extras, "prices": prices})
 
     def _known_prices(
         self, pool: Pool, X: Any, names: Sequence[str], study: Study
