@@ -58,7 +58,7 @@ def _pruned(seed: int, objectives: str, n_classes: int) -> Saved:
     )  # fmt: skip
     labels = np.array(["a", "b", "c"])[y]
     pool = [
-        DecisionTreeClassifier(max_depth=1, max_features=1, random_state=seed + k).fit(X, labels)
+        DecisionTreeClassifier(max_depth=n_classes - 1, max_features=1, random_state=seed + k).fit(X, labels)
         for k in range(len(PRICES))
     ]
     priced = "cost" in objectives or "price-paid" in objectives

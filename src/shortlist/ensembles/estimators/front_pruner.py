@@ -402,8 +402,12 @@ class FrontPruner(ExactPruner):
         bound = max(value, weights.value(everything) * share)
         optimal = bound - value < SAME_QUOTIENT
         at_its_price = best_at_its_price(front, self.point_)
-        if not optimal and at_its_price is not None and at_its_price[0] < bound:
-            (bound, optimal), by = at_its_price, CHEAPER_WALK
+        if not optimal and at_its_price is not None and share > 0:
+            # a share of the front may be a number of rows here
+            of_all = at_its_price[0] / bounds[0]["at_most"] * share
+            best = weights.value(round(of_all * everything))
+            if best < bound:
+                bound, optimal, by = best, at_its_price[1], CHEAPER_WALK
         bound = value if optimal else bound
         found: PrunedSelection = make(
             mask=mask,
