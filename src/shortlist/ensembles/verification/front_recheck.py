@@ -169,8 +169,8 @@ class _Count:
         """Yield every committee with each threshold."""
         if self.goals:
             for size in self.sizes:
-                for members in itertools.combinations(range(self.n_candidates), size):
-                    yield list(members), 0, self.point(members, 0, ())
+                for some in itertools.combinations(range(self.n_candidates), size):
+                    yield list(some), 0, self.point(some, 0, ())
             return
         limits = {"min_size": self.limits.min_size, "max_size": self.limits.max_size}
         found = every_committee(
