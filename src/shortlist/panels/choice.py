@@ -22,8 +22,8 @@ from shortlist.guarantees.thresholds import (
 )
 from shortlist.panels.answer_log import UNASKED, AnswerLog
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
-from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
+from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
+from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, WEIGHTED, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     ACCURACY,
     AUTO,
@@ -144,7 +144,6 @@ def choose_panels(
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     claims = [*claims, *gaps]
     every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
-    every &= bool(cases.decisions) or options.max_stages == 1  # no chains are searched by votes
     every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
@@ -234,20 +233,23 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
-    learner = options.decide
-    if learner == AUTO:
+    learners = dict.fromkeys((VOTES, options.decide))
+    if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
-        learner = LOGISTIC if few or scale.told.any() else DAWID_SKENE
+        learners = dict.fromkeys((VOTES, WEIGHTED, LOGISTIC if few or scale.told.any() else DAWID_SKENE))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
         for fold in np.unique(folds)
     ]
-    decisions = {} if learner == VOTES else {learner: OutOfFold(answers, log.truth, folds, learner, without)}
+    votes = Votes((), (), options.votes, options.missing, options.ties)
+    decisions = {
+        name: OutOfFold(answers, log.truth, folds, name, without, votes) for name in learners
+    }
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions, options.votes, options.missing, options.ties,
+        round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
     )  # fmt: skip
     return cases, steps

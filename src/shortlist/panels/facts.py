@@ -11,6 +11,7 @@ from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.break_even import break_even_prices
 from shortlist.panels.choice import PanelChoice
+from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
@@ -287,10 +288,19 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
         "price": sum(panel.prices[judge] for judge in stage.asks),
         "seconds": None if math.isnan(seconds) else seconds,
         "decides": stage.decision.plain()["rule"],
+        "votes": _unequal_votes(panel, stage.decision),
         "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "settled": stage.settled,
         "answer_from": None if always else dict(zip(panel.classes, least, strict=True)),
     }
+
+
+def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:
+    """Return how many votes each judge has so far, where not all have one."""
+    if not isinstance(decision, Votes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
+        return None
+    pairs = zip(decision.judges, decision.votes, strict=False)
+    return {panel.judges[judge]: votes for judge, votes in pairs}
 
 
 def in_words(
@@ -316,6 +326,8 @@ def in_words(
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
     """Say whom a stage asks, and how many cases it answers."""
     ends = f"that answers {_percent(stage['answered'])} of the cases."
+    if stage["votes"] is not None:
+        ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:
         return f"Answer {stage['answers']} without asking anybody: {ends}"
     begin = "Ask" if stage["number"] == 1 else "Then ask"

@@ -32,10 +32,10 @@ class PanelOptions:
 
     Attributes
     ----------
-    decide : {"auto", "logistic", "dawid-skene", "votes"}
-        How answers of several judges are decided; votes are always candidates. ``auto`` is logistic
-        regression for up to five judges or where they tell how sure they are, and otherwise the model of
-        Dawid and Skene.
+    decide : {"auto", "logistic", "dawid-skene", "votes", "weighted-votes"}
+        How answers of several judges are decided; one vote for each is always a candidate. ``auto`` is
+        weighted votes, and logistic regression for up to five judges or where they tell how sure they are,
+        and otherwise the model of Dawid and Skene.
     votes : {"plurality", "majority"}
         Which class wins votes: the one with most, or the one with more than half.
     missing : {"ignored", "counted"}

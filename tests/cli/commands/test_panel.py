@@ -81,7 +81,9 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     for words in (
         "on the front:", "On 60 hold-out cases: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
-        "Committees by votes, of all sets of judges, asked at once or in any order in 2 stages until settled.", "Complete, every threshold included: 12 chains",
+        "Decisions by votes of all 7 sets of judges, asked at once.",
+        "Committees by weighted-votes until settled, of the same sets, in at most 2 stages and in any order.",
+        "Complete, every threshold included: 12 chains of two stages over all sets of judges, by weighted-votes.",
     ):  # fmt: skip
         assert words in run.stdout
     assert "180 training cases, 60 hold-out cases." in run.stderr
@@ -137,14 +139,14 @@ def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
         assert held_out["n_unanswered"] > 0
 
 
-@pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes"])
+@pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes", "weighted-votes"])
 def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
     told = facts(
         folder, *PRICED, "--set", f"decide={decide}", "--set", "max-stages=3", "--set", "test-share=0.5"
     )
     assert (told["n_chosen"], told["n_test"]) == (120, 120)
     learned = [claim for claim in told["claims"] if claim.startswith("Decisions by ")]  # type: ignore[attr-defined]
-    assert [claim.split()[2] for claim in learned] == ([] if decide == "votes" else [decide])
+    assert [claim.split()[2] for claim in learned] == list(dict.fromkeys(["votes", decide]))
 
 
 def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
@@ -306,7 +308,7 @@ REFUSED = [
     ("P --pick 99", "there is no point 99: the front has "),
     ("P --pick x", "--pick must be "),
     ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
-    ("P --set decide=x", "--set decide must be one of auto, dawid-skene, logistic or votes, got 'x'."),
+    ("P --set decide=x", "--set decide must be one of auto, dawid-skene, logistic, votes or weighted-votes, got 'x'."),
     ("P --set test-share=0.9", "--set test-share must be from 0.05 to 0.5, got 0.9."),
     ("P --set max-stages=4", "--set max-stages must be 1, 2 or 3, got 4."),
     ("P --set form=x", "--set form must be one of "),

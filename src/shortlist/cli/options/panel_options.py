@@ -113,7 +113,7 @@ class PolicyOptions:
             "or hand-over=PRICE to a person."
         ),
     ] = None
-    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = "auto"
+    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes or auto."] = "auto"
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
     )
@@ -298,9 +298,8 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
         losses = (np.array([one.errors for one in found]) / [n_positive, n - n_positive]).mean(axis=1)
     recipe, scoring = found[losses.argmin()].recipe, scoring_of(choice, log)
     if recipe.router is None:
-        followed_codes = followed(cases, recipe).codes
-        of_person = (followed_codes < 0) & (cases.final.kind == "hand-over")
-        lost = np.where(of_person, 0.0, scoring.losses[followed_codes, cases.truth])
+        told = followed(cases, recipe)
+        lost = np.where(told.handed_over, 0.0, scoring.losses[told.codes, cases.truth])
     else:
         lost = scoring.of(choice.of_recipe(recipe).run(log), log)
     return losses, max(1 / n, scoring.error(lost, log))
