@@ -71,7 +71,9 @@ def _chain_tried(
 ) -> list[tuple[int, ...]]:
     one, two = (cases.decisions[name].of(judges) for judges in (first, second))
     ends, goes_on = (
-        np.column_stack([cases.losses[judged.decided.codes, cases.truth], cases.prices[:, judges].sum(axis=1)])
+        np.column_stack(
+            [cases.losses[judged.decided.codes, cases.truth], cases.prices[:, judges].sum(axis=1)]
+        )
         for judged, judges in ((one, list(first)), (two, list(second)))
     )
     return thresholds_tried(one.ordering, ends, goes_on, cases.answers.n_classes)
@@ -174,6 +176,8 @@ def test_a_chain_ends_where_many_agree_and_goes_on_where_they_do_not() -> None:
     said = np.where(rng.random((400, 5)) < 0.75, truth[:, None], other[:, None])
     log = make_log(list("abcde"), np.arange(400), said, truth, measures=Measures(prices=[1.0] * 5))
     choice = choose_panels(log, PanelOptions(decide=VOTES))
-    chains = [one.recipe for one in choice.found if any(0.5 < least < 1 for least in one.recipe.thresholds[0])]
+    chains = [
+        one.recipe for one in choice.found if any(0.5 < least < 1 for least in one.recipe.thresholds[0])
+    ]
     assert any(len(one.sets[0]) >= 3 and not one.settled for one in chains)
     assert any(one.recipe.settled for one in choice.found)

@@ -38,7 +38,7 @@ from shortlist.panels.panel_options import (
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, Outcome, Panel
+from shortlist.panels.policy import ANSWER, Outcome, Panel, Question
 from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
 from shortlist.panels.routing import routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
@@ -243,9 +243,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         for fold in np.unique(folds)
     ]
     votes = Votes((), (), options.votes, options.missing, options.ties)
-    decisions = {
-        name: OutOfFold(answers, log.truth, folds, name, without, votes) for name in learners
-    }
+    decisions = {name: OutOfFold(answers, log.truth, folds, name, without, start=votes) for name in learners}
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
@@ -351,8 +349,16 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         least=recipe.least,
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
+        question=_question(choice),
     )
     return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
+
+
+def _question(choice: PanelChoice) -> Question:
+    names, cases = choice.front.names, choice.cases
+    costs = tuple(map(tuple, cases.losses.tolist())) if ERROR_COST in names else ()
+    positive = choice.chosen.classes[cases.positive] if RECALL in names else None
+    return Question(tuple(names), costs, positive)
 
 
 def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:

@@ -214,6 +214,7 @@ class OutOfFold:
         folds: NDArray[np.int64],
         learner: str,
         without: Sequence[Heard] | None = None,
+        *,
         start: Decision | None = None,
     ) -> None:
         self.answers, self.truth, self.learner, self._start = answers, truth, learner, start

@@ -152,7 +152,9 @@ def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
 
 def _told_orders(cases: Cases, max_stages: int) -> str:
     """Say in how many stages committees are asked, and in which orders."""
-    orders = "any order" if cases.n_judges <= ALL_SETS_UP_TO else "two orders: cheapest or most accurate first"
+    orders = (
+        "any order" if cases.n_judges <= ALL_SETS_UP_TO else "two orders: cheapest or most accurate first"
+    )
     return f"in at most {max_stages} stages and in {orders}"
 
 

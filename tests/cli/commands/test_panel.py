@@ -282,6 +282,35 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     assert "may have chosen the saved panel" in text
 
 
+def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Path, tmp_path: Path) -> None:
+    costs, out = tmp_path / "costs.csv", tmp_path / "panel.json"
+    costs.write_text("said,truth,cost\nno,yes,7\nyes,no,2\n,yes,9\n", encoding="utf-8")
+    dear = ["--objectives", "min error-cost, min price", "--set", f"error-costs={costs}"]
+    run = shortlist("panel", *PRICED, *dear, "--max-price", "4", "--out", out, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    costs_of = {
+        "objectives": ["error-cost", "price"],
+        "error_costs": [[0, 7], [2, 0], [2, 9]],
+        "positive": None,
+    }
+    assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
+    told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], dear))
+    assert told["saved"]["objective"] == "error-cost"  # type: ignore[index]
+    names = ("saved", "new", "single", "p_value", "standing")
+    assert [told[name] for name in names] == [same[name] for name in names]
+    assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])  # type: ignore[misc]
+    costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
+    run = shortlist("panel", "compare", out, *PRICED, *dear, cwd=folder)
+    assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
+    run = shortlist("panel", "compare", out, *PRICED, "--objectives", "max accuracy, min price", cwd=folder)
+    assert "the panel was chosen by min error-cost, min price, and is compared by max accuracy" in run.stderr
+    old = json.loads(out.read_text(encoding="utf-8"))
+    del old["question"], old["digest"]
+    (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
+    told = facts(folder, "compare", str(tmp_path / "old.json"), *PRICED)
+    assert told["saved"]["objective"] == "accuracy"  # type: ignore[index]
+
+
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
     run = shortlist("panel", *PRICED, "--max-price", "3", cwd=folder)
     assert "The best single judge, mid:" in run.stdout

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shortlist.panels.answer_log import AnswerLog
     from shortlist.panels.choice import PanelChoice
     from shortlist.panels.panel_options import PanelOptions
-    from shortlist.panels.policy import Final, Panel
+    from shortlist.panels.policy import Final, Panel, Question
     from shortlist.results.objective import Limit
 
 LogFiles = Annotated[
@@ -89,12 +89,12 @@ class PolicyOptions:
     """What panels may do."""
 
     objectives: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min "
-            "price, and min latency."
+            "price, and min latency. By default max accuracy, min price, or those of a saved panel."
         ),
-    ] = "max accuracy, min price"
+    ] = None
     max_price: Annotated[
         float | None, typer.Option(help="Take the most accurate panel of at most this mean price of a case.")
     ] = None
@@ -113,7 +113,9 @@ class PolicyOptions:
             "or hand-over=PRICE to a person."
         ),
     ] = None
-    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes or auto."] = "auto"
+    decide: Annotated[
+        str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes or auto."
+    ] = "auto"
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
     )
@@ -160,6 +162,28 @@ class PolicyOptions:
         options = self.made(PromiseOptions(), seed)
         return options if self.final is not None else replace(options, final=saved.final)
 
+    def with_question(self, saved: "Panel") -> "tuple[PolicyOptions, dict[tuple[str, str], int], str]":
+        """Return options with the question of a saved panel, what mistakes cost, and what is to be said.
+
+        An option that is given says otherwise; nothing is said where it does not differ.
+        """
+        question = saved.question
+        if question is None:
+            return self, read_error_costs(self.error_costs), ""
+        theirs = in_senses(question.objectives)
+        asked = self if self.objectives is not None else replace(self, objectives=theirs)
+        same = asked.objective_names() == question.objectives
+        told = [] if same else [f"the panel was chosen by {theirs}, and is compared by {asked.objectives}"]
+        if same and self.positive is None:
+            asked = replace(asked, positive=question.positive)
+        elif same and self.positive != question.positive:
+            told.append(f"the positive class is {self.positive!r} in place of {question.positive!r}")
+        costs = _costs_of(question, saved.classes) if same else {}
+        given = read_error_costs(self.error_costs)
+        if costs and any(costs.get(pair) != cost for pair, cost in given.items()):
+            told.append(f"mistakes cost what {self.error_costs} says, not what they cost the panel")
+        return asked, given or costs, f"As the options say, {' and '.join(told)}." if told else ""
+
     def objective_names(self) -> tuple[str, ...]:
         """Return the objectives by name, each in the sense that it has."""
         from shortlist._words import any_of
@@ -168,12 +192,34 @@ class PolicyOptions:
 
         known = [f"{sense} {name}" for name, sense in OBJECTIVES.items()]
         names = []
-        for text in self.objectives.split(","):
+        for text in (self.objectives or "max accuracy, min price").split(","):
             wanted = " ".join(text.split())
             if wanted not in known:
                 raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
             names.append(wanted.split()[1])
         return tuple(names)
+
+
+def in_senses(objectives: "Sequence[str]") -> str:
+    """Return objectives as they are typed.
+
+    Examples
+    --------
+    >>> in_senses(["accuracy", "price"])
+    'max accuracy, min price'
+    """
+    from shortlist.panels.panel_options import OBJECTIVES
+
+    return ", ".join(f"{OBJECTIVES.get(name, 'unknown')} {name}" for name in objectives)
+
+
+def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str, str], int]:
+    """Return what each mistake costs, by the labels that are said and true."""
+    return {
+        (said, true): cost
+        for said, row in zip((*classes, ""), question.error_costs, strict=False)
+        for true, cost in zip(classes, row, strict=True)
+    }
 
 
 def free_columns(text: str | None) -> tuple[str, ...]:
