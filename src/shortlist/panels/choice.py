@@ -206,7 +206,9 @@ def _searched(
     if not options.router:
         return searched.found, searched.claims, searched.of_two
     features, halves = chosen.features[list(options.router)], folds_of(chosen, 2, options.seed)
-    found, said = routed_policies(searched, cases, features, halves, with_latency=with_latency, budget=budget)
+    found, said = routed_policies(
+        searched, cases, features, halves, groups=chosen.groups, with_latency=with_latency, budget=budget
+    )
     return found, [*searched.claims, *said], searched.of_two
 
 

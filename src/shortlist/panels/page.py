@@ -10,7 +10,10 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
-INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors."
+INTERVALS = (
+    "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, or by the "
+    "exact tail where all cases cost the same."
+)
 
 
 def panel_parts(report: PanelReport) -> Parts:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Floats, Mask
 from shortlist.guarantees.intervals import Interval, Z, wilson_interval
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.choice import PanelChoice
@@ -16,8 +16,7 @@ from shortlist.panels.losses import (
     Scoring,
     accuracy_scoring,
     by_case,
-    interval_of,
-    mean_error,
+    interval_of_mean,
     n_different,
     scoring_of,
     sign_flip_p,
@@ -43,11 +42,12 @@ class Figures:
     objective : str
         ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
     value, value_interval : float, (float, float)
-        The objective, and its interval at 95 %: that of the accuracy, or a normal one.
+        The objective, and its interval at 95 %: that of the accuracy, or as that of the price.
     accuracy, accuracy_interval : float, (float, float)
         Share of right cases, and Wilson's interval at 95 %.
     price, price_interval : float, (float, float)
-        Mean price as paid, and its normal interval at 95 %.
+        Mean price as paid, and its interval at 95 %: the normal one, or by an exact tail where all cases
+        cost the same; see :func:`shortlist.panels.losses.interval_of_mean`.
     latency : float or None
         Mean seconds.
     ended : tuple of float
@@ -82,7 +82,6 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
     accuracy, losses = float(right.mean()), scoring.of(outcome, log)
     value = accuracy if scoring.objective == ACCURACY else scoring.value(float(losses.mean()))
     wilson = wilson_interval(int(right.sum()) if n == n_cases else accuracy * n_cases, n_cases)
-    normal = interval_of(value, scoring.error(losses, log))
     return Figures(
         n_cases=n,
         n_right=int(right.sum()),
@@ -90,15 +89,24 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
         n_handed_over=int(outcome.handed_over.sum()),
         objective=scoring.objective,
         value=value,
-        value_interval=wilson if scoring.objective == ACCURACY else normal,
+        value_interval=wilson if scoring.objective == ACCURACY else scoring.interval(losses, log),
         accuracy=accuracy,
         accuracy_interval=wilson,
         price=price,
-        price_interval=interval_of(price, mean_error(outcome.price, log)),
+        price_interval=interval_of_mean(outcome.price, log, *_possible_prices(panel, log)),
         latency=None if math.isnan(latency) else latency,
         ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
         recall=_recalls(right, log),
     )
+
+
+def _possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
+    """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
+    paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]
+    low, high = paid.min(axis=0), paid.max(axis=0)
+    least = min(low[list(stages[0].asks)].sum() for stages in panel.ways)
+    most = max(high[[judge for stage in stages for judge in stage.asks]].sum() for stages in panel.ways)
+    return np.array([least]), np.array([most + panel.final.price])
 
 
 def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
@@ -290,8 +298,9 @@ def compared(
     """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy."""
     scoring = scoring or accuracy_scoring(log)
     gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
-    p = sign_flip_p(by_case(gains, log))
+    p = sign_flip_p(by_case(gains, log.groups))
     gain, error = float(gains.mean()), scoring.error(gains, log)
+    interval = (0.0, 0.0) if _decide_alike(panel, alone) else scoring.interval_of_gain(gains, log)
     own, other = figures(panel, log, scoring), figures(alone, log, scoring)
     correlation = _error_correlation(panel, log)
     m = len(panel.judges)
@@ -301,7 +310,7 @@ def compared(
         single_figures=other,
         panel_figures=own,
         difference=scoring.sign * gain,
-        difference_interval=interval_of(scoring.sign * gain, error),
+        difference_interval=interval,
         p_value=p,
         recommended=(not within_chance and gain > 0)
         or (own.price < other.price and (within_chance or gain >= 0))
@@ -310,6 +319,12 @@ def compared(
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )
+
+
+def _decide_alike(one: Panel, other: Panel) -> bool:
+    """Whether two panels are the same policy, whatever else is known of them."""
+    parts = ("judges", "stages", "router", "branches", "final", "least")
+    return all(one.plain().get(part) == other.plain().get(part) for part in parts)
 
 
 def _more_cases(gain: float, error: float, n: int, p: float) -> int | None:
