@@ -91,11 +91,6 @@ def accuracy_scoring(log: AnswerLog) -> Scoring:
     return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
 
 
-def n_different(log: AnswerLog) -> int:
-    """Return how many different cases a log has; one that was asked several times counts once."""
-    return len(log.truth) if log.groups is None else len(np.unique(log.groups))
-
-
 def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
     """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
     if groups is None:

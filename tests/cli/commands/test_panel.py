@@ -61,7 +61,7 @@ def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
     assert [told["out"], told["front_file"], told["report"]] == files
     assert all(Path(file).stat().st_size for file in files)
     assert told["command"] == "panel"
-    assert (told["n_chosen"], told["n_test"], told["n_calibration"]) == (180, 60, 0)
+    assert (told["n_chosen"], told["n_test"], told["n_calibration"], told["n_parts"]) == (240, 0, 0, 5)
     assert told["proof"] == "complete"
     assert 0 < float(str(told["bound"])) <= 1
     assert {
@@ -79,13 +79,16 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     run = shortlist("panel", *PRICED, cwd=folder)
     assert run.returncode == 0
     for words in (
-        "on the front:", "On 60 hold-out cases: accuracy", "The best single judge, large:",
+        "on the front:", "On 240 cases, by panels chosen in the same way without them: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Decisions by votes of all 7 sets of judges, asked at once.",
         "Committees by weighted-votes until settled, of the same sets, in at most 2 stages and in any order.",
         "Complete, every threshold included: 12 chains of two stages over all sets of judges, by weighted-votes.",
     ):  # fmt: skip
         assert words in run.stdout
+    assert "All 240 cases are training cases, as they are few." in run.stderr
+    run = shortlist("panel", *PRICED, "--set", "test-share=0.25", cwd=folder)
+    assert "On 60 hold-out cases: accuracy" in run.stdout
     assert "180 training cases, 60 hold-out cases." in run.stderr
 
 
@@ -187,7 +190,7 @@ def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
     truth = pd.read_csv(folder / "answers.csv")["truth"]
     no, yes = held_out["recall"]
     assert yes > 0.9 > no  # a missed yes costs nine times as much
-    assert 60 * held_out["value"] == pytest.approx(round(60 * held_out["value"]))
+    assert 240 * held_out["value"] == pytest.approx(round(240 * held_out["value"]))
     assert held_out["value"] < 9 * (truth == "yes").mean()  # of answering no to all
     assert "of error cost a case" in told["verdict"][0] or "single judge" in told["verdict"][0]  # type: ignore[index]
 

@@ -50,7 +50,8 @@ def panel(
     """Choose which judges to ask, in which order and when to stop, from a log of their answers.
 
     A quarter of the cases is the hold-out set. Panels are chosen on the others, the training cases, out of
-    fold wherever something is learned. Single judges, committees and cascades are points of one front. The
+    fold wherever something is learned; fewer than 500 cases all choose, and nested cross-validation
+    measures. Single judges, committees and cascades are points of one front. The
     panel that --out writes as JSON says whom to ask next about a new case, and answers (shortlist panel
     compare measures it again).
     """

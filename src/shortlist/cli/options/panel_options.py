@@ -127,7 +127,10 @@ class PolicyOptions:
     )
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
-    test_share: Annotated[float, "Share of the cases in the hold-out set."] = 0.25
+    test_share: Annotated[
+        float | None,
+        "Share of the cases in the hold-out set; by default 0.25, or none of fewer than 500 cases.",
+    ] = None
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
@@ -142,7 +145,7 @@ class PolicyOptions:
         as_choice(self.votes, "votes", VOTE_RULES)
         as_choice(self.missing, "missing", MISSING)
         as_choice(self.ties, "ties", TIES)
-        if not 0.05 <= self.test_share <= 0.5:
+        if self.test_share is not None and not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
@@ -159,7 +162,10 @@ class PolicyOptions:
 
     def like(self, saved: "Panel", seed: int) -> "PanelOptions":
         """Return the options of a search for what may take the place of a saved panel, with its `final`."""
+        from shortlist.panels.panel_options import USUAL_SHARE
+
         options = self.made(PromiseOptions(), seed)
+        options = replace(options, test_share=options.test_share or USUAL_SHARE)
         return options if self.final is not None else replace(options, final=saved.final)
 
     def with_question(self, saved: "Panel") -> "tuple[PolicyOptions, dict[tuple[str, str], int], str]":
