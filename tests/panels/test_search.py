@@ -9,7 +9,7 @@ import pytest
 
 from shortlist.panels.bounds import bound_at
 from shortlist.panels.candidates import orders_of, stages_until_settled
-from shortlist.panels.decisions import Heard
+from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
@@ -18,6 +18,7 @@ from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
+NOBODY = Votes((), ())
 
 
 def cases_of(
@@ -28,8 +29,12 @@ def cases_of(
     sure: bool = False,
     n_cases: int = 60,
     learner: str = "logistic",
+    votes: Votes = NOBODY,
 ) -> Cases:
-    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer."""
+    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer.
+
+    `votes` say how votes are counted, by which and by `learner` cases are decided.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n_cases)
     is_right = rng.random((n_cases, n_judges)) < np.linspace(0.45, 0.85, n_judges)
@@ -38,7 +43,8 @@ def cases_of(
     answers = Heard(words, confidence, 3)
     prices = rng.integers(1, 4, words.shape) * np.arange(1, n_judges + 1)
     folds = np.arange(n_cases) % 3
-    decisions = {learner: OutOfFold(answers, truth, folds, learner)} if learner != "votes" else {}
+    names = dict.fromkeys(("votes", learner))
+    decisions = {name: OutOfFold(answers, truth, folds, name, start=votes) for name in names}
     return Cases(
         answers, truth, prices, rng.integers(1, 9, words.shape) / 4.0, right_or_wrong(3), final,
         round(final.price), decisions,
@@ -149,7 +155,8 @@ def test_many_judges_are_asked_the_cheapest_first_and_the_most_accurate_first() 
 @pytest.mark.parametrize("missing", ["ignored", "counted"])
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
-    cases = replace(cases_of(8, 5, final, n_cases=200, learner="votes"), rule="majority", missing=missing)
+    votes = replace(NOBODY, rule="majority", missing=missing)
+    cases = cases_of(8, 5, final, n_cases=200, learner="votes", votes=votes)
     found = found_in(cases, 3)
     assert any(len(one.recipe.sets[-1]) > 1 for one in found)
     for one in found:
