@@ -40,9 +40,8 @@ from shortlist.results.objective import Limit, Sense
 from shortlist.results.objective import Objective as Objective
 from shortlist.results.picking import Pick
 from shortlist.results.proof import Proof as Proof
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import ProofKind, Selection
 from shortlist.results.proof import Status as Status
-from shortlist.results.selection import Selection
 from shortlist.saved_models import SavedModel
 from shortlist.tables.fingerprints import Fingerprint
 

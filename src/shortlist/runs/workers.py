@@ -35,8 +35,6 @@ common goes to each worker of a cluster once.
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
 """A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
 
-Run: TypeAlias = Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
-
 
 def as_where(value: Where, argument: str) -> Where:
     """Return workers as :func:`open_workers` takes them.
@@ -65,35 +63,17 @@ class Workers:
     ----------
     n_workers : int
         How many units run at a time.
-    run : callable
-        Runs units, with a cancellation.
+    completed : callable
+        Gets units and a cancellation, and yields what every unit came to, in the order in which they end.
+        Calls and arguments must pickle unless they run in this process. An error that a unit raises comes
+        with its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be
+        sent, or no worker is left that could go on. Once the cancellation is set, no unit is begun any more,
+        and the iteration ends with those that run. Copies of it in the arguments of a unit are set along with
+        it, wherever it runs; units that count only whole are given up some seconds later.
     """
 
     n_workers: int
-    run: Run
-
-    def completed(
-        self, units: Sequence[Unit], cancellation: Cancellation | None = None
-    ) -> Iterator[Completed]:
-        """Yield what every unit came to, in the order in which they end.
-
-        An error that a unit raises comes with its :class:`Completed` and is not raised here.
-
-        Parameters
-        ----------
-        units : sequence of Unit
-            Calls and arguments must pickle unless they run in this process.
-        cancellation : Cancellation, optional
-            Once set, no unit is begun any more, and the iteration ends with those that run. Copies of it in
-            the arguments of a unit are set along with it, wherever it runs. Units that count only whole are
-            given up some seconds later.
-
-        Raises
-        ------
-        WorkerError
-            If a unit cannot be sent to a worker, or there is no worker any more that could go on.
-        """
-        return self.run(units, cancellation or Cancellation())
+    completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
 
 
 @contextlib.contextmanager
@@ -123,6 +103,9 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
     Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
     workers: name one that you trust. Processes are kept for the next run, and end with this process.
     """
+    if where == 1:
+        yield Workers(1, _one_by_one)
+        return
     where = as_where(where, "workers")
     if isinstance(where, str):
         from shortlist.runs.cluster import Cluster
@@ -139,8 +122,6 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
 
 def _of_this_machine(where: int | None) -> tuple[int, bool]:
     """Return how many workers joblib's context allows, and whether they are processes."""
-    if where == 1:
-        return 1, False
     from joblib.parallel import get_active_backend
 
     backend, n_configured = get_active_backend()

@@ -114,12 +114,9 @@ def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
     """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
     if hasattr(X, "columns"):
         return X
-    finite: Any = "allow-nan" if _is_float(X) else False
+    is_float = getattr(getattr(X, "dtype", None), "kind", "f") == "f"
+    finite: Any = "allow-nan" if is_float else False
     return check_array(X, dtype=None, ensure_all_finite=finite, estimator=estimator)
-
-
-def _is_float(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "f") == "f"
 
 
 Check: TypeAlias = Callable[[Any, str], object]

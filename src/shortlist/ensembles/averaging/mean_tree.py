@@ -307,7 +307,11 @@ class MeanTree:
             return
         bound = self._bound(node)
         self.n_nodes += 1
-        self._offer(node)
+        order = np.lexsort((-self._found.gains, -node.parts))
+        mask = np.zeros(len(order), dtype=bool)
+        mask[order[: node.first]] = True
+        if not (mask & (node.fixed == OUT)).any():
+            self.best.offer(mask)
         done = self._is_ruled_out(bound)
         if of_sizes and not done and node.first < node.last:
             below, above = min(node.bound, bound), self._tangents(node, bound)
@@ -360,13 +364,6 @@ class MeanTree:
                 terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: self.budget.stopped
             )
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
-
-    def _offer(self, node: _Node) -> None:
-        order = np.lexsort((-self._found.gains, -node.parts))
-        mask = np.zeros(len(order), dtype=bool)
-        mask[order[: node.first]] = True
-        if not (mask & (node.fixed == OUT)).any():
-            self.best.offer(mask)
 
     def _split(self, node: _Node, bound: float) -> None:
         """Decide a classifier, in or out, after those whose exchange would cost too much."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.pickles import saved_from
-from shortlist.results.proof import shortfall
-from shortlist.results.selection import Selection
+from shortlist.results.proof import Selection, shortfall
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 """Seconds, best value (None before the first) and bound, in the user's unit, as they got better.

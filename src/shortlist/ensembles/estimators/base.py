@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from shortlist._validation import AUTO, as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
-from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import (
     CALIBRATED_MEAN,
@@ -125,7 +125,9 @@ class PoolPruner(EnsembleClassifier):
 
     voting: str
     voting_: str = HARD
+    member_costs: Sequence[float] | None = None
     committee_: Committee
+    positive_: Any = None
     selection_: Mask
     gains_: NDArray[np.int64]
     validation_: RecordedRows
@@ -266,15 +268,26 @@ class PoolPruner(EnsembleClassifier):
         """Whether values are of decisions by the mean as it is, so that nothing may shift these."""
         return False
 
-    def _ballot(self) -> Ballot:
-        return Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
+    def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
+        """Return how so many members decide; the threshold of votes is that of two classes, if there is one."""
+        if self.averages:
+            return Mean(self.gains_)
+        positive = self._positive_place()
+        if threshold is None or positive is None:
+            return Plurality(len(self.classes_))
+        return Threshold(threshold, n_members, positive)
 
     def _positive_place(self) -> int | None:
         """Return the place of the class that votes on record are for; None where they are classes."""
-        return None
+        return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _form_committee(
-        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+        self,
+        rows: PruningRows,
+        taken: Callable[[Pool], Pool],
+        weights: NDArray[np.int64],
+        seed: int,
+        threshold: int | None = None,
     ) -> None:
         """Set the committee of the members that were chosen, and where its probabilities come from."""
         self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
@@ -282,7 +295,7 @@ class PoolPruner(EnsembleClassifier):
         committee = Committee(
             self.chosen_pool_,
             weights,
-            self._ballot(),
+            self._ballot(int(weights.sum()), threshold),
             prices=self._prices(self.chosen_pool_, weights),
             record=member_answers(self.validation_, self.selection_, self._positive_place()),
         )
@@ -304,6 +317,8 @@ class PoolPruner(EnsembleClassifier):
         self.committee_ = committee
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        if self.member_costs is not None:
+            return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
         if members.costs is None:
             return None
         firsts = np.cumsum(weights) - weights

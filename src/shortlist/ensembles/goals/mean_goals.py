@@ -13,9 +13,8 @@ from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     PRUNING_OBJECTIVES,
     class_weights,
-    named_weights,
+    sized_weights,
 )
-from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
@@ -145,11 +144,9 @@ def _gains(
             gains = np.where(absent, gains.max(), gains)
         return gains, 0, several.denominator, several.objective
     index = 1 if positive is None else positive
-    is_positive = (votes.labels == index).astype(np.uint8)
-    weights = named_weights(
-        objective, Votes(is_positive[:, None], is_positive, np.ones(len(is_positive), np.int64))
-    )
+    n_positive = int((votes.labels == index).sum())
+    n_negative = votes.n_samples - n_positive
+    weights = sized_weights(objective, n_positive, n_negative)
     gains = np.array([weights.gain_negative, weights.gain_positive], dtype=np.int64)
-    n_positive = int(is_positive.sum())
-    offset = weights.fn * n_positive + weights.fp * (votes.n_samples - n_positive)
+    offset = weights.fn * n_positive + weights.fp * n_negative
     return gains[:: 1 if index else -1].copy(), offset, weights.denominator, weights.objective

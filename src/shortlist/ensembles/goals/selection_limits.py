@@ -4,13 +4,14 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import DiversityLimits
+from shortlist.ensembles.goals.diversity import PFC, DiversityLimits
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_fraction, as_integers
 
@@ -45,6 +46,17 @@ class SelectionLimits:
         if self.costs is not None and int(self.costs[mask].sum()) > self.budget:
             return False
         return self.diversity is None or self.diversity.satisfied_by(mask)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the limits as whole numbers by name, as certificates have them."""
+        plain: dict[str, Any] = {"min_size": self.min_size, "max_size": self.max_size}
+        if self.costs is not None:
+            plain |= {"costs": self.costs.tolist(), "budget": self.budget}
+        if self.diversity is not None:
+            plain |= {"each": self.diversity.each, "mean": self.diversity.mean}
+            if self.diversity.measure != PFC:  # as certificates had it when there was one measure
+                plain["measure"] = self.diversity.measure
+        return plain
 
     def conflict(self) -> str:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""

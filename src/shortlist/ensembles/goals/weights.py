@@ -110,7 +110,12 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     -----
     Sums are integers below 2^53, so ties and optimality are decided exactly.
     """
-    n, n1, n0 = votes.n_samples, votes.n_positive, votes.n_negative
+    return sized_weights(objective, votes.n_positive, votes.n_negative)
+
+
+def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Weights:
+    """Return the same for so many positive and negative rows."""
+    n = n1 + n0
     if isinstance(objective, Mapping):
         return _explicit(objective, n)
     name = str(objective).replace("_", "-")

@@ -119,7 +119,7 @@ def fit_all(
     classifiers are the same either way.
     """
     parts = kept_members if work.study.keeps else None
-    known = own_members(work.study)
+    known = own_members(work.study) if work.study.keeps else {}
     if work.workers not in (None, 1) and len(units) > 2 * len(FAMILIES):
         start = seconds_now()
         with calm_fits():

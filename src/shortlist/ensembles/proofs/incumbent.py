@@ -135,12 +135,6 @@ class Incumbent:
             self.history.append((seconds, *now))
         return news
 
-    def drop_idle_members(self) -> None:
-        """Leave out members that add nothing."""
-        if self.mask is not None:
-            self.mask = without_idle_members(self.problem, self.mask)
-            self.total, self.threshold = self.rate(self.mask)
-
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
@@ -151,7 +145,8 @@ class Incumbent:
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
-        self.drop_idle_members()
+        self.mask = without_idle_members(problem, self.mask)
+        self.total, self.threshold = self.rate(self.mask)
         if self.bound < self.total - problem.slack:
             raise SolverError(
                 f"the solver's bound {problem.value(self.bound):g} is below the value "
@@ -251,9 +246,10 @@ class KeptBest:
 
         It is looked at last, so that a proof that ends by itself gives the answer of an undisturbed run.
         """
-        kept = self.budget.study.kept(PROOF)
-        if kept is not None and not self.best.proved and not self.budget.is_counted:
-            self.best.offer(self._members(kept))
+        if not self.best.proved and not self.budget.is_counted:
+            kept = self.budget.study.kept(PROOF)
+            if kept is not None:
+                self.best.offer(self._members(kept))
 
     def keep(self) -> None:
         """Keep the best selection, if it is time to."""
@@ -261,8 +257,9 @@ class KeptBest:
 
     def note_end(self) -> None:
         """Note that nothing is left to prove, so that the study does not promise to go on."""
-        self.budget.study.drop([PROOF])
-        self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
+        if self.budget.study.keeps:
+            self.budget.study.drop([PROOF])
+            self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
 
     def _best_known(self) -> list[int]:
         """Return the best members of this run and of an earlier one, by number."""

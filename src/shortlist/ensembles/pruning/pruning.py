@@ -285,7 +285,7 @@ def prune_soft(
         limits = few_members(limits, votes.n_classifiers)
     goal = soft_goal(votes, objective, positive=positive)
     result = prune_means(votes.repeated(max_copies), goal, limits, budget)
-    return _first_copies_first(result, max_copies), goal, limits
+    return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
 
 
 def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
@@ -295,8 +295,6 @@ def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
 
 def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
     """Exchange copies, which are equal, for those that come first."""
-    if max_copies == 1:
-        return result
     mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
     certificate = result.certificate
     if certificate is not None:
