@@ -23,18 +23,12 @@ STEPS_OF_A_PROOF = 100_000
 
 
 class StageKind(NamedTuple):
-    """A kind of classifier that every feature subset gets one of.
-
-    Attributes
-    ----------
-    make : callable
-        Takes the size, and returns an unfitted classifier without a seed.
-    size : int
-        The usual size: members of an ensemble at most, trees of a forest, or rounds of boosting.
-    """
+    """A kind of classifier that every feature subset gets one of."""
 
     make: Callable[[int], Any]
+    """Takes the size, and returns an unfitted classifier without a seed."""
     size: int
+    """The usual size: members of an ensemble at most, trees of a forest, or rounds of boosting."""
 
 
 def _pruned(size: int) -> Any:

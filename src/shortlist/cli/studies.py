@@ -42,19 +42,14 @@ unfinished: set[Path] = set()
 
 @dataclass(frozen=True)
 class StudyPlace:
-    """Where a study is.
-
-    Attributes
-    ----------
-    path : Path or None
-        The file of the study; None for none.
-    cached : bool
-        Whether it lies in the cache because no file was named: then the command does not wait while another
-        process works on it.
-    """
+    """Where a study is."""
 
     path: Path | None = None
+    """The file of the study; None for none."""
     cached: bool = False
+    """Whether it lies in the cache because no file was named: then the command does not wait while another
+    process works on it.
+    """
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> "Iterator[Study]":

@@ -16,18 +16,12 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """What is to be promised: so many of the answers are right, and the promise holds so often.
-
-    Attributes
-    ----------
-    accuracy : float
-        Least share of right answers among the answered rows, in (0, 1).
-    confidence_level : float
-        How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1).
-    """
+    """What is to be promised: so many of the answers are right, and the promise holds so often."""
 
     accuracy: float
+    """Least share of right answers among the answered rows, in (0, 1)."""
     confidence_level: float
+    """How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1)."""
 
     @property
     def error(self) -> float:

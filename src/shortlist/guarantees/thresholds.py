@@ -29,19 +29,13 @@ NEAR_BEST = 0.9
 
 
 class AnswerCounts(NamedTuple):
-    """How many of some rows are answered, and rightly, from each threshold on.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows, answered or not.
-    answered, right : ndarray of int64, shape (n_thresholds,)
-        Answered rows, and those that are answered rightly.
-    """
+    """How many of some rows are answered, and rightly, from each threshold on."""
 
     n_rows: int
+    """Rows, answered or not."""
     answered: NDArray[np.int64]
     right: NDArray[np.int64]
+    """Answered rows, and those that are answered rightly, ``(n_thresholds,)``."""
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,19 +159,13 @@ LEAST_PER_CENT = 50
 
 
 class Trial(NamedTuple):
-    """The thresholds of a point, and how many rows it answers from each on.
-
-    Attributes
-    ----------
-    thresholds : ndarray of float, shape (n_thresholds,)
-        Found without the calibration rows, the most cautious first.
-    chosen, calibration : AnswerCounts
-        Of rows that have no part in the tests, and of the calibration rows.
-    """
+    """The thresholds of a point, and how many rows it answers from each on."""
 
     thresholds: NDArray[np.float64]
+    """Found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
     chosen: AnswerCounts
     calibration: AnswerCounts
+    """Of rows that have no part in the tests, and of the calibration rows."""
 
 
 def promise_each(

@@ -24,23 +24,20 @@ FIXED_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Presolved:
-    """Smaller clauses, and the way back to the variables they came from.
-
-    Parameters
-    ----------
-    clauses : Clauses
-        What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
-        model.
-    places : ndarray of int32, shape (n_variables,)
-        For every original variable its new variable minus 1, or -1 if it has the same value in every model.
-    polarities : ndarray of bool, shape (n_variables,)
-        The value of a fixed variable; otherwise its value when the new variable is true. Equivalent variables
-        share a new one; opposite ones share it with opposite polarities.
-    """
+    """Smaller clauses, and the way back to the variables they came from."""
 
     clauses: Clauses
+    """What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
+    model.
+    """
     places: NDArray[np.int32]
+    """For every original variable its new variable minus 1, or -1 if it has the same value in every model,
+    ``(n_variables,)``.
+    """
     polarities: Mask
+    """The value of a fixed variable, ``(n_variables,)``; otherwise its value when the new variable is true.
+    Equivalent variables share a new one; opposite ones share it with opposite polarities.
+    """
 
     def restore(self, assignments: Mask) -> Mask:
         """Turn models of the smaller clauses, one a row, into models of the original ones."""

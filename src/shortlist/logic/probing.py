@@ -27,19 +27,16 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """What unit propagation found.
-
-    Parameters
-    ----------
-    values : ndarray of int8, shape (n_variables,)
-        1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell.
-    consistent : bool
-        False if the clauses and the given literals contradict each other; `values` is then what was found
-        before the contradiction.
-    """
+    """What unit propagation found."""
 
     values: NDArray[np.int8]
+    """1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell,
+    ``(n_variables,)``.
+    """
     consistent: bool
+    """False if the clauses and the given literals contradict each other; `values` is then what was found
+    before the contradiction.
+    """
 
     @property
     def literals(self) -> tuple[int, ...]:

@@ -17,19 +17,14 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class SatAnswer:
-    """What a search found.
-
-    Parameters
-    ----------
-    model : ndarray of bool, shape (n_variables,), or None
-        Values that satisfy the clauses and the assumptions; None if there are none.
-    conflict : tuple of int
-        Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses
-        alone do.
-    """
+    """What a search found."""
 
     model: Mask | None
+    """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if there are none."""
     conflict: tuple[int, ...] = ()
+    """Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses alone
+    do.
+    """
 
     @property
     def satisfiable(self) -> bool:

@@ -33,18 +33,12 @@ SHARES = (0.5, 0.25, 0.25)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure(Figures):
-    """What a stage assignment does on some rows; coverage, accuracy and cost are g1, g2 and g3* of the paper.
-
-    Attributes
-    ----------
-    aggregate : float
-        g1 + g2 + (1 - g3* / ΣC), the paper's overall figure.
-    only_answer : str or None
-        The class that every answered row gets; None where there are several, or none.
-    """
+    """What a stage assignment does on some rows; coverage, accuracy and cost are the paper's g1, g2 and g3*."""
 
     aggregate: float
+    """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
     only_answer: str | None
+    """The class that every answered row gets; None where there are several, or none."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""

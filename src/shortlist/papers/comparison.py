@@ -132,33 +132,24 @@ def over_limit(results: "pd.DataFrame") -> list[str]:
 @saved_from("shortlist.papers")
 @dataclass(frozen=True)
 class RankTest:
-    """Whether methods differ over tables (:cite:t:`Demsar2006`).
-
-    Attributes
-    ----------
-    mean_ranks : dict of str to float
-        Mean rank of every method, best first; 1 is best, ties share their mean rank.
-    n_tables : int
-        Tables that rank.
-    chi_square, chi_square_p : float
-        Friedman's statistic without correction for ties, and how probable one as large is if the methods are
-        equal.
-    f, f_p : float
-        The same for Iman and Davenport's less conservative statistic.
-    alpha : float
-        Level of the critical difference.
-    critical_difference : float
-        Methods whose mean ranks differ by at least this much differ (Nemenyi).
-    """
+    """Whether methods differ over tables (:cite:t:`Demsar2006`)."""
 
     mean_ranks: dict[str, float]
+    """Mean rank of every method, best first; 1 is best, ties share their mean rank."""
     n_tables: int
+    """Tables that rank."""
     chi_square: float
     chi_square_p: float
+    """Friedman's statistic without correction for ties, and how probable one as large is if the methods are
+    equal.
+    """
     f: float
     f_p: float
+    """The same for Iman and Davenport's less conservative statistic."""
     alpha: float
+    """Level of the critical difference."""
     critical_difference: float
+    """Methods whose mean ranks differ by at least this much differ (Nemenyi)."""
 
 
 def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:

@@ -45,21 +45,14 @@ of a solution with the least weighted sum, or None without a solution.
 
 @dataclass
 class Printed:
-    """How far an algorithm has come.
-
-    Attributes
-    ----------
-    points : set of tuple of int
-        Every different answer, dominated ones too: neither algorithm drops any.
-    n_programs : int
-        Calls of ``bintpro``.
-    bound : int or None
-        Of Algorithm 2, the bound of the outermost loop that comes next; None before the first.
-    """
+    """How far an algorithm has come."""
 
     points: set[Point] = field(default_factory=set)
+    """Every different answer, dominated ones too: neither algorithm drops any."""
     n_programs: int = 0
+    """Calls of ``bintpro``."""
     bound: int | None = None
+    """Of Algorithm 2, the bound of the outermost loop that comes next; None before the first."""
 
 
 def epsilon_constraint_as_printed(
@@ -211,21 +204,14 @@ def measure_complete(
 
 @dataclass(frozen=True)
 class PrintedRun:
-    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP.
-
-    Attributes
-    ----------
-    method : str
-        Which of them.
-    n_objectives : int
-        The first ones, and the cost as the last.
-    part : int or None
-        Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all.
-    """
+    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP."""
 
     method: str
+    """Which of them."""
     n_objectives: int
+    """The first ones, and the cost as the last."""
     part: int | None = None
+    """Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all."""
 
 
 def measure_printed(

@@ -354,31 +354,22 @@ def fit_method(
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split of one table.
-
-    Attributes
-    ----------
-    X, y
-        The table.
-    repeat, number : int
-        Which repeat and which of its folds, from 0.
-    train, test : ndarray of int
-        Rows.
-    n_classifiers, seed : int
-        Of the pool; the seed is also that of the methods.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is.
-    """
+    """One split of one table."""
 
     X: Any
     y: Labels
+    """The table."""
     repeat: int
     number: int
+    """Which repeat and which of its folds, from 0."""
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+    """Rows."""
     n_classifiers: int
     seed: int
+    """Of the pool; the seed is also that of the methods."""
     cases: Cases | None = None
+    """Of which case each row is, ``(n_samples,)``."""
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):

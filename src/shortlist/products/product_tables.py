@@ -31,21 +31,14 @@ _BLOCK = 256  # products at a time: whether each breaks each rule is kept for th
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ProductTable:
-    """Configurations as a table has them.
-
-    Attributes
-    ----------
-    selections : ndarray of bool, shape (n_rows, n_features)
-        What is selected in each.
-    lines : tuple of int
-        The line or row of the file that each is in.
-    values : mapping of str to tuple
-        For each objective, called ``min cost`` and so on, its value in every row; None where there is none.
-    """
+    """Configurations as a table has them."""
 
     selections: Mask
+    """What is selected in each, ``(n_rows, n_features)``."""
     lines: tuple[int, ...]
+    """The line or row of the file that each is in."""
     values: Mapping[str, tuple[Decimal | None, ...]]
+    """For each objective, called ``min cost`` and so on, its value in every row; None where there is none."""
 
 
 def read_products(
@@ -170,24 +163,16 @@ def _value(name: str, line: int, title: str, cell: str) -> Decimal | None:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class ProductCheck:
-    """What is wrong with one configuration of a table, if anything.
-
-    Attributes
-    ----------
-    line : int
-        Where it is.
-    broken : tuple of str
-        Sentences of the rules that it breaks; empty for a product.
-    values : mapping of str to Decimal
-        Its objectives, counted anew.
-    wrong : mapping of str to Decimal
-        Of these the values that the table has otherwise, as it has them.
-    """
+    """What is wrong with one configuration of a table, if anything."""
 
     line: int
+    """Where it is."""
     broken: tuple[str, ...]
+    """Sentences of the rules that it breaks; empty for a product."""
     values: Mapping[str, Decimal]
+    """Its objectives, counted anew."""
     wrong: Mapping[str, Decimal]
+    """Of these the values that the table has otherwise, as it has them."""
 
     @property
     def is_right(self) -> bool:

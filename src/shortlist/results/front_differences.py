@@ -26,28 +26,21 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class PointFate:
-    """What became of a point of a front, or that it is new.
-
-    Attributes
-    ----------
-    fate : Fate
-        ``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
-        ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
-        dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good.
-        ``NEW``: neither its choice nor its values were there.
-    before : int or None
-        Its number in the front of before; None of a new one.
-    now : int or None
-        The number now; of a dominated one that of the first point that dominates it; None of one that is
-        gone.
-    changes : dict of str to float
-        By objective what the value now is more than before, rounded once; empty unless there are both.
-    """
+    """What became of a point of a front, or that it is new."""
 
     fate: Fate
+    """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
+    ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
+    dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good. ``NEW``:
+    neither its choice nor its values were there.
+    """
     before: int | None
+    """Its number in the front of before; None of a new one."""
     now: int | None
+    """The number now; of a dominated one that of the first point that dominates it; None of one that is gone.
+    """
     changes: dict[str, float]
+    """By objective what the value now is more than before, rounded once; empty unless there are both."""
 
 
 def point_changes(front: Front, first: int, second: int) -> dict[str, float]:

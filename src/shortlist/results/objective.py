@@ -64,21 +64,14 @@ OPERATORS = ("<=", "<", ">=", ">", "==")
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Limit:
-    """A limit on one quantity.
-
-    Attributes
-    ----------
-    name : str
-        What is limited.
-    operator : str
-        One out of :data:`OPERATORS`.
-    value : Decimal
-        The number as written, in the unit of what is limited.
-    """
+    """A limit on one quantity."""
 
     name: str
+    """What is limited."""
     operator: str
+    """One out of :data:`OPERATORS`."""
     value: Decimal
+    """The number as written, in the unit of what is limited."""
 
     def __str__(self) -> str:
         return f"{self.name}{self.operator}{self.value}"

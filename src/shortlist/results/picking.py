@@ -29,24 +29,16 @@ SCORE_DIGITS = 12
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """One point of a front, chosen by a rule.
-
-    Attributes
-    ----------
-    index : int
-        The number of the point, from 0.
-    values : dict of str to float
-        Its objectives by name, in the user's signs and units.
-    decision : ndarray of int, shape (n_candidates,)
-        What to choose there: 0/1 per candidate, or the stage per feature.
-    rule : str
-        What it was chosen by.
-    """
+    """One point of a front, chosen by a rule."""
 
     index: int
+    """The number of the point, from 0."""
     values: dict[str, float]
+    """Its objectives by name, in the user's signs and units."""
     decision: NDArray[np.integer[Any]]
+    """What to choose there, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
     rule: str
+    """What it was chosen by."""
 
 
 def pick_index(

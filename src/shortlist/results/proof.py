@@ -81,32 +81,23 @@ def relative_gap(value: float, bound: float) -> float:
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """One answer to a problem with one objective.
-
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (n_candidates,)
-        What is chosen; all False when there is no answer.
-    objective : Objective
-        What was optimised.
-    value, bound : float
-        Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
-        unknown.
-    status : Status
-        What is known of it.
-    proof : Proof
-        The claim, its tolerance, and the limit that was hit.
-    seconds : float
-        Wall-clock time spent.
-    """
+    """One answer to a problem with one objective."""
 
     mask: Mask
+    """What is chosen, ``(n_candidates,)``; all False when there is no answer."""
     objective: Objective
+    """What was optimised."""
     value: float
     bound: float
+    """Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
+    unknown.
+    """
     status: Status
+    """What is known of it."""
     proof: Proof
+    """The claim, its tolerance, and the limit that was hit."""
     seconds: float
+    """Wall-clock time spent."""
 
     def __repr__(self) -> str:
         size = f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"

@@ -19,25 +19,18 @@ FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 
 @dataclass(frozen=True)
 class Work:
-    """How long work is done; it decides nothing of its results.
-
-    Parameters
-    ----------
-    workers : int, str or None, default=1
-        As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
-        every core, None for the enclosing joblib context, or the address of a scheduler.
-    study : Study, optional
-        Where finished units are kept, and from where they are taken.
-    report : callable, optional
-        Receives progress.
-    cancellation : Cancellation, optional
-        Stops the work with what it has.
-    """
+    """How long work is done; it decides nothing of its results."""
 
     workers: Where = 1
+    """As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
+    every core, None for the enclosing joblib context, or the address of a scheduler.
+    """
     study: Study = NO_STUDY
+    """Where finished units are kept, and from where they are taken."""
     report: Report = silent
+    """Receives progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
+    """Stops the work with what it has."""
 
 
 def run_units(

@@ -57,23 +57,18 @@ def as_where(value: Where, argument: str) -> Where:
 
 @dataclass(frozen=True)
 class Workers:
-    """What runs units, opened by :func:`open_workers`.
-
-    Attributes
-    ----------
-    n_workers : int
-        How many units run at a time.
-    completed : callable
-        Gets units and a cancellation, and yields what every unit came to, in the order in which they end.
-        Calls and arguments must pickle unless they run in this process. An error that a unit raises comes
-        with its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be
-        sent, or no worker is left that could go on. Once the cancellation is set, no unit is begun any more,
-        and the iteration ends with those that run. Copies of it in the arguments of a unit are set along with
-        it, wherever it runs; units that count only whole are given up some seconds later.
-    """
+    """What runs units, opened by :func:`open_workers`."""
 
     n_workers: int
+    """How many units run at a time."""
     completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
+    """Gets units and a cancellation, and yields what every unit came to, in the order in which they end.
+    Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
+    its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
+    worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
+    iteration ends with those that run. Copies of it in the arguments of a unit are set along with it,
+    wherever it runs; units that count only whole are given up some seconds later.
+    """
 
 
 @contextlib.contextmanager

@@ -59,24 +59,16 @@ NAMES_OF_JUDGES = (
 
 
 class LearningTable(NamedTuple):
-    """A table as classifiers learn from it.
-
-    Attributes
-    ----------
-    X : DataFrame
-        The features.
-    y : Series
-        The class of every row.
-    ids : tuple of str
-        Columns that name rows or cases: no features, but kept next to the answers to new rows.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is, where somebody says so.
-    """
+    """A table as classifiers learn from it."""
 
     X: "pd.DataFrame"
+    """The features."""
     y: "pd.Series[Any]"
+    """The class of every row."""
     ids: tuple[str, ...]
+    """Columns that name rows or cases: no features, but kept next to the answers to new rows."""
     cases: "Cases | None" = None
+    """Of which case each row is, where somebody says so, ``(n_samples,)``."""
 
     @property
     def features(self) -> tuple[str, ...]:

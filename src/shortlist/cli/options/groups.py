@@ -104,21 +104,15 @@ def _default(one: "Field[Any]") -> Any:
 
 @dataclass(frozen=True)
 class Needs:
-    """Marks a field whose option is used only together with something else.
-
-    Attributes
-    ----------
-    what : str
-        What it belongs to, other parameters between backticks, which become what the user types.
-    met : callable
-        Takes the values of all parameters by name, and says whether that is there.
-    instead : str
-        What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
-    """
+    """Marks a field whose option is used only together with something else."""
 
     what: str
+    """What it belongs to, other parameters between backticks, which become what the user types."""
     met: Callable[[Mapping[str, Any]], bool]
+    """Takes the values of all parameters by name, and says whether that is there."""
     instead: str = ""
+    """What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
+    """
 
 
 NONE: Mapping[str, tuple[type, ...]] = {}

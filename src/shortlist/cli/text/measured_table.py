@@ -61,23 +61,15 @@ def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class OnRowsThatChose:
-    """How many of the rows that chose each rule is right on, where the test rows stand.
-
-    Attributes
-    ----------
-    right : dict of str to int
-        By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not.
-    n_rows : int
-    out_of_fold : bool
-        Whether classifiers answered there that were fitted without the row's fold.
-    best_single : str
-        Who that is.
-    """
+    """How many of the rows that chose each rule is right on, where the test rows stand."""
 
     right: dict[str, int]
+    """By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not."""
     n_rows: int
     out_of_fold: bool
+    """Whether classifiers answered there that were fitted without the row's fold."""
     best_single: str
+    """Who that is."""
 
     @property
     def heading(self) -> str:

@@ -118,20 +118,14 @@ class MeanProblem:
     """Probabilities of rows, what their means are worth, and what a selection must keep.
 
     Totals are larger the better, whatever the sense of the objective: a loss is counted with minus.
-
-    Attributes
-    ----------
-    votes : SoftVotes
-        Validation rows.
-    goal : MeanGoal
-        What is summed up.
-    limits : SelectionLimits
-        Size and cost. An empty selection has no mean: at least one member is wanted.
     """
 
     votes: SoftVotes
+    """Validation rows."""
     goal: MeanGoal
+    """What is summed up."""
     limits: SelectionLimits
+    """Size and cost. An empty selection has no mean: at least one member is wanted."""
 
     @cached_property
     def terms(self) -> MeanTerms:
@@ -237,24 +231,16 @@ class MeanProblem:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """A tangent for every term, which bound the selections of `first` to `last` members.
-
-    Attributes
-    ----------
-    first, last : int
-    forms : ndarray of int64, shape (n_terms,)
-        The form that each tangent is of.
-    tilts : ndarray of float, shape (n_terms,)
-        How steep it is, in worth by whole part.
-    bound : float
-        What they prove, as a sum of worths.
-    """
+    """A tangent for every term, which bound the selections of `first` to `last` members."""
 
     first: int
     last: int
     forms: NDArray[np.int64]
+    """The form that each tangent is of, ``(n_terms,)``."""
     tilts: Floats
+    """How steep it is, in worth by whole part, ``(n_terms,)``."""
     bound: float
+    """What they prove, as a sum of worths."""
 
 
 def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequence[Tangents]) -> Certificate:

@@ -37,21 +37,14 @@ GUIDE = 16.0
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEffort:
-    """How long the search goes on.
-
-    Parameters
-    ----------
-    kicks : int
-        So many times in a row it begins anew beside the best selection, in vain, before it ends.
-    changed : int
-        Classifiers that such a beginning changes.
-    most_rated : int
-        Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at.
-    """
+    """How long the search goes on."""
 
     kicks: int = 12
+    """So many times in a row it begins anew beside the best selection, in vain, before it ends."""
     changed: int = 4
+    """Classifiers that such a beginning changes."""
     most_rated: int = 100_000_000
+    """Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at."""
 
 
 def search_means(

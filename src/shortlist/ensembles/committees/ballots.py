@@ -26,22 +26,16 @@ from shortlist.pickles import saved_from
 
 
 class Ballot(ABC):
-    """How answers are added up: the class with the largest total wins, the first of equals.
-
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_classes,)
-        Totals before anybody has answered.
-    most : ndarray of int64, shape (n_classes,)
-        The most that an answer adds to each class, while it adds nothing to the others.
-    """
+    """How answers are added up: the class with the largest total wins, the first of equals."""
 
     name: ClassVar[str]
     by_mean: ClassVar[bool] = False
     """Whether probabilities are added up, and not votes."""
 
     start: NDArray[np.int64]
+    """Totals before anybody has answered, ``(n_classes,)``."""
     most: NDArray[np.int64]
+    """The most that an answer adds to each class, while it adds nothing to the others, ``(n_classes,)``."""
 
     @property
     def threshold(self) -> int | None:

@@ -54,36 +54,25 @@ NO_ANSWER = -1.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class MemberAnswers:
-    """What each member answered on the rows that chose the committee, as far as that is on record.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n_rows, n_members), or None
-        The class that each voted for.
-    shares : ndarray of int16, shape (n_rows, n_members, n_classes), or None
-        How probable each found every class, in parts of 2^15 - 1.
-    """
+    """What each member answered on the rows that chose the committee, as far as that is on record."""
 
     codes: ClassCodes | None = None
+    """The class that each voted for, ``(n_rows, n_members)``."""
     shares: Shares | None = None
+    """How probable each found every class, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
 
 
 class Heard(NamedTuple):
-    """What rows say before members are asked about them.
-
-    Attributes
-    ----------
-    members : Pool
-        The same, of whom judges may leave out what they were not asked.
-    rows : DataFrame or array
-        The rows; cells that are no answer are empty.
-    states : ndarray of int8, shape (n_rows, n_members), or None
-        Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it; None for classifiers.
-    """
+    """What rows say before members are asked about them."""
 
     members: Pool
+    """The same, of whom judges may leave out what they were not asked."""
     rows: Any
+    """The rows; cells that are no answer are empty."""
     states: NDArray[np.int8] | None
+    """Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it, ``(n_rows, n_members)``;
+    None for classifiers.
+    """
 
 
 @saved_from("shortlist.ensembles")

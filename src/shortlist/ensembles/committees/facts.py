@@ -20,35 +20,25 @@ from shortlist.ensembles.pools.judges import votes_may_be_missing
 
 @dataclass(frozen=True)
 class ExitReport:
-    """What asking one after the other saves on the rows that pruned.
-
-    Attributes
-    ----------
-    order : tuple of str
-        The members as they are asked, each once.
-    prices : tuple of float or None
-        What asking each costs, in that order; None without prices.
-    is_best_order : bool
-        Whether no other order costs less on these rows, for the class alone.
-    n_rows : int
-        How many rows that is counted on.
-    mean_calls : float
-        Members that are asked for a row.
-    least_mean_calls : float
-        The fewest that any exit needs that is never wrong, in this order, found row by row from what all
-        members answered.
-    mean_cost, cost : float or None
-        What they cost for a row, and what all members do; None without prices.
-    """
+    """What asking one after the other saves on the rows that pruned."""
 
     order: tuple[str, ...]
+    """The members as they are asked, each once."""
     prices: tuple[float, ...] | None
+    """What asking each costs, in that order; None without prices."""
     is_best_order: bool
+    """Whether no other order costs less on these rows, for the class alone."""
     n_rows: int
+    """How many rows that is counted on."""
     mean_calls: float
+    """Members that are asked for a row."""
     least_mean_calls: float
+    """The fewest that any exit needs that is never wrong, in this order, found row by row from what all
+    members answered.
+    """
     mean_cost: float | None
     cost: float | None
+    """What they cost for a row, and what all members do; None without prices."""
 
 
 def stopping_rule(*, promises: bool) -> str:

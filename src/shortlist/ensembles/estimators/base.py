@@ -90,25 +90,17 @@ class EnsembleClassifier(TableClassifier):
 
 
 class PruningRows(NamedTuple):
-    """A pool, and the rows that choose its members.
-
-    Attributes
-    ----------
-    pool : Pool
-        The pool that was given, or one fitted on the other rows.
-    X, y : array-like
-        The rows that prune, and their classes.
-    places : ndarray of int, or None
-        Where those are among all rows; None: they are all rows.
-    crossed : CrossFittedPool or None
-        Where the rows that prune fitted the pool too, its classifiers without each fold of these rows.
-    """
+    """A pool, and the rows that choose its members."""
 
     pool: Pool
+    """The pool that was given, or one fitted on the other rows."""
     X: Any
     y: Labels
+    """The rows that prune, and their classes."""
     places: NDArray[np.intp] | None
+    """Where those are among all rows; None: they are all rows."""
     crossed: CrossFittedPool | None = None
+    """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
@@ -269,7 +261,7 @@ class PoolPruner(EnsembleClassifier):
         return False
 
     def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
-        """Return how so many members decide; the threshold of votes is that of two classes, if there is one."""
+        """Return how so many members decide; a threshold is that of two classes, where there is one."""
         if self.averages:
             return Mean(self.gains_)
         positive = self._positive_place()

@@ -107,21 +107,14 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 
 @dataclass(frozen=True, eq=False)
 class EnsembleChoice:
-    """How the ensemble of an evolution is chosen.
-
-    Attributes
-    ----------
-    rows : ReferenceRows
-        The training rows.
-    settings : EvolutionSettings
-        The mode, the selection, and the most members.
-    budget : Budget
-        Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled.
-    """
+    """How the ensemble of an evolution is chosen."""
 
     rows: ReferenceRows
+    """The training rows."""
     settings: EvolutionSettings
+    """The mode, the selection, and the most members."""
     budget: Budget
+    """Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled."""
 
     def after(
         self, number: int, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
@@ -209,60 +202,44 @@ PATIENCE = "patience"
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Generation:
-    """What a generation came to, on the training rows.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    best_error, mean_error : float
-        Least and mean share of rows that an individual of the population gets wrong.
-    ensemble_error : float
-        The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
-        end.
-    ensemble_size : int
-        Number of members so far.
-    """
+    """What a generation came to, on the training rows."""
 
     number: int
+    """From 1."""
     best_error: float
     mean_error: float
+    """Least and mean share of rows that an individual of the population gets wrong."""
     ensemble_error: float
+    """The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
+    end.
+    """
     ensemble_size: int
+    """Number of members so far."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Evolved:
-    """An evolved ensemble.
-
-    Attributes
-    ----------
-    members : Population
-        Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them.
-    population : Population
-        Genomes of the last generation.
-    history : tuple of Generation
-        One entry per generation.
-    error : float
-        Share of the training rows that the members' plurality vote gets wrong.
-    stopped : str
-        Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
-        such as ``"60 s"``, or empty.
-    error_bound : float or None
-        With exact selection: no choice among the candidates of the last step gets a smaller share of the
-        training rows wrong, as proved. None with selection by margins.
-    exact_step : ExactStep or None
-        That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks.
-    """
+    """An evolved ensemble."""
 
     members: Population
+    """Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them."""
     population: Population
+    """Genomes of the last generation."""
     history: tuple[Generation, ...]
+    """One entry per generation."""
     error: float
+    """Share of the training rows that the members' plurality vote gets wrong."""
     stopped: str
+    """Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
+    such as ``"60 s"``, or empty.
+    """
     error_bound: float | None = None
+    """With exact selection: no choice among the candidates of the last step gets a smaller share of the
+    training rows wrong, as proved. None with selection by margins.
+    """
     exact_step: ExactStep | None = None
+    """That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks."""
 
 
 def evolve(

@@ -62,38 +62,28 @@ BY_CLASS = "recall:"
 
 @dataclass(frozen=True, eq=False)
 class CommitteeProblem:
-    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`.
-
-    Attributes
-    ----------
-    votes : Votes or ClassVotes
-        Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the
-        class with most votes.
-    objectives : tuple of Objective
-        Those of values first, then those of members; each has an integer scale.
-    asked : ndarray of int, shape (n_objectives,)
-        Place of every objective as it was asked for in that order.
-    gains : ndarray of int64, shape (n_values, n_classes)
-        What a right row of each class adds to each value, at least 0.
-    prices : ndarray of int64, shape (n_prices, n_classifiers)
-        What each member adds to each objective of members, at least 0.
-    limits : SelectionLimits
-        Sizes, from 1.
-    budgets : ndarray of int64, shape (n_prices,)
-        The most that each objective of members may come to.
-    paid : ndarray of int64, shape (n_classifiers,), or None
-        What asking each costs, where the price that is paid is an objective, the last one: its points are
-        sums over all samples.
-    """
+    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`."""
 
     votes: Votes | ClassVotes
+    """Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the class
+    with most votes.
+    """
     objectives: tuple[Objective, ...]
+    """Those of values first, then those of members; each has an integer scale."""
     asked: NDArray[np.intp]
+    """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
     gains: NDArray[np.int64]
+    """What a right row of each class adds to each value, at least 0, ``(n_values, n_classes)``."""
     prices: NDArray[np.int64]
+    """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
     limits: SelectionLimits
+    """Sizes, from 1."""
     budgets: NDArray[np.int64]
+    """The most that each objective of members may come to, ``(n_prices,)``."""
     paid: NDArray[np.int64] | None = None
+    """What asking each costs, where the price that is paid is an objective, the last one,
+    ``(n_classifiers,)``: its points are sums over all samples.
+    """
 
     @property
     def n_classifiers(self) -> int:

@@ -59,25 +59,18 @@ class Committee:
 
 @dataclass(frozen=True, eq=False)
 class WalkedFront:
-    """What a walk found.
-
-    Attributes
-    ----------
-    found : list of Committee
-        No one dominates another.
-    final_to : int
-        Every committee that comes to no more than this in the objective that the walk went by was looked at,
-        or left out with a reason; -1: none.
-    complete : bool
-        Whether that holds of all committees.
-    nodes : int
-        Committees looked at, those that are not whole included.
-    """
+    """What a walk found."""
 
     found: list[Committee]
+    """No one dominates another."""
     final_to: int
+    """Every committee that comes to no more than this in the objective that the walk went by was looked at,
+    or left out with a reason; -1: none.
+    """
     complete: bool
+    """Whether that holds of all committees."""
     nodes: int
+    """Committees looked at, those that are not whole included."""
 
 
 def walk_front(

@@ -34,30 +34,20 @@ MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * 2**DIGITS)
 
 @dataclass(frozen=True, eq=False)
 class MeanFrontProblem:
-    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`.
-
-    Attributes
-    ----------
-    values : tuple of MeanProblem
-        One for each objective of values; their totals are maximised.
-    objectives : tuple of Objective
-        Those of values first, then those of members; each has an integer scale.
-    asked : ndarray of int, shape (n_objectives,)
-        Place of every objective as it was asked for in that order.
-    prices : ndarray of int64, shape (n_prices, n_classifiers)
-        What each member adds to each objective of members, at least 0.
-    limits : SelectionLimits
-        Sizes, from 1.
-    paid : ndarray of int64, shape (n_classifiers,), or None
-        As of :class:`~shortlist.ensembles.fronts.committee_problem.CommitteeProblem`.
-    """
+    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`."""
 
     values: tuple[MeanProblem, ...]
+    """One for each objective of values; their totals are maximised."""
     objectives: tuple[Objective, ...]
+    """Those of values first, then those of members; each has an integer scale."""
     asked: NDArray[np.intp]
+    """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
     prices: NDArray[np.int64]
+    """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
     limits: SelectionLimits
+    """Sizes, from 1."""
     paid: NDArray[np.int64] | None = None
+    """As of :class:`~shortlist.ensembles.fronts.committee_problem.CommitteeProblem`, ``(n_classifiers,)``."""
 
     @property
     def has_threshold(self) -> bool:

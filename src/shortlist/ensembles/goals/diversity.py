@@ -24,24 +24,19 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class PairMeasure:
-    """A measure of a pair, and the credit that stands for it: the larger, the more diverse.
-
-    Attributes
-    ----------
-    title : str
-        What the report calls it.
-    at_none, at_full : int
-        The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
-        are limits on means of the other.
-    credit : callable
-        Receives the rows on which both fail, those on which each of them fails, and all rows; returns
-        numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
-    """
+    """A measure of a pair, and the credit that stands for it: the larger, the more diverse."""
 
     title: str
+    """What the report calls it."""
     at_none: int
     at_full: int
+    """The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
+    are limits on means of the other.
+    """
     credit: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], tuple[Any, Any]]
+    """Receives the rows on which both fail, those on which each of them fails, and all rows; returns
+    numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
+    """
 
     @property
     def is_least(self) -> bool:
@@ -155,24 +150,16 @@ Setting: TypeAlias = str | Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class DiversityLimits:
-    """Credit of all pairs, and the least that a selection must have, in billionths.
-
-    Attributes
-    ----------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        Credit of every pair, such as FC.
-    each : int
-        τ: least mean credit of every member with the others (Eq. 18).
-    mean : int
-        γ: least mean credit over pairs (Eq. 20).
-    measure : str
-        What the credit is of: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`.
-    """
+    """Credit of all pairs, and the least that a selection must have, in billionths."""
 
     credit: CreditMatrix
+    """Credit of every pair, such as FC, ``(n_classifiers, n_classifiers)``."""
     each: int
+    """τ: least mean credit of every member with the others (Eq. 18)."""
     mean: int
+    """γ: least mean credit over pairs (Eq. 20)."""
     measure: str = PFC
+    """What the credit is of: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps the limits; fewer than two members always do."""

@@ -18,25 +18,17 @@ from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_fraction, as_inte
 
 @dataclass(frozen=True, eq=False)
 class SelectionLimits:
-    """What a selection must keep; build with :func:`selection_limits`.
-
-    Attributes
-    ----------
-    min_size, max_size : int
-        Number of members.
-    costs : ndarray of int64, shape (n_classifiers,), or None
-        Cost per member, scaled to integers.
-    budget : int
-        Most that the members may cost together, in the same scale.
-    diversity : DiversityLimits or None
-        Least failure credit.
-    """
+    """What a selection must keep; build with :func:`selection_limits`."""
 
     min_size: int
     max_size: int
+    """Number of members."""
     costs: NDArray[np.int64] | None = None
+    """Cost per member, scaled to integers, ``(n_classifiers,)``."""
     budget: int = 0
+    """Most that the members may cost together, in the same scale."""
     diversity: DiversityLimits | None = None
+    """Least failure credit."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps every limit, decided on integers."""

@@ -201,25 +201,20 @@ BOUND_TOLERANCE = 2e-9
 
 @dataclass(frozen=True, eq=False)
 class ClassWeights:
-    """Worth of a right decision by class: ``value = sum(gains * right) / denominator``.
-
-    Attributes
-    ----------
-    objective : Objective
-        What the value is called.
-    gains : ndarray of int64, shape (n_classes,)
-        At least 0; of a named objective at least 1 for every class that occurs, and 0 for the others.
-    denominator : int
-        Of a named objective the weighted sum when every decision is right, so that values lie in [0, 1]; of
-        explicit weights what makes them integers.
-    tolerance : float
-        Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do.
-    """
+    """Worth of a right decision by class: ``value = sum(gains * right) / denominator``."""
 
     objective: Objective
+    """What the value is called."""
     gains: NDArray[np.int64]
+    """At least 0, ``(n_classes,)``; of a named objective at least 1 for every class that occurs, and 0 for
+    the others.
+    """
     denominator: int
+    """Of a named objective the weighted sum when every decision is right, so that values lie in [0, 1]; of
+    explicit weights what makes them integers.
+    """
     tolerance: float = 0.0
+    """Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do."""
 
     @property
     def slack(self) -> int:

@@ -30,22 +30,16 @@ FARTHEST = 1000.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
-    """What :func:`fit_table` learnt about a table.
-
-    Parameters
-    ----------
-    words : ndarray of bool, shape (n_features,)
-        True for columns of words, False for columns of numbers.
-    numbers : Pipeline or None
-        Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
-        variance 1.
-    categories : OneHotEncoder or None
-        Fitted encoder of the columns of words.
-    """
+    """What :func:`fit_table` learnt about a table."""
 
     words: Mask
+    """True for columns of words, False for columns of numbers, ``(n_features,)``."""
     numbers: Pipeline | None
+    """Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
+    variance 1.
+    """
     categories: OneHotEncoder | None
+    """Fitted encoder of the columns of words."""
 
     @property
     def known_words(self) -> list[set[str] | None]:

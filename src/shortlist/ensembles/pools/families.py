@@ -118,31 +118,22 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
 
 class Family(NamedTuple):
-    """How the classifiers of one family are made.
-
-    Parameters
-    ----------
-    build : callable
-        ``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
-        that many rows and columns.
-    description : str
-        What it is, in one line.
-    replace : bool
-        Rows are drawn with replacement (a bootstrap), or without.
-    rows : (float, float)
-        Least and most share of the rows that are drawn; the share itself is drawn uniformly.
-    columns : (float, float)
-        The same for the columns, which are drawn without replacement.
-    most_rows : int
-        Never more rows than these, which bounds the time on large tables.
-    """
+    """How the classifiers of one family are made."""
 
     build: Callable[[np.random.Generator, int, int], Any]
+    """``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
+    that many rows and columns.
+    """
     description: str
+    """What it is, in one line."""
     replace: bool
+    """Rows are drawn with replacement (a bootstrap), or without."""
     rows: tuple[float, float]
+    """Least and most share of the rows that are drawn; the share itself is drawn uniformly."""
     columns: tuple[float, float]
+    """The same for the columns, which are drawn without replacement."""
     most_rows: int
+    """Never more rows than these, which bounds the time on large tables."""
 
 
 @saved_from("shortlist.ensembles")

@@ -38,23 +38,16 @@ class Judge:
 
     A cell without an answer is an abstention. With votes it counts for no class; among probabilities it
     stands for equal shares of all classes, which favour none.
-
-    Parameters
-    ----------
-    name : str
-        What the judge is called.
-    columns : tuple of str
-        One column with classes, or one for each class with its probability.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    may_abstain : bool
-        Whether cells may be empty.
     """
 
     name: str
+    """What the judge is called."""
     columns: tuple[str, ...]
+    """One column with classes, or one for each class with its probability."""
     classes_: Labels
+    """The classes, sorted, ``(n_classes,)``."""
     may_abstain: bool = True
+    """Whether cells may be empty."""
 
     def class_codes(self, X: Any) -> NDArray[np.uint8]:
         """Return the index of the class that is answered on every row; ``n_classes`` for an abstention.

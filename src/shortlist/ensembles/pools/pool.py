@@ -405,21 +405,14 @@ def matched_columns(pool: Pool, X: Any) -> Any:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class CrossFittedPool:
-    """A pool, and its classifiers as they are when the rows of one fold are left out.
-
-    Attributes
-    ----------
-    pool : Pool
-        The classifiers, fitted on all rows.
-    without_fold : tuple of Pool
-        For every fold, the same classifiers fitted on the other rows.
-    fold_of : ndarray of int8, shape (n_samples,)
-        The fold of every row; -1 for rows that are in no fold and fit always.
-    """
+    """A pool, and its classifiers as they are when the rows of one fold are left out."""
 
     pool: Pool
+    """The classifiers, fitted on all rows."""
     without_fold: tuple[Pool, ...]
+    """For every fold, the same classifiers fitted on the other rows."""
     fold_of: NDArray[np.int8]
+    """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
 
     def __len__(self) -> int:
         """Return how many classifiers there are."""

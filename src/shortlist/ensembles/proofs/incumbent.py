@@ -228,18 +228,12 @@ PROOF = "proof"
 
 @dataclass(frozen=True, eq=False)
 class KeptBest:
-    """The best selection of a run, and that of an earlier one, in the study of its budget.
-
-    Attributes
-    ----------
-    best : Incumbent
-        The best selection and the bound of this run.
-    budget : Budget
-        Of the run, with its study.
-    """
+    """The best selection of a run, and that of an earlier one, in the study of its budget."""
 
     best: Incumbent
+    """The best selection and the bound of this run."""
     budget: Budget
+    """Of the run, with its study."""
 
     def take(self) -> None:
         """Take the best selection of an earlier run that was killed, where the clock ended this one.

@@ -49,24 +49,16 @@ Offer: TypeAlias = Callable[[Mask], int | None]
 
 @dataclass(frozen=True, eq=False)
 class SolverProgram:
-    """An integer program, and what its solutions mean.
-
-    Attributes
-    ----------
-    program : Program
-        To be minimised; its first columns are the classifiers.
-    total_of : callable
-        Turns a cost, or a bound on it, into a weighted sum, fractions included.
-    encode : callable
-        Writes members and threshold as a solution.
-    absolute_gap : float
-        Costs that differ by no more are equal.
-    """
+    """An integer program, and what its solutions mean."""
 
     program: Program
+    """To be minimised; its first columns are the classifiers."""
     total_of: Callable[[float], float]
+    """Turns a cost, or a bound on it, into a weighted sum, fractions included."""
     encode: Callable[[Mask, int], NDArray[np.float64]]
+    """Writes members and threshold as a solution."""
     absolute_gap: float = 1 - 1e-6
+    """Costs that differ by no more are equal."""
 
     def members(self, values: NDArray[np.float64], n_classifiers: int) -> Mask:
         """Read the selection from a solution."""
@@ -103,21 +95,14 @@ W = TypeVar("W", Weights, ClassWeights)
 
 @dataclass(frozen=True, eq=False)
 class VoteProblem(Generic[V, W]):
-    """Votes on rows, what decisions on them are worth, and what a selection must keep.
-
-    Attributes
-    ----------
-    votes : Votes or ClassVotes
-        Validation rows; those of several classes merged.
-    weights : Weights or ClassWeights
-        What decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
-    """
+    """Votes on rows, what decisions on them are worth, and what a selection must keep."""
 
     votes: V
+    """Validation rows; those of several classes merged."""
     weights: W
+    """What decisions are worth."""
     limits: SelectionLimits
+    """Size, cost and diversity."""
 
     @property
     def n_classifiers(self) -> int:

@@ -98,24 +98,16 @@ def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> N
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Backfitted:
-    """The members found for every size that was tried, and the best of them.
-
-    Attributes
-    ----------
-    sizes : ndarray of int, shape (n_sizes,)
-        The sizes M, increasing.
-    members_by_size : tuple of ndarray of int
-        The M classifiers of each.
-    right : ndarray of int64, shape (n_sizes,)
-        Samples that their plurality vote decides right.
-    best : int
-        Where the most are right; the smallest size of equals.
-    """
+    """The members found for every size that was tried, and the best of them."""
 
     sizes: Members
+    """The sizes M, increasing, ``(n_sizes,)``."""
     members_by_size: tuple[Members, ...]
+    """The M classifiers of each."""
     right: Counts
+    """Samples that their plurality vote decides right, ``(n_sizes,)``."""
     best: int
+    """Where the most are right; the smallest size of equals."""
 
     @property
     def members(self) -> Members:

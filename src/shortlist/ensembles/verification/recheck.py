@@ -152,53 +152,40 @@ EVOLVED_ON = "rows that it was evolved on"
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What rechecking found.
-
-    Attributes
-    ----------
-    failures : tuple of str
-        A sentence for each thing that is not as the model claims; empty when all is.
-    notes : tuple of str
-        What should be known beside: another order of the rows, or a limit that was not checked.
-    value : float or None
-        Recomputed from the votes; None where that was not possible.
-    bound : float or None
-        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
-        without a certificate.
-    claimed_bound : float or None
-        The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
-        certificate proves. None where the model claims none.
-    evidence : Evidence or None
-        What is known in all, for the recomputed value and bound; None where something failed.
-    n_rows, n_classifiers, n_parts : int
-        What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections.
-    parts : str
-        ``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate.
-    all_votes : bool
-        Whether the votes of the whole pool were asked for again, and not those of the members alone.
-    certificate : dict or None
-        What was checked.
-    other_table : str
-        Which recorded rows have other values in this table, though the members answer them as on record; else
-        empty.
-    out_of_fold : bool
-        Whether value and bound are of answers out of fold.
-    """
+    """What rechecking found."""
 
     failures: tuple[str, ...] = ()
+    """A sentence for each thing that is not as the model claims; empty when all is."""
     notes: tuple[str, ...] = ()
+    """What should be known beside: another order of the rows, or a limit that was not checked."""
     value: float | None = None
+    """Recomputed from the votes; None where that was not possible."""
     bound: float | None = None
+    """What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
+    without a certificate.
+    """
     claimed_bound: float | None = None
+    """The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
+    certificate proves. None where the model claims none.
+    """
     evidence: Evidence | None = None
+    """What is known in all, for the recomputed value and bound; None where something failed."""
     n_rows: int
     n_classifiers: int
     n_parts: int = 0
+    """What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections."""
     parts: str = ""
+    """``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate."""
     all_votes: bool
+    """Whether the votes of the whole pool were asked for again, and not those of the members alone."""
     certificate: Certificate | None = None
+    """What was checked."""
     other_table: str = ""
+    """Which recorded rows have other values in this table, though the members answer them as on record; else
+    empty.
+    """
     out_of_fold: bool = False
+    """Whether value and bound are of answers out of fold."""
 
     @property
     def valid(self) -> bool:

@@ -19,21 +19,14 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Where the recorded rows are in a table.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_recorded,), or None
-        Their places in the table; None where some of them cannot be told.
-    difference : str
-        What is different about the table; empty if it is the one that the model was made from.
-    n_changed : int
-        How many recorded rows have other values in this table.
-    """
+    """Where the recorded rows are in a table."""
 
     places: NDArray[np.intp] | None
+    """Their places in the table, ``(n_recorded,)``; None where some of them cannot be told."""
     difference: str = ""
+    """What is different about the table; empty if it is the one that the model was made from."""
     n_changed: int = 0
+    """How many recorded rows have other values in this table."""
 
 
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:

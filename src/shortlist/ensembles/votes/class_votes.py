@@ -25,24 +25,18 @@ Members: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ClassVotes:
-    """Class votes and true classes of rows; build with :func:`class_votes`.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n_rows, n_classifiers)
-        Index of the class that a classifier votes for; `n_classes` where it abstains, and votes for none.
-    labels : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    counts : ndarray of int64, shape (n_rows,)
-        How many samples each row stands for.
-    n_classes : int
-        Number of classes, at least 2.
-    """
+    """Class votes and true classes of rows; build with :func:`class_votes`."""
 
     codes: ClassCodes
+    """Index of the class that a classifier votes for, ``(n_rows, n_classifiers)``; `n_classes` where it
+    abstains, and votes for none.
+    """
     labels: ClassCodes
+    """Index of the true class, ``(n_rows,)``."""
     counts: Counts
+    """How many samples each row stands for, ``(n_rows,)``."""
     n_classes: int
+    """Number of classes, at least 2."""
 
     @property
     def n_classifiers(self) -> int:

@@ -19,18 +19,12 @@ Shares: TypeAlias = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class SoftVotes:
-    """Probabilities and true classes of rows; build with :func:`soft_votes`.
-
-    Attributes
-    ----------
-    shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
-        Probabilities in parts of :data:`WHOLE`.
-    labels : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    """
+    """Probabilities and true classes of rows; build with :func:`soft_votes`."""
 
     shares: Shares
+    """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
     labels: ClassCodes
+    """Index of the true class, ``(n_rows,)``."""
 
     @property
     def n_samples(self) -> int:

@@ -35,23 +35,16 @@ from shortlist.results.proof import Proof, ProofKind
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Figures:
-    """What stages do on some rows.
-
-    Attributes
-    ----------
-    n_rows, n_answered, n_right : int
-        Rows, those that are answered, and those that are answered rightly.
-    cost : float
-        Mean acquisition cost per row.
-    cost_interval : tuple of float
-        Its normal interval, at 95 %.
-    """
+    """What stages do on some rows."""
 
     n_rows: int
     n_answered: int
     n_right: int
+    """Rows, those that are answered, and those that are answered rightly."""
     cost: float
+    """Mean acquisition cost per row."""
     cost_interval: Interval
+    """Its normal interval, at 95 %."""
 
     @property
     def coverage(self) -> float:
@@ -115,21 +108,18 @@ class LabelledCodes(NamedTuple):
 
 
 class StageAnswers(NamedTuple):
-    """What one stage would answer to some rows.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_rows,)
-        How probable the answer is; :data:`NOT_CONFIDENT` where the stage is not confident, or lacks a value.
-    right : ndarray of bool, shape (n_rows,)
-        Whether the answer is right.
-    enters : ndarray of bool, shape (n_rows,)
-        Whether the row has what this stage and those before it buy; a row without waits before it.
-    """
+    """What one stage would answer to some rows."""
 
     scores: NDArray[np.float64]
+    """How probable the answer is, ``(n_rows,)``; :data:`NOT_CONFIDENT` where the stage is not confident, or
+    lacks a value.
+    """
     right: Mask
+    """Whether the answer is right, ``(n_rows,)``."""
     enters: Mask
+    """Whether the row has what this stage and those before it buy, ``(n_rows,)``; a row without waits before
+    it.
+    """
 
 
 class Outcomes(NamedTuple):

@@ -35,19 +35,13 @@ class Attribute:
 
     What is bought in one stage is done at the same time, so a stage takes the largest number of all that is
     new in it, and a row the sum over the stages that it went through.
-
-    Attributes
-    ----------
-    name : str
-    values : ndarray of int64, shape (n_features + n_groups,)
-        Of each feature, and of each group when it is opened.
-    scale : int
-        Units per unit of the user's.
     """
 
     name: str
     values: NDArray[np.int64]
+    """Of each feature, and of each group when it is opened, ``(n_features + n_groups,)``."""
     scale: int
+    """Units per unit of the user's."""
 
 
 @saved_from("shortlist")
@@ -58,32 +52,22 @@ class FeatureCosts:
     The price of a feature set is the sum of its features' `prices`, plus, once for every group that has a
     feature in the set, the group's `first_prices` entry (Turney 1995: one blood sample serves several tests).
     A feature may need several groups, as an answer of a judge needs what the judge has to be shown.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the features.
-    prices : ndarray of int64, shape (n_features,)
-        Price of each feature when its group, if it has one, is already open.
-    groups : ndarray of int64, shape (n_features,)
-        Group of each feature; -1 for none.
-    first_prices : ndarray of int64, shape (n_groups,)
-        What opening each group costs.
-    scale : int
-        Units per unit of the user's money.
-    needs : ndarray of bool, shape (n_features, n_groups), or None
-        Groups that a feature opens besides its own; None: none.
-    attributes : tuple of Attribute
-        Further numbers of each feature.
     """
 
     names: tuple[str, ...]
+    """Names of the features."""
     prices: NDArray[np.int64]
+    """Price of each feature when its group, if it has one, is already open, ``(n_features,)``."""
     groups: NDArray[np.int64]
+    """Group of each feature, ``(n_features,)``; -1 for none."""
     first_prices: NDArray[np.int64]
+    """What opening each group costs, ``(n_groups,)``."""
     scale: int
+    """Units per unit of the user's money."""
     needs: Mask | None = None
+    """Groups that a feature opens besides its own, ``(n_features, n_groups)``; None: none."""
     attributes: tuple[Attribute, ...] = ()
+    """Further numbers of each feature."""
 
     @property
     def opens(self) -> Mask:

@@ -24,20 +24,14 @@ class PurchaseRules:
     A set is valid if some solution of the clauses has its columns true and the other columns false; further
     variables stand for panels and what else a feature model has. A row may leave after any stage, so the
     rules hold for what has been bought by then, after every stage.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns; column i is variable i + 1.
-    n_variables : int
-        Number of variables, columns included.
-    clauses : tuple of tuple of int
-        What must hold; v means that variable v is true, -v that it is false.
     """
 
     columns: tuple[str, ...]
+    """The columns; column i is variable i + 1."""
     n_variables: int
+    """Number of variables, columns included."""
     clauses: tuple[tuple[int, ...], ...]
+    """What must hold; v means that variable v is true, -v that it is false."""
 
     def of_columns(self, names: Sequence[str]) -> "PurchaseRules":
         """Return the rules for these columns in this order.

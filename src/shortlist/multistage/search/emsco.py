@@ -35,27 +35,18 @@ from shortlist.runs.studies.study import StageNote
 
 @dataclass(frozen=True, eq=False)
 class EmscoPlace:
-    """All that the next generation follows from, but for the random numbers.
-
-    Attributes
-    ----------
-    number : int
-        Of the generation.
-    assignments : ndarray of int8, shape (population, n_features)
-        Its assignments.
-    seen : set of bytes
-        The assignments that were measured so far, as rows of bytes; empty where repeats are allowed.
-    evaluations : int
-        How many were measured.
-    unchanged : int
-        For how many generations the fittest has been the same.
-    """
+    """All that the next generation follows from, but for the random numbers."""
 
     number: int
+    """Of the generation."""
     assignments: NDArray[np.int8]
+    """Its assignments, ``(population, n_features)``."""
     seen: set[bytes]
+    """The assignments that were measured so far, as rows of bytes; empty where repeats are allowed."""
     evaluations: int
+    """How many were measured."""
     unchanged: int = 0
+    """For how many generations the fittest has been the same."""
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
@@ -158,21 +149,14 @@ class EmscoOptions:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How the rows of one generation stand.
-
-    Attributes
-    ----------
-    ranks : ndarray of int64
-        Pareto rank, the largest for the non-dominated (Eq. 8).
-    norms : ndarray of float
-        E, the ℓ2 norm of the objectives as numbers in [0, 1].
-    log_fitness : ndarray of float
-        Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0.
-    """
+    """How the rows of one generation stand."""
 
     ranks: NDArray[np.int64]
+    """Pareto rank, the largest for the non-dominated (Eq. 8)."""
     norms: NDArray[np.float64]
+    """E, the ℓ2 norm of the objectives as numbers in [0, 1]."""
     log_fitness: NDArray[np.float64]
+    """Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,19 +27,14 @@ FITS_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class TiedBlock:
-    """Assignments that share an outcome and a beginning.
-
-    Attributes
-    ----------
-    chain : tuple of int
-        Feature sets, as bit masks, acquired by the first stages.
-    n_assignments : int
-        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any
-        longer and the rest may follow in any way.
-    """
+    """Assignments that share an outcome and a beginning."""
 
     chain: tuple[int, ...]
+    """Feature sets, as bit masks, acquired by the first stages."""
     n_assignments: int
+    """How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any longer
+    and the rest may follow in any way.
+    """
 
 
 def enumerate_front(

@@ -62,47 +62,34 @@ class StageProblem:
     """Which stage assignments there are and what matters.
 
     Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
-
-    Attributes
-    ----------
-    decisions : DecisionBits
-        Who is confident and right on the validation rows, per feature subset.
-    costs : FeatureCosts
-        Prices.
-    max_stages : int
-        k.
-    names : tuple of str
-        Objectives, keys of :data:`OBJECTIVES` or attributes of the prices.
-    unit : int
-        Credit of a right answer.
-    penalties : ndarray of int64, shape (n_classes,)
-        Credit lost by a wrong answer about a row of each class, at most `unit`.
-    positive : int
-        Class number of the positive class, for false positives.
-    member_prices : ndarray of int64, shape (n_prices,)
-        Units that a call of a classifier costs, or of each member of an ensemble whose members have prices.
-    call_price_per_feature : int
-        Units that it costs more per feature that it reads.
-    call_scale : int
-        Units of the call prices per unit of the user's money.
-    removal : bool
-        Whether features may be left out of every stage.
-    rules : PurchaseRules or None
-        Which sets of features may have been bought after a stage; None: any.
     """
 
     decisions: DecisionBits
+    """Who is confident and right on the validation rows, per feature subset."""
     costs: FeatureCosts
+    """Prices."""
     max_stages: int
+    """k."""
     names: tuple[str, ...]
+    """Objectives, keys of :data:`OBJECTIVES` or attributes of the prices."""
     unit: int
+    """Credit of a right answer."""
     penalties: NDArray[np.int64]
+    """Credit lost by a wrong answer about a row of each class, at most `unit`, ``(n_classes,)``."""
     positive: int
+    """Class number of the positive class, for false positives."""
     member_prices: NDArray[np.int64]
+    """Units that a call of a classifier costs, or of each member of an ensemble whose members have prices,
+    ``(n_prices,)``.
+    """
     call_price_per_feature: int
+    """Units that it costs more per feature that it reads."""
     call_scale: int
+    """Units of the call prices per unit of the user's money."""
     removal: bool
+    """Whether features may be left out of every stage."""
     rules: PurchaseRules | None = None
+    """Which sets of features may have been bought after a stage; None: any."""
 
     @property
     def labels(self) -> NDArray[np.int64]:

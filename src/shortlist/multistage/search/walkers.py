@@ -28,19 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """How a walk keeps what it finds; its answer does not depend on them.
-
-    Parameters
-    ----------
-    table_rows : int, default=2000
-        Up to so many validation rows what is found is kept in a table, the least cost of every pair
-        (conclusive, right); beyond it in an archive.
-    words : int, default=2_000_000
-        Words of rows that are read between two looks at the clock: some hundredths of a second.
-    """
+    """How a walk keeps what it finds; its answer does not depend on them."""
 
     table_rows: int = 2000
+    """Up to so many validation rows what is found is kept in a table, the least cost of every pair
+    (conclusive, right); beyond it in an archive.
+    """
     words: int = 2_000_000
+    """Words of rows that are read between two looks at the clock: some hundredths of a second."""
 
 
 USUAL_WALK = WalkSettings()

@@ -17,29 +17,22 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FeatureCode:
-    """How one feature becomes columns.
-
-    Attributes
-    ----------
-    name : str
-        Name of the feature.
-    fill : float
-        Number: what stands for a missing value, the median of the fitted rows.
-    categories : tuple or None
-        Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number.
-    allows_missing : bool
-        Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
-        where, and a gap is a value like others. Else a gap says that the feature is not known yet.
-    words : tuple or None
-        Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
-        models that were saved before this was kept.
-    """
+    """How one feature becomes columns."""
 
     name: str
+    """Name of the feature."""
     fill: float
+    """Number: what stands for a missing value, the median of the fitted rows."""
     categories: tuple[Any, ...] | None
+    """Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number."""
     allows_missing: bool
+    """Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
+    where, and a gap is a value like others. Else a gap says that the feature is not known yet.
+    """
     words: tuple[Any, ...] | None = None
+    """Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
+    models that were saved before this was kept.
+    """
 
     @property
     def width(self) -> int:

@@ -166,30 +166,20 @@ MOVES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """How a search in windows goes.
-
-    Attributes
-    ----------
-    width : int
-        Items of a window, from 2 to 12; a window takes up to ``2**width`` fits.
-    n_new : int
-        How many of these are features that are bought last or never so far, less than `width`.
-    n_weightings : int
-        How many weightings of the objectives are climbed; the first one weighs all alike.
-    tries : int
-        Windows around an assignment that gain nothing before it is left.
-    kicks : int
-        How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks.
-    changed : int
-        Features that a kick changes.
-    """
+    """How a search in windows goes."""
 
     width: int = 8
+    """Items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
     n_new: int = 4
+    """How many of these are features that are bought last or never so far, less than `width`."""
     n_weightings: int = 31
+    """How many weightings of the objectives are climbed; the first one weighs all alike."""
     tries: int = 2
+    """Windows around an assignment that gain nothing before it is left."""
     kicks: int = 12
+    """How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks."""
     changed: int = 3
+    """Features that a kick changes."""
 
     def __post_init__(self) -> None:
         as_count(self.width, "width", at_least=2, at_most=12)

@@ -136,15 +136,11 @@ class Window:
 
     All other features are bought in the last stage, together with at least one item, or by no stage where
     features may be removed.
-
-    Attributes
-    ----------
-    problem : StageProblem
-    items : ndarray of bool, shape (n_items, n_features)
     """
 
     problem: StageProblem
     items: Mask
+    """Of shape ``(n_items, n_features)``."""
 
     def sets(self) -> Mask:
         """Return the features of each set of items, by bit mask, ``(2**n_items, n_features)``."""

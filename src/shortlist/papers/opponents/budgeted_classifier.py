@@ -40,18 +40,12 @@ class BudgetedModel(Protocol):
 @saved_from("shortlist.papers")
 @dataclass(frozen=True, eq=False)
 class OneSubset:
-    """One classifier that reads the same features of every row.
-
-    Attributes
-    ----------
-    subset : ndarray of bool, shape (n_features,)
-        Features that every row buys.
-    model : LogisticModel
-        What predicts from them.
-    """
+    """One classifier that reads the same features of every row."""
 
     subset: Mask
+    """Features that every row buys, ``(n_features,)``."""
     model: Any
+    """What predicts from them."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``."""

@@ -37,21 +37,14 @@ DIAGRAM_NODES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class CompletenessProof:
-    """A refutation of the formula that the front lacks a product.
-
-    Attributes
-    ----------
-    formula : Clauses
-        Unsatisfiable if and only if the front is complete.
-    steps : tuple of str
-        The steps of the proof, in the text form of DRAT.
-    checked : bool
-        Whether a checker that is not ours has followed every step.
-    """
+    """A refutation of the formula that the front lacks a product."""
 
     formula: Clauses
+    """Unsatisfiable if and only if the front is complete."""
     steps: tuple[str, ...]
+    """The steps of the proof, in the text form of DRAT."""
     checked: bool
+    """Whether a checker that is not ours has followed every step."""
 
     def save(self, path: Path) -> None:
         """Write the steps to a file that ends in .drat, and the formula beside it as .cnf in DIMACS."""

@@ -30,27 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of a product line.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        The model as read.
-    objectives : tuple of FeatureObjective
-        What matters.
-    limits : tuple of Constraint
-        Limits, all to be met.
-    requirements : Requirements
-        Features that must be in or out.
-    fixed : tuple of int
-        Literals that hold in every product that meets the requirements, as far as known.
-    """
+    """What is asked of a product line."""
 
     model: FeatureModel
+    """The model as read."""
     objectives: tuple[FeatureObjective, ...]
+    """What matters."""
     limits: tuple[Constraint, ...]
+    """Limits, all to be met."""
     requirements: Requirements
+    """Features that must be in or out."""
     fixed: tuple[int, ...]
+    """Literals that hold in every product that meets the requirements, as far as known."""
 
     @cached_property
     def hard_limits(self) -> tuple[Constraint, ...]:

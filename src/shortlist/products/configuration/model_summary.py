@@ -17,28 +17,19 @@ USUAL_NODES = 100_000
 
 @dataclass(frozen=True)
 class Summary:
-    """What every product shares, and how many products there are.
-
-    Attributes
-    ----------
-    satisfiable : bool or None
-        Whether there is a product; None if the budget ended before that, or what all share, was known.
-    core, dead : tuple of int
-        Features, from 0, that every product has, and that none has; empty without a product.
-    n_products : int or None
-        The exact number of products; None where it was not counted.
-    uncounted : str
-        Why not.
-    conflict : tuple of str
-        Without a product: rules that contradict each other, none of which can be left out.
-    """
+    """What every product shares, and how many products there are."""
 
     satisfiable: bool | None
+    """Whether there is a product; None if the budget ended before that, or what all share, was known."""
     core: tuple[int, ...] = ()
     dead: tuple[int, ...] = ()
+    """Features, from 0, that every product has, and that none has; empty without a product."""
     n_products: int | None = None
+    """The exact number of products; None where it was not counted."""
     uncounted: str = ""
+    """Why not."""
     conflict: tuple[str, ...] = ()
+    """Without a product: rules that contradict each other, none of which can be left out."""
 
 
 def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None) -> Summary:

@@ -23,22 +23,16 @@ if TYPE_CHECKING:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureObjective:
-    """A linear objective over features, exact.
-
-    Attributes
-    ----------
-    objective : Objective
-        Name, sense, scale and unit.
-    coefficients : ndarray of int64, shape (n_features,)
-        With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and
-        unit.
-    offset : int
-        Constant part, scaled.
-    """
+    """A linear objective over features, exact."""
 
     objective: Objective
+    """Name, sense, scale and unit."""
     coefficients: NDArray[np.int64]
+    """With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and unit,
+    ``(n_features,)``.
+    """
     offset: int = 0
+    """Constant part, scaled."""
 
     @property
     def minimised(self) -> NDArray[np.int64]:
@@ -76,15 +70,10 @@ class FeatureObjective:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class QuantityLimit(Constraint):
-    """A limit on a named quantity, such as ``cost<=120``.
-
-    Attributes
-    ----------
-    quantity : FeatureObjective or None
-        What is limited; its sense says nothing.
-    """
+    """A limit on a named quantity, such as ``cost<=120``."""
 
     quantity: FeatureObjective | None = field(default=None, compare=False)
+    """What is limited; its sense says nothing."""
 
 
 def parse_objectives(

@@ -23,37 +23,24 @@ LAST_LOOK_S = 1.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class LimitedModel:
-    """A model with limits, and the clauses of it that are few enough; build with `limited_model`.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        The model with all limits as constraints behind its own.
-    clauses : Clauses or None
-        Clauses of the model and of those limits that have them; None if the model itself needs too many.
-    whole : bool
-        Whether these are all limits, so that the clauses tell everything.
-    """
+    """A model with limits, and the clauses of it that are few enough; build with `limited_model`."""
 
     model: FeatureModel
+    """The model with all limits as constraints behind its own."""
     clauses: Clauses | None
+    """Clauses of the model and of those limits that have them; None if the model itself needs too many."""
     whole: bool
+    """Whether these are all limits, so that the clauses tell everything."""
 
 
 @dataclass(frozen=True)
 class Forced:
-    """Features with one value.
-
-    Attributes
-    ----------
-    literals : tuple of int
-        i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature.
-    complete : bool
-        Whether all such features are there; otherwise the time was over.
-    """
+    """Features with one value."""
 
     literals: tuple[int, ...]
+    """i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature."""
     complete: bool = True
+    """Whether all such features are there; otherwise the time was over."""
 
 
 def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:

@@ -20,20 +20,16 @@ from shortlist.products.feature_models.model import FeatureModel, Group
 
 @dataclass(frozen=True, eq=False)
 class TracedClauses:
-    """Clauses, and the rule of the model that each comes from.
-
-    Attributes
-    ----------
-    clauses : Clauses
-        Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary,
-        and every product fixes the values of all of them.
-    rules : ndarray of int32, shape (n_clauses,)
-        Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`; -1 where
-        the clause defines an auxiliary variable.
-    """
+    """Clauses, and the rule of the model that each comes from."""
 
     clauses: Clauses
+    """Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary, and
+    every product fixes the values of all of them.
+    """
     rules: NDArray[np.int32]
+    """Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`,
+    ``(n_clauses,)``; -1 where the clause defines an auxiliary variable.
+    """
 
 
 def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Clauses:

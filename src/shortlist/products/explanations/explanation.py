@@ -23,21 +23,14 @@ MOST_ROUNDS = 500
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Explanation:
-    """Rules that contradict something.
-
-    Attributes
-    ----------
-    rules : tuple of int
-        Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`.
-    smallest : bool
-        Whether it is proved that no fewer rules contradict it.
-    irreducible : bool
-        Whether it is proved that with any one of them left out there is no contradiction.
-    """
+    """Rules that contradict something."""
 
     rules: tuple[int, ...]
+    """Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`."""
     smallest: bool
+    """Whether it is proved that no fewer rules contradict it."""
     irreducible: bool = True
+    """Whether it is proved that with any one of them left out there is no contradiction."""
 
 
 class SwitchedRules:

@@ -27,21 +27,14 @@ SECONDS_PER_VALUE = 10.0
 
 @dataclass(frozen=True)
 class Least:
-    """What is known of the least value of a sum of integers.
-
-    Attributes
-    ----------
-    value : int or None
-        Of the best product found; None if none was.
-    bound : int or None
-        No product has less; None if nothing is known, or if there is no product.
-    possible : bool
-        False where it is proved that there is no product.
-    """
+    """What is known of the least value of a sum of integers."""
 
     value: int | None = None
+    """Of the best product found; None if none was."""
     bound: int | None = None
+    """No product has less; None if nothing is known, or if there is no product."""
     possible: bool = True
+    """False where it is proved that there is no product."""
 
     @property
     def proved(self) -> bool:

@@ -52,21 +52,14 @@ class Group:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A formula that every product satisfies.
-
-    Attributes
-    ----------
-    formula : Formula
-        What holds.
-    name : str
-        Name in messages; empty if it has none.
-    line : int
-        The line of its file, from 1; 0 if unknown.
-    """
+    """A formula that every product satisfies."""
 
     formula: Formula
+    """What holds."""
     name: str = ""
+    """Name in messages; empty if it has none."""
     line: int = 0
+    """The line of its file, from 1; 0 if unknown."""
 
 
 @saved_from("shortlist")

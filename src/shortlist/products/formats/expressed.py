@@ -21,21 +21,14 @@ from shortlist.products.formats.writing import free_name, rewritten
 
 @dataclass(frozen=True, eq=False)
 class ExpressedModel:
-    """A model that a format can hold.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        With a tree and without clauses: the features, then auxiliary ones, then the root if it is new.
-    variables : tuple of int
-        The variable of the original model's clauses that each feature stands for; 0 for a new root.
-    notes : tuple of str
-        What became something else, a sentence each.
-    """
+    """A model that a format can hold."""
 
     model: FeatureModel
+    """With a tree and without clauses: the features, then auxiliary ones, then the root if it is new."""
     variables: tuple[int, ...]
+    """The variable of the original model's clauses that each feature stands for; 0 for a new root."""
     notes: tuple[str, ...]
+    """What became something else, a sentence each."""
 
 
 def expressed(
