@@ -16,7 +16,8 @@ def nondominated(points: ArrayLike) -> Mask:
 
     Point `a` dominates point `b` when it is no worse in every objective and better in at least one (Ehrgott
     2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all
-    marked.
+    marked. Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that
+    a double cannot tell from its neighbours.
 
     Parameters
     ----------
@@ -28,12 +29,6 @@ def nondominated(points: ArrayLike) -> Mask:
     -------
     ndarray of bool, shape (n_points,)
         True where the point is non-dominated.
-
-    Raises
-    ------
-    BadInputError
-        If `points` is not two-dimensional, holds NaN or infinity, or an integer that a double cannot tell
-        from its neighbours.
 
     Notes
     -----

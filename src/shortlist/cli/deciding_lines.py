@@ -55,10 +55,7 @@ class Deciding:
 def act(deciding: Deciding, line: str) -> Deciding:
     """Do what a line says, print the answer, and return where the dialogue is then.
 
-    Raises
-    ------
-    BadInputError
-        If the line cannot be followed; then nothing has changed.
+    Raises BadInputError if the line cannot be followed; then nothing has changed.
     """
     word, _, argument = line.strip().partition(" ")
     if not word or word.startswith("#"):

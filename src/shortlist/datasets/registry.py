@@ -100,10 +100,7 @@ def public_sets() -> Mapping[str, DataSet]:
 def public_set(name: str) -> DataSet:
     """Return a public set; underscores in the name are as good as hyphens.
 
-    Raises
-    ------
-    BadInputError
-        If there is none of that name.
+    Raises BadInputError if there is none of that name.
     """
     sets = public_sets()
     wanted = name.replace("_", "-")

@@ -59,11 +59,8 @@ roots of what is left of them."""
 def policy_of(saved: SavedModel) -> dict[str, Any]:
     """Return a saved model as a policy, which :mod:`shortlist.export.reader` answers with.
 
-    Raises
-    ------
-    BadInputError
-        If the model is of another kind, or a member cannot be written as plain numbers; the sentence names
-        it.
+    Raises BadInputError if the model is of another kind, or a member cannot be written as plain numbers; the
+    sentence names it.
     """
     estimator = saved.estimator
     policy: dict[str, Any] = {
@@ -136,10 +133,7 @@ def keeps_rows(policy: dict[str, Any]) -> str:
 def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame") -> int:
     """Ask the reader about rows, one by one, and compare it with the model; return how many were compared.
 
-    Raises
-    ------
-    BadInputError
-        If there is no row, or one is answered otherwise: then the policy must not be used.
+    Raises BadInputError if there is no row, or one is answered otherwise: then the policy must not be used.
     """
     if not len(rows):
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")

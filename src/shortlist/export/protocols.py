@@ -146,7 +146,8 @@ def protocol_of(
     """Return saved stages as a protocol.
 
     Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
-    own. Numbers have the fewest digits with which they answer all rows as the model does.
+    own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
+    BadInputError if the model is not one of stages.
 
     Parameters
     ----------
@@ -155,11 +156,6 @@ def protocol_of(
         Rows on which the printed numbers are compared with the model.
     digits : tuple of two int, default=(3, 12)
         Significant digits at least and at most.
-
-    Raises
-    ------
-    BadInputError
-        If the model is not one of stages.
     """
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):

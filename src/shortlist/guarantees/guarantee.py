@@ -35,13 +35,7 @@ class Demand(NamedTuple):
 
 
 def as_demand(accuracy: float, confidence_level: float) -> Demand:
-    """Check what is to be promised.
-
-    Raises
-    ------
-    BadInputError
-        If a number is not between 0 and 1.
-    """
+    """Check what is to be promised; raises BadInputError if a number is not between 0 and 1."""
     for name, value in (("answer_accuracy", accuracy), ("confidence_level", confidence_level)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
             raise BadInputError(name, "must be above 0 and below 1", repr(value), "Usual values: 0.9, 0.95.")

@@ -108,10 +108,7 @@ class Diagram:
     def model(self, index: int) -> Mask:
         """Return model number `index` of an order in which each level is low before it is high.
 
-        Raises
-        ------
-        BadInputError
-            If there are not so many models.
+        Raises BadInputError if there are not so many models.
         """
         if not 0 <= index < self.n_models:
             raise BadInputError(
@@ -138,10 +135,7 @@ class Diagram:
     def sample(self, n: int, *, rng: np.random.Generator) -> Mask:
         """Draw `n` models, each with the same probability, with replacement; shape (n, n_variables).
 
-        Raises
-        ------
-        BadInputError
-            If there is no model.
+        Raises BadInputError if there is no model.
         """
         if not self.n_models:
             raise BadInputError("sample", "needs a model to draw", "contradictory clauses")
@@ -207,12 +201,7 @@ class _Sides:
 def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
     """Count the models in which literals hold, exactly.
 
-    Takes time linear in the nodes.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist.
+    Takes time linear in the nodes. Raises BadInputError if a literal names a variable that does not exist.
 
     Examples
     --------
@@ -245,7 +234,8 @@ def least_sums(
 ) -> tuple[int, ...] | None:
     """Return the least sum of each row of costs over the models in which literals hold; None without one.
 
-    A shortest path from the top to the bottom for every row, level by level.
+    A shortest path from the top to the bottom for every row, level by level. Raises BadInputError if a
+    literal names a variable that does not exist, or the shape of costs does not fit.
 
     Parameters
     ----------
@@ -255,11 +245,6 @@ def least_sums(
         What each true variable adds; the sizes in a row sum to less than 2^53.
     literals : iterable of int
         What holds.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist, or the shape of costs does not fit.
 
     Examples
     --------

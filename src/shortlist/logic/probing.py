@@ -50,12 +50,7 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
 
     Sound and not complete: every value found holds in all models, others may too. Two literals of each clause
     are watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or
-    are passed.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist.
+    are passed. Raises BadInputError if a literal names a variable that does not exist.
 
     Examples
     --------

@@ -119,12 +119,8 @@ class SatSolver:
     def solve(self, assumptions: Iterable[int] = ()) -> SatAnswer:
         """Look for a model in which every literal of `assumptions` is true.
 
-        Raises
-        ------
-        BadInputError
-            If an assumption names a variable that does not exist.
-        SearchStoppedError
-            If the budget ends before there is an answer.
+        Raises BadInputError if an assumption names a variable that does not exist. Raises SearchStoppedError
+        if the budget ends before there is an answer.
         """
         listed = list(assumptions)
         if any(not 1 <= abs(literal) <= self._n for literal in listed):

@@ -33,7 +33,7 @@ SHARES = (0.5, 0.25, 0.25)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure(Figures):
-    """What a stage assignment does on some rows; coverage, accuracy and cost are the paper's g1, g2 and g3*."""
+    """What a stage assignment does on some rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
 
     aggregate: float
     """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
@@ -77,7 +77,9 @@ def stage_table(
 
     Where the classifier validates out of fold, the first two parts together fit and validate; else the first
     fits and the second validates, as in the paper. Where something is to be promised, the calibration set is
-    drawn before, from all classes together.
+    drawn before, from all classes together. Raises BadInputError if a class has too few rows to be in every
+    part. Raises UnmetChoiceError if no point is as the classifier's `pick` and `limits` ask for, or none
+    keeps the promise; the classifier has its front.
 
     Parameters
     ----------
@@ -96,14 +98,6 @@ def stage_table(
         Progress events, and a way to stop with what was found.
     study : Study, optional
         Where the search keeps what it has done, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in every part.
-    UnmetChoiceError
-        If no point is as the classifier's `pick` and `limits` ask for, or none keeps the promise; the
-        classifier has its front.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
@@ -156,10 +150,7 @@ def split_three(
 ) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """Return row numbers of the three parts, each class split alike; no case is in two of them.
 
-    Raises
-    ------
-    BadInputError
-        If a class has fewer than 4 rows, or cases, or there is one class only.
+    Raises BadInputError if a class has fewer than 4 rows, or cases, or there is one class only.
     """
     labels, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     few = counts < (4 if len(labels) > 1 else len(y) + 1)

@@ -149,6 +149,8 @@ def search_stages(
 ) -> FoundStages:
     """Search by a method.
 
+    Raises FitsStoppedError if the search was cancelled before there was an answer.
+
     Parameters
     ----------
     problem : StageProblem
@@ -165,11 +167,6 @@ def search_stages(
         Threads that enumerate, or the address of a Dask scheduler.
     budget : Budget
         For all of it.
-
-    Raises
-    ------
-    FitsStoppedError
-        If the search was cancelled before there was an answer.
     """
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None

@@ -89,7 +89,7 @@ def recheck_stages(
 
     Coverage, conclusive accuracy and acquisition cost are counted row by row in fractions, without the
     search's kernels. A front that is called complete must be found again, and random stage assignments must
-    not be better.
+    not be better. Raises ShortlistError if it was stopped.
 
     Parameters
     ----------
@@ -101,11 +101,6 @@ def recheck_stages(
         How many stage assignments are drawn.
     budget : Budget, optional
         Who is told, and who can stop it.
-
-    Raises
-    ------
-    ShortlistError
-        If it was stopped.
     """
     budget = budget or Budget()
     again = clone(classifier)

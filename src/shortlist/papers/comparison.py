@@ -90,7 +90,8 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     """Return each method's means over the folds, and its mean rank by accuracy in them, best first.
 
     Folds that lack a method are left out of everything. Folds of one table share rows, so these ranks
-    describe and test nothing; over several tables use :func:`rank_methods`.
+    describe and test nothing; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
+    holds every method.
 
     Parameters
     ----------
@@ -103,11 +104,6 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     DataFrame
         One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``,
         ``balanced_accuracy``, ``size``, ``seconds``, where there are prices ``cost``, and ``n_folds``.
-
-    Raises
-    ------
-    BadInputError
-        If no fold holds every method.
     """
     whole = complete(results.dropna(subset=["accuracy"]), list(results["method"]))
     if whole.empty:
@@ -203,13 +199,7 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
 
 
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all.
-
-    Raises
-    ------
-    NotWrittenError
-        If it cannot be written there.
-    """
+    """Write results as Parquet, whole or not at all; raises NotWrittenError if it cannot be written there."""
     import pyarrow as pa
 
     from shortlist.files import write_parquet

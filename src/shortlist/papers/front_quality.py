@@ -99,15 +99,8 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     """Compare fronts over the same objectives.
 
     Points that are dominated within their own front count as dominated, so unions of runs may be passed as
-    they are.
-
-    Raises
-    ------
-    BadInputError
-        If there is no front, or objectives differ.
-    SolverError
-        If a point that one method proved non-dominated is dominated by another's, or a complete front lacks a
-        point.
+    they are. Raises BadInputError if there is no front, or objectives differ. Raises SolverError if a point
+    that one method proved non-dominated is dominated by another's, or a complete front lacks a point.
 
     Examples
     --------

@@ -57,10 +57,7 @@ class Extent:
     def folds_of(self, most: int) -> int | None:
         """Return how many folds are asked for, of so many that there are.
 
-        Raises
-        ------
-        BadInputError
-            If it is more.
+        Raises BadInputError if it is more.
         """
         if self.folds is not None and self.folds > most:
             raise BadInputError("folds", f"must be at most {most}", self.folds)
@@ -169,12 +166,8 @@ class Paper:
 def check_extent(paper: Paper, extent: Extent) -> Extent:
     """Return an extent that a paper can be measured in, with tables by their full names.
 
-    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once.
-
-    Raises
-    ------
-    BadInputError
-        If the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
+    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once. Raises BadInputError
+    if the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
     """
     if extent.scale not in SCALES:
         raise BadInputError(
@@ -230,6 +223,10 @@ def reproduce(
 ) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
+    Raises BadInputError if the tables that are asked for are not of the sets that are asked for, none of the
+    data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
+    unit was finished.
+
     Parameters
     ----------
     paper : Paper
@@ -241,14 +238,6 @@ def reproduce(
         the units that are finished.
     tables : sequence of str, default=()
         Names of the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
-
-    Raises
-    ------
-    BadInputError
-        If the tables that are asked for are not of the sets that are asked for, none of the data is there, or
-        the study belongs to other settings.
-    ShortlistError
-        If it was stopped before a unit was finished.
     """
     import pandas as pd
 

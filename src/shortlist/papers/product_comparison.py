@@ -127,6 +127,9 @@ def compare_products(
 ) -> Comparison:
     """Run methods on a product line, evolution once per seed, and compare what they find.
 
+    Raises BadInputError if a method is unknown, an option is for none of the methods, or the study belongs to
+    something else.
+
     Parameters
     ----------
     model, objectives, attributes, limits, requirements
@@ -150,11 +153,6 @@ def compare_products(
     -------
     Comparison
         Every product is checked against the rules of the model as read.
-
-    Raises
-    ------
-    BadInputError
-        If a method is unknown, an option is for none of the methods, or the study belongs to something else.
     """
     by_method = check_methods(methods, options)
     chosen = list(by_method)
@@ -195,12 +193,8 @@ def compare_products(
 def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
     """Return the options of each method, defaults in place of None.
 
-    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it.
-
-    Raises
-    ------
-    BadInputError
-        If a method is unknown, or an option is wrong or for none of the methods.
+    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it. Raises
+    BadInputError if a method is unknown, or an option is wrong or for none of the methods.
     """
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:

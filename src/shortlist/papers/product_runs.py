@@ -142,10 +142,7 @@ class BintPro:
     def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
         """Solve one program; see :data:`Minimise`.
 
-        Raises
-        ------
-        LimitReachedError
-            If the budget has come to its end.
+        Raises LimitReachedError if the budget has come to its end.
         """
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)

@@ -181,10 +181,7 @@ def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
 def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
     """Refuse folds that leave a pruner too few rows to fit a pool and to prune it, before any pool is fitted.
 
-    Raises
-    ------
-    BadInputError
-        If fewer than two classes, or for exact pruning not all, have two training rows.
+    Raises BadInputError if fewer than two classes, or for exact pruning not all, have two training rows.
     """
     pruners = [method for method in methods.values() if _prunes(method)]
     if not pruners:
@@ -453,10 +450,7 @@ def stratified_folds(
 ) -> list[Fold]:
     """Split a table, stratified, differently in every repeat; whole cases where rows are of such.
 
-    Raises
-    ------
-    BadInputError
-        If there is one class only, or one with fewer rows, or cases, than folds.
+    Raises BadInputError if there is one class only, or one with fewer rows, or cases, than folds.
     """
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:

@@ -46,10 +46,11 @@ def read_products(
 ) -> ProductTable:
     """Read configurations from a table: CSV, Excel, Parquet, or ``-`` for standard input.
 
-    Either each row is a configuration, with a column for every feature, called by its name or
-    ``feature: NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and
-    ``point`` the numbers of points, unless it is a feature. So fronts and samples are written. Or the columns
-    are ``feature`` and ``selected``, and the file is one configuration.
+    Either each row is a configuration, with a column for every feature, called by its name or ``feature:
+    NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and ``point`` the
+    numbers of points, unless it is a feature. So fronts and samples are written. Or the columns are
+    ``feature`` and ``selected``, and the file is one configuration. Raises BadFileError if a column is no
+    feature, a feature has no column or two, or a cell is none of these values.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def read_products(
         Columns to leave out.
     notes : list of str, optional
         Gets what a reader should know, such as another separator than the comma.
-
-    Raises
-    ------
-    BadFileError
-        If a column is no feature, a feature has no column or two, or a cell is none of these values.
     """
     name, content = read_content(path)
     if not content.strip():

@@ -38,6 +38,8 @@ def front_parts(
 ) -> Parts:
     """Return the parts of a page that show fronts over the same objectives.
 
+    Raises BadInputError if the objectives differ.
+
     Parameters
     ----------
     fronts : mapping of str to Front
@@ -47,11 +49,6 @@ def front_parts(
         ideal and by knee follow.
     heading : str, default="Points"
         What stands above.
-
-    Raises
-    ------
-    BadInputError
-        If the objectives differ.
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):

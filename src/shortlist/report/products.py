@@ -32,6 +32,8 @@ def product_parts(
 ) -> Parts:
     """Return the parts of a page that show products.
 
+    Raises BadInputError if the features of the front are not those of the model.
+
     Parameters
     ----------
     front : Front
@@ -43,11 +45,6 @@ def product_parts(
         objectives that are attributes in the model's own file, where they add up to the values of the point.
     pick : Pick, optional
         The point whose product is told; by default the one at the knee.
-
-    Raises
-    ------
-    BadInputError
-        If the features of the front are not those of the model.
     """
     if model is not None and model.labels != front.candidates:
         raise BadInputError("the model must be the one that the front was made from: its features differ.")

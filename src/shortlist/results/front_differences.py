@@ -72,9 +72,10 @@ def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[int
 def front_differences(before: Front, now: Front) -> list[PointFate]:
     """Return what became of every point of a front, and which points are new.
 
-    Points are matched by what they choose, by name, where a candidate of one front alone counts as not
-    chosen in the other; then by their values. Values are compared exactly: as integers of both scales, or as
-    the doubles that they are where an objective has no scale.
+    Points are matched by what they choose, by name, where a candidate of one front alone counts as not chosen
+    in the other; then by their values. Values are compared exactly: as integers of both scales, or as the
+    doubles that they are where an objective has no scale. Raises BadInputError if the objectives differ, or
+    one front is of stages and the other is not.
 
     Parameters
     ----------
@@ -85,11 +86,6 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
     -------
     list of PointFate
         Those of before in the order of their numbers, then the new ones in the order of theirs.
-
-    Raises
-    ------
-    BadInputError
-        If the objectives differ, or one front is of stages and the other is not.
 
     Notes
     -----

@@ -113,11 +113,8 @@ class Limit:
 def read_limit(text: str) -> Limit:
     """Read ``NAME OPERATOR NUMBER``, such as ``cost<=120`` or ``defects > 2.5``.
 
-    Raises
-    ------
-    BadInputError
-        If the text does not read like that, or the number is not finite or has more than nineteen digits
-        before the point.
+    Raises BadInputError if the text does not read like that, or the number is not finite or has more than
+    nineteen digits before the point.
 
     Examples
     --------
@@ -143,10 +140,7 @@ _SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
 def objective_names(text: str) -> list[tuple[Sense, str]]:
     """Split ``"min cost, max selected"`` into senses and names.
 
-    Raises
-    ------
-    BadInputError
-        If there is none, a part lacks its sense or name, or a name comes twice.
+    Raises BadInputError if there is none, a part lacks its sense or name, or a name comes twice.
 
     Examples
     --------

@@ -21,7 +21,8 @@ MOST_AXES = 6
 def front_figure(front: "Front") -> Any:
     """Return a figure of a front: every pair of objectives in a plane, the points at ideal and knee marked.
 
-    Axes with less that is better are turned, so that better is up and to the right, and say so.
+    Axes with less that is better are turned, so that better is up and to the right, and say so. Raises
+    BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not installed.
 
     Parameters
     ----------
@@ -31,13 +32,6 @@ def front_figure(front: "Front") -> Any:
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    BadInputError
-        If there is nothing to draw.
-    MissingDependencyError
-        If matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure

@@ -101,10 +101,7 @@ class Cluster:
     def answer(self, future: Any) -> bytes | None:
         """Return what a unit came to, as bytes.
 
-        Raises
-        ------
-        WorkerError
-            If the scheduler was lost, or a worker cannot run units.
+        Raises WorkerError if the scheduler was lost, or a worker cannot run units.
         """
         try:
             answer: bytes | None = future.result()

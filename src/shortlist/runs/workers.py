@@ -39,10 +39,7 @@ _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]
 def as_where(value: Where, argument: str) -> Where:
     """Return workers as :func:`open_workers` takes them.
 
-    Raises
-    ------
-    BadInputError
-        If they are no number from 1 on and not -1, no address, and not None.
+    Raises BadInputError if they are no number from 1 on and not -1, no address, and not None.
     """
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return value
@@ -197,12 +194,8 @@ class _Sending:
     def completed(self, stop: Cancellation) -> Iterator[Completed]:
         """Yield what has come back; who leaves early ends the processes.
 
-        Raises
-        ------
-        BrokenProcessPool
-            If a process died.
-        NothingCameError
-            If units that count only whole go on for the grace of the cancellation.
+        Raises BrokenProcessPool if a process died. Raises NothingCameError if units that count only whole go
+        on for the grace of the cancellation.
         """
         from joblib import Parallel
 

@@ -51,7 +51,10 @@ def read_table_file(
 
     The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs
     (UTF-8, or UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel
-    workbook.
+    workbook. Raises BadFileError if the file cannot be read, is empty, has a row with more or fewer cells
+    than the header, a name twice, or is no table; the sentence names the file and, where there is one, the
+    line. Raises MissingDependencyError if it is a workbook, and the package that reads those is not
+    installed.
 
     Parameters
     ----------
@@ -69,14 +72,6 @@ def read_table_file(
     -------
     DataFrame
         At least one row and one column, with names that are text and differ, and rows numbered from 0.
-
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, is empty, has a row with more or fewer cells than the header, a name
-        twice, or is no table; the sentence names the file and, where there is one, the line.
-    MissingDependencyError
-        If it is a workbook, and the package that reads those is not installed.
     """
     name, content = read_content(source)
     return table_of_bytes(name, content, [] if notes is None else notes, words=words, marker=marker)
@@ -111,7 +106,8 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
     """Return every row of a table as text, as it is written, with the number of its last line.
 
     The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
-    cells than the header; one without any is where a quote is left open.
+    cells than the header; one without any is where a quote is left open. Raises BadFileError if it cannot be
+    read as a table.
 
     Parameters
     ----------
@@ -121,11 +117,6 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
         Of the file; see :func:`read_content`.
     notes : list of str
         Gets what :func:`read_table_file` notes.
-
-    Raises
-    ------
-    BadFileError
-        If it cannot be read as a table.
     """
     content = unpacked(name, content)
     if content.startswith(PARQUET):
@@ -153,12 +144,8 @@ def read_content(source: str | Path) -> tuple[str, bytes]:
 def unpacked(name: str, content: bytes) -> bytes:
     """Return the bytes of a file without its compression, or of the only file of a zip archive.
 
-    Workbooks stay as they are.
-
-    Raises
-    ------
-    BadFileError
-        If it is damaged, holds several files, or unpacks to more than a table may.
+    Workbooks stay as they are. Raises BadFileError if it is damaged, holds several files, or unpacks to more
+    than a table may.
     """
     try:
         for start, unpack in UNPACKED.items():
@@ -193,10 +180,7 @@ def _only_member(name: str, content: bytes) -> bytes:
 def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
     """Return what a stream holds, unless it holds more than `most` bytes, as files made to do harm do.
 
-    Raises
-    ------
-    BadFileError
-        If it holds more.
+    Raises BadFileError if it holds more.
     """
     held = io.BytesIO()  # gives its bytes out without a copy
     while block := stream.read(1 << 20):

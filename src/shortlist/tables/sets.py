@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | None":
     """Read a public set without the names and numbers of its rows; None where it is not.
 
+    Raises BadFileError if a file that is there is not that set: it has other columns or another number of
+    rows. Raises BadInputError if there is no set of that name.
+
     Parameters
     ----------
     name : str
@@ -26,13 +29,6 @@ def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | Non
     -------
     DataFrame or None
         Features, and the class in the last column, ``target``.
-
-    Raises
-    ------
-    BadFileError
-        If a file that is there is not that set: it has other columns or another number of rows.
-    BadInputError
-        If there is no set of that name.
     """
     data_set = public_set(name)
     found = table_bytes(data_set, folder)

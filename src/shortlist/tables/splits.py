@@ -35,7 +35,8 @@ def split_cases(
 ) -> list[RowNumbers]:
     """Split rows as `split` does, keeping all rows of a case in one part.
 
-    A case takes part as one row of the rarest class among its rows, so shares are those of cases.
+    A case takes part as one row of the rarest class among its rows, so shares are those of cases. Raises
+    BadInputError if all rows of a class are of cases outside the first part.
 
     Parameters
     ----------
@@ -45,11 +46,6 @@ def split_cases(
         Of which case each row is; None: every row is one of its own.
     split : callable
         Gets classes, and returns row numbers for each part; the first is the one that fits.
-
-    Raises
-    ------
-    BadInputError
-        If all rows of a class are of cases outside the first part.
 
     Examples
     --------
@@ -224,12 +220,8 @@ def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[n
 def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
     """Return the fold of every row, dealt class by class; -1 for a class with one row.
 
-    Whole cases are dealt where `cases` says of which case each row is.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
+    Whole cases are dealt where `cases` says of which case each row is. Raises BadInputError if no class has
+    two rows.
 
     Examples
     --------

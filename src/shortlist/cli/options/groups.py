@@ -151,6 +151,8 @@ def refuse_unused(
 ) -> None:
     """Refuse options that the user gave and the command would not use, also where the value is the default.
 
+    Raises BadInputError if an option was given in vain; the sentence names all that belong to the same.
+
     Parameters
     ----------
     context : typer.Context
@@ -160,11 +162,6 @@ def refuse_unused(
         of another one is refused. Options that are in none of them are always used.
     chosen : str
         What it does.
-
-    Raises
-    ------
-    BadInputError
-        If an option was given in vain; the sentence names all that belong to the same.
     """
     fields_of = {
         what: {one.name: None for each in classes for one in fields(each)} for what, classes in kinds.items()

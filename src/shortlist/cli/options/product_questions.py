@@ -153,10 +153,7 @@ def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]
 def question_again(front: "Front", attributes: list[str] | None) -> QuestionOptions:
     """Return the options that asked for a front, as its file says, perhaps with other files of attributes.
 
-    Raises
-    ------
-    BadInputError
-        If the file does not say.
+    Raises BadInputError if the file does not say.
     """
     from shortlist.errors import BadInputError
 

@@ -306,11 +306,8 @@ def _read_diversity(text: str) -> Any:
 def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], list[str]]:
     """Read the cost of every classifier of a given pool, and the names in the file that are not in the pool.
 
-    Raises
-    ------
-    BadInputError
-        If a column or a classifier is missing, a classifier comes twice, or a cost is no number of at least
-        0; the sentence names the file, and where it can the line.
+    Raises BadInputError if a column or a classifier is missing, a classifier comes twice, or a cost is no
+    number of at least 0; the sentence names the file, and where it can the line.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
@@ -339,11 +336,8 @@ def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
 def read_judge_costs(path: Path) -> dict[str, float]:
     """Read the cost of every name of a table with the columns ``name`` and ``cost``.
 
-    Raises
-    ------
-    BadInputError
-        If a column is missing, a name comes twice, or a cost is no number of at least 0; the sentence names
-        the file, and where it can the line.
+    Raises BadInputError if a column is missing, a name comes twice, or a cost is no number of at least 0; the
+    sentence names the file, and where it can the line.
     """
     import math
 

@@ -97,7 +97,8 @@ def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) ->
 def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:
     """Read every ``--set`` of a command, by the names of the fields.
 
-    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``.
+    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``. Raises
+    BadInputError if no method has such an option, or the value is of another type.
 
     Parameters
     ----------
@@ -105,11 +106,6 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
         As typed.
     kinds : mapping of str to type
         The dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
-
-    Raises
-    ------
-    BadInputError
-        If no method has such an option, or the value is of another type.
     """
     found: dict[str, Any] = {}
     for name, text in read_pairs(texts or (), "set"):

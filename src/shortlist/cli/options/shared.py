@@ -101,10 +101,7 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON ob
 def own_workers(workers: int | str | None, what: str) -> int:
     """Return a number of threads of this machine, by default one for every core.
 
-    Raises
-    ------
-    BadInputError
-        If an address was given; `what` runs here only.
+    Raises BadInputError if an address was given; `what` runs here only.
     """
     from shortlist.errors import BadInputError
 

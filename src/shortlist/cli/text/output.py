@@ -139,7 +139,7 @@ unwritten: list[str] = []
 def save(path: Path, write: Callable[[Path], object]) -> Path:
     """Write a result, or where that fails, write it to the temporary folder.
 
-    The command ends with its own exit code.
+    The command ends with its own exit code. Raises NotWrittenError if it could not be written anywhere.
 
     Parameters
     ----------
@@ -152,11 +152,6 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
     -------
     Path
         Where the result is.
-
-    Raises
-    ------
-    NotWrittenError
-        If it could not be written anywhere.
     """
     try:
         write(path)

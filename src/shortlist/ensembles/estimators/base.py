@@ -44,10 +44,7 @@ VALIDATION_SHARE = 0.3
 def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
     """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
 
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
+    Raises BadInputError if no class has two rows.
     """
     if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
         raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
@@ -347,10 +344,7 @@ class PoolPruner(EnsembleClassifier):
 def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
     """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
 
-    Raises
-    ------
-    BadInputError
-        If it was cross-fitted on another number of rows.
+    Raises BadInputError if it was cross-fitted on another number of rows.
     """
     if not isinstance(pool, CrossFittedPool):
         return PruningRows(as_pool(pool), X, y, None)

@@ -28,10 +28,7 @@ def evolution_checkpoint(
 ) -> Checkpoint:
     """Bind a study to what decides the ensemble, and return where the state is kept.
 
-    Raises
-    ------
-    BadInputError
-        If the study belongs to something else.
+    Raises BadInputError if the study belongs to something else.
     """
     if study.keeps:
         space = rows.space
@@ -56,12 +53,8 @@ def evolution_state(
 ) -> KeptState:
     """Return the state after the last generation of the history.
 
-    What the individuals answer is kept, because to ask them in another grouping may round otherwise.
-
-    Raises
-    ------
-    BadInputError
-        If individuals are Python objects, which only a pickle could hold.
+    What the individuals answer is kept, because to ask them in another grouping may round otherwise. Raises
+    BadInputError if individuals are Python objects, which only a pickle could hold.
     """
     if population.dtype.hasobject:
         raise BadInputError(
@@ -256,16 +249,17 @@ def evolve(
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
-    Every generation weighs the rows anew
-    (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`), and an individual's fitness is the
-    weight of the rows that it gets right. Parents win tournaments; children are recombined or copied,
-    then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the
-    reference set, and the ensemble is chosen from the last one, starting from its most accurate
-    individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best individual in
-    generation 1, from then on Figure 1 started from the ensemble with the new population as pool, so that
-    it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the ensemble at the
-    end, and in ``online`` every few generations. Individuals with the votes of another or of a member are
-    duplicates, and never join. A plurality's ties go to the lowest class.
+    Every generation weighs the rows anew (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`),
+    and an individual's fitness is the weight of the rows that it gets right. Parents win tournaments;
+    children are recombined or copied, then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the
+    whole population is the reference set, and the ensemble is chosen from the last one, starting from its
+    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best
+    individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
+    pool, so that it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the
+    ensemble at the end, and in ``online`` every few generations. Individuals with the votes of another or of
+    a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
+    if the space answers no class indices of the right shape, the study belongs to something else, or it is to
+    keep individuals that are Python objects.
 
     Parameters
     ----------
@@ -288,12 +282,6 @@ def evolve(
     study : Study, optional
         Where the state is kept after a generation, at most once a second, and from where it is taken; the
         callback gets the generations from there on.
-
-    Raises
-    ------
-    BadInputError
-        If the space answers no class indices of the right shape, the study belongs to something else, or it
-        is to keep individuals that are Python objects.
 
     Examples
     --------

@@ -148,10 +148,8 @@ SPACES: dict[str, SpaceFactory] = {
 def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> SearchSpace:
     """Return a space by name, or from the user's own factory.
 
-    Raises
-    ------
-    BadInputError
-        If the name is unknown, or the factory makes something that lacks a method of :class:`SearchSpace`.
+    Raises BadInputError if the name is unknown, or the factory makes something that lacks a method of
+    :class:`SearchSpace`.
     """
     if isinstance(space, str):
         if space not in SPACES:

@@ -175,6 +175,10 @@ def committee_problem(
 ) -> CommitteeProblem:
     """Read objectives, and write all of them as integers.
 
+    Raises BadInputError if there are fewer than two objectives, one is unknown or comes twice, has no or the
+    wrong direction, needs prices that are not given, or needs a positive class where there are several; or if
+    the limits are on diversity or allow no members, or none that are few enough for ``price-paid``.
+
     Parameters
     ----------
     votes : Votes or ClassVotes
@@ -192,13 +196,6 @@ def committee_problem(
         Sizes; default any from 1.
     max_cost : float, optional
         The most that the members may cost together; goes with the objective ``cost``.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two objectives, one is unknown or comes twice, has no or the wrong direction,
-        needs prices that are not given, or needs a positive class where there are several; or if the limits
-        are on diversity or allow no members, or none that are few enough for ``price-paid``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)

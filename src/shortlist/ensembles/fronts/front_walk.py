@@ -87,6 +87,8 @@ def walk_front(
 ) -> WalkedFront:
     """Look for all committees that no other dominates.
 
+    Raises SolverError if a committee exceeds the caps.
+
     Parameters
     ----------
     problem : CommitteeProblem
@@ -113,11 +115,6 @@ def walk_front(
     Returns
     -------
     WalkedFront
-
-    Raises
-    ------
-    SolverError
-        If a committee exceeds the caps.
 
     Notes
     -----

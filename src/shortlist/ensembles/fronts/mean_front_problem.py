@@ -141,10 +141,7 @@ def mean_front_problem(
 def check_rows_of_losses(n_rows: int) -> None:
     """Refuse more rows than losses can be compared exactly on.
 
-    Raises
-    ------
-    BadInputError
-        If there are more than :data:`MOST_ROWS_OF_LOSSES`.
+    Raises BadInputError if there are more than :data:`MOST_ROWS_OF_LOSSES`.
     """
     if n_rows > MOST_ROWS_OF_LOSSES:
         raise BadInputError(

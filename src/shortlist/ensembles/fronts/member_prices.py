@@ -54,10 +54,7 @@ def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now
 def member_bytes(pool: Pool) -> NDArray[np.float64]:
     """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
 
-    Raises
-    ------
-    BadInputError
-        If a member cannot be pickled; the sentence names it.
+    Raises BadInputError if a member cannot be pickled; the sentence names it.
     """
     sizes = []
     for name, member in zip(pool.names, pool.classifiers, strict=True):

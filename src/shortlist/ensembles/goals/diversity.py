@@ -204,6 +204,8 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
 def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     """Return the limits of a named setting, or explicit ones; None when there is no limit.
 
+    Raises BadInputError if a name is unknown or a number is out of its range.
+
     Parameters
     ----------
     setting : str or mapping
@@ -214,11 +216,6 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
         [0, 1], and on Q, in [-1, 1], are upper ones.
     votes : Votes
         The validation rows.
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown or a number is out of its range.
     """
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)

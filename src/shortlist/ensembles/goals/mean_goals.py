@@ -65,6 +65,8 @@ def mean_goal(
 ) -> MeanGoal:
     """Return what an objective says of mean probabilities.
 
+    Raises BadInputError if the objective is unknown, or a wrong decision is worth more than a right one.
+
     Parameters
     ----------
     objective : str or mapping
@@ -75,11 +77,6 @@ def mean_goal(
         The rows; the sizes of the classes enter balanced accuracy.
     positive : int, optional
         With two classes the index of the positive one; default the second.
-
-    Raises
-    ------
-    BadInputError
-        If the objective is unknown, or a wrong decision is worth more than a right one.
     """
     name = str(objective).replace("_", "-")
     if name in MEAN_LOSSES:
@@ -109,10 +106,7 @@ def mean_goal(
 def split_slope(objective: str) -> tuple[str, float]:
     """Split ``"accuracy+slope-8"`` into what right decisions are worth, and the slope of a sigmoid; 0: none.
 
-    Raises
-    ------
-    BadInputError
-        If something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
+    Raises BadInputError if something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
 
     Examples
     --------

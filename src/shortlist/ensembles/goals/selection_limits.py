@@ -77,6 +77,9 @@ def selection_limits(
 ) -> SelectionLimits:
     """Check limits and scale costs to integers.
 
+    Raises BadInputError if a number is out of its range, or only one of `member_costs` and `max_cost` is
+    given. Limits that contradict each other are no error: the answer is that nothing satisfies them.
+
     Parameters
     ----------
     n_classifiers : int
@@ -93,12 +96,6 @@ def selection_limits(
         Least failure credit.
     costs_are : str, default="member_costs"
         What the user calls the costs, for messages.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of its range, or only one of `member_costs` and `max_cost` is given. Limits that
-        contradict each other are no error: the answer is that nothing satisfies them.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)

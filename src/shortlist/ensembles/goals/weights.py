@@ -92,6 +92,9 @@ class Weights:
 def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights:
     """Return the weights of a named objective on these rows, or explicit ones.
 
+    Raises BadInputError if the name is unknown or a weight is not a finite number, or has too many digits to
+    stay exact.
+
     Parameters
     ----------
     objective : str or mapping
@@ -100,11 +103,6 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
         decimal number.
     votes : Votes
         The rows; class sizes enter ``balanced-accuracy`` and the like.
-
-    Raises
-    ------
-    BadInputError
-        If the name is unknown or a weight is not a finite number, or has too many digits to stay exact.
 
     Notes
     -----
@@ -237,6 +235,9 @@ class ClassWeights:
 def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> ClassWeights:
     """Return the weights of a named objective on these rows, or explicit ones.
 
+    Raises BadInputError if the name is unknown, or a weight is negative or no finite number, or has too many
+    digits to stay exact.
+
     Parameters
     ----------
     objective : str or mapping
@@ -245,12 +246,6 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
         number of at least 0, and one above 0.
     votes : ClassVotes
         The rows; the sizes of the classes enter balanced accuracy, where a class without rows counts nothing.
-
-    Raises
-    ------
-    BadInputError
-        If the name is unknown, or a weight is negative or no finite number, or has too many digits to stay
-        exact.
 
     Notes
     -----
@@ -319,6 +314,8 @@ def for_classes(
 ) -> str | Mapping[Any, float]:
     """Replace the labels in explicit weights by what the goals know: indices, or ``tp`` and ``tn``.
 
+    Raises BadInputError if a weight is named after no class.
+
     Parameters
     ----------
     objective : str or mapping
@@ -328,11 +325,6 @@ def for_classes(
         All labels, sorted.
     positive : label, optional
         Of two classes the positive one; with more it is not used.
-
-    Raises
-    ------
-    BadInputError
-        If a weight is named after no class.
 
     Examples
     --------

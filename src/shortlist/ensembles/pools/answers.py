@@ -29,7 +29,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 
     With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more
     the most probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its
-    prediction. A judge who abstains on a row has the index after the last class.
+    prediction. A judge who abstains on a row has the index after the last class. Raises BadInputError if X
+    has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
 
     Parameters
     ----------
@@ -41,12 +42,6 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     Returns
     -------
     codes : ndarray of uint8, shape (n_samples, n_classifiers)
-
-    Raises
-    ------
-    BadInputError
-        If X has other columns, or a classifier answers NaN or an unknown class; the sentence names the
-        classifier.
 
     Examples
     --------
@@ -106,6 +101,9 @@ def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp
 def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     """Return how probable every classifier finds every class on every row.
 
+    Raises BadInputError if X has other columns, or a classifier has no ``predict_proba``, answers NaN or a
+    number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
+
     Parameters
     ----------
     pool : Pool
@@ -117,12 +115,6 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     -------
     probabilities : ndarray of float, shape (n_samples, n_classifiers, n_classes)
         Within [0, 1]; those of a row and a classifier add up to 1.
-
-    Raises
-    ------
-    BadInputError
-        If X has other columns, or a classifier has no ``predict_proba``, answers NaN or a number outside
-        [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
     Examples
     --------

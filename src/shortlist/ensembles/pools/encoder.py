@@ -73,13 +73,8 @@ class TableEncoder:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
         Unknown words count as rare ones, or as none of the known where there were no rare ones: then
-        :meth:`unknown_words` names them, and a committee does not answer the row.
-
-        Raises
-        ------
-        BadInputError
-            If `X` is no table with the fitted number of columns, has words where numbers were, or holds
-            infinity.
+        :meth:`unknown_words` names them, and a committee does not answer the row. Raises BadInputError if `X`
+        is no table with the fitted number of columns, has words where numbers were, or holds infinity.
         """
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
@@ -100,7 +95,9 @@ def fit_table(X: Any) -> TableEncoder:
     """Learn how to turn tables like `X` into standardised numbers.
 
     Columns of a frame are words if their type is text or category, or object with any text in it; columns of
-    an array if any value does not read as a number. All others are numbers.
+    an array if any value does not read as a number. All others are numbers. Raises BadInputError if `X` is
+    sparse, no table, empty, holds dates, complex numbers or infinity. Raises TypeError if a cell is neither a
+    number nor text.
 
     Parameters
     ----------
@@ -111,13 +108,6 @@ def fit_table(X: Any) -> TableEncoder:
     -------
     encoder : TableEncoder
         With a method ``transform``.
-
-    Raises
-    ------
-    BadInputError
-        If `X` is sparse, no table, empty, holds dates, complex numbers or infinity.
-    TypeError
-        If a cell is neither a number nor text.
 
     Examples
     --------

@@ -76,10 +76,7 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of every class among the nearest rows, ``(n_samples, n_classes)``.
 
-        Raises
-        ------
-        BadInputError
-            If fewer rows than `n_neighbors` were fitted.
+        Raises BadInputError if fewer rows than `n_neighbors` were fitted.
 
         Notes
         -----

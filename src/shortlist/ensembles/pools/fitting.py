@@ -139,6 +139,9 @@ def fit_all(
 def as_pool(source: Any) -> Pool:
     """Return classifiers that were fitted elsewhere as a pool.
 
+    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
+    classifier, or knows other classes than the first one. The sentence names it.
+
     Parameters
     ----------
     source : Pool, list or tuple of fitted classifiers, or fitted ensemble
@@ -146,12 +149,6 @@ def as_pool(source: Any) -> Pool:
         ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
         answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
         pipelines, and classifiers that only have ``predict``.
-
-    Raises
-    ------
-    BadInputError
-        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows
-        other classes than the first one. The sentence names it.
 
     Examples
     --------

@@ -204,6 +204,9 @@ def asking_cost(pool: Pool) -> float | None:
 def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.float64]:
     """Return how probable every classifier finds one class on every row.
 
+    Raises BadInputError if `positive` is no class of the pool, X has other columns, or a classifier answers
+    NaN or a number outside [0, 1]; the sentence names the classifier.
+
     Parameters
     ----------
     pool : Pool
@@ -218,12 +221,6 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     probabilities : ndarray of float, shape (n_samples, n_classifiers)
         Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise
         0.
-
-    Raises
-    ------
-    BadInputError
-        If `positive` is no class of the pool, X has other columns, or a classifier answers NaN or a number
-        outside [0, 1]; the sentence names the classifier.
     """
     index = _class_index(pool.classes, positive)
 
@@ -299,6 +296,8 @@ def ask_classifier(
 ) -> NDArray[Any]:
     """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
 
+    Raises BadInputError if it fails, or does not give one answer per row.
+
     Parameters
     ----------
     name : str
@@ -308,11 +307,6 @@ def ask_classifier(
     rows : array or DataFrame of shape (n_rows, n_features)
     width : tuple of int
         Shape of the answer on one row.
-
-    Raises
-    ------
-    BadInputError
-        If it fails, or does not give one answer per row.
     """
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     try:

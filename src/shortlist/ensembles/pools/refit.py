@@ -134,6 +134,8 @@ def cross_fit(
     Each keeps its parameters and columns, and sees all rows of the other folds, or as many as its family
     takes. Folds are dealt class by class. A class with one row is in no fold, and fits always. Columns are
     prepared as the pool prepares them: medians, scales and categories are of all rows; they know no class.
+    Raises BadInputError if no class has two rows, lengths differ, or a parameter is out of range. Raises
+    ShortlistError if the work was cancelled before every classifier was fitted.
 
     Parameters
     ----------
@@ -154,13 +156,6 @@ def cross_fit(
         Progress events, one per classifier and fold, and a way to stop.
     study : Study, optional
         Where every fitted classifier is kept, signed, a part for each fold.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows, lengths differ, or a parameter is out of range.
-    ShortlistError
-        If the work was cancelled before every classifier was fitted.
 
     Notes
     -----

@@ -138,10 +138,7 @@ class Incumbent:
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
-        Raises
-        ------
-        SolverError
-            If the bound is below the value: then whoever proved it is wrong.
+        Raises SolverError if the bound is below the value: then whoever proved it is wrong.
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem

@@ -112,7 +112,8 @@ def prune_table(
     a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool is
     fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so. Where
     something is to be promised, the classifier's calibration share of what is not tested is drawn before,
-    without regard to classes.
+    without regard to classes. Raises BadInputError if a class has too few rows to be in every part, an option
+    cannot be used, or limits contradict each other.
 
     Parameters
     ----------
@@ -129,12 +130,6 @@ def prune_table(
     work : Work, optional
         Workers that fit the pool; progress; a way to stop the proof with the best selection found; and the
         study that keeps the pool, and what exact pruning has done, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each
-        other.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
     if isinstance(pruner, SelectiveClassifier):
@@ -256,6 +251,8 @@ def evolve_table(
 ) -> EvolvedTable:
     """Split the rows 90 : 10, stratified; evolve an ensemble on the first part, and measure on the second.
 
+    Raises BadInputError if a class has too few rows to be in both parts, or an option cannot be used.
+
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
@@ -271,11 +268,6 @@ def evolve_table(
         Progress events, and a way to stop with the ensemble of the generations so far.
     study : Study, optional
         Keeps the state of evolution, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in both parts, or an option cannot be used.
     """
     classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
@@ -323,6 +315,9 @@ def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -
 def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
     """Refuse whatever can be known to be of no use before a pool is fitted, or a given one is asked.
 
+    Raises BadInputError if an option or the classes cannot be used, the pool tells other classes apart, or no
+    selection keeps the limits on size and cost.
+
     Parameters
     ----------
     pruner : ExactPruner or RulePruner
@@ -331,12 +326,6 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
         The classes of all rows.
     n_classifiers : int
         Size of the pool that is to be fitted where the pruner has none.
-
-    Raises
-    ------
-    BadInputError
-        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps
-        the limits on size and cost.
     """
     pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):

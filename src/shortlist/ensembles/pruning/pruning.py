@@ -45,6 +45,8 @@ def prove(
 ) -> PrunedSelection:
     """Look for the best selection and bound what any can be worth, until the two meet or a limit is hit.
 
+    Raises SolverError if a solver contradicts a selection or a bound that is proved.
+
     Parameters
     ----------
     problem : PruningProblem
@@ -66,11 +68,6 @@ def prove(
     PrunedSelection
         OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are
         the same integer.
-
-    Raises
-    ------
-    SolverError
-        If a solver contradicts a selection or a bound that is proved.
     """
     best = Incumbent(problem)
     if conflict := problem.limits.conflict():
@@ -101,17 +98,14 @@ ObjectiveName: TypeAlias = str | Mapping[Any, float]
 def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> ObjectiveName:
     """Return an objective of votes by its name, or weights as they are.
 
+    Raises BadInputError if the name is unknown.
+
     Parameters
     ----------
     objective : str or mapping
         As of :func:`prune_for`.
     n_classes : int, default=2
         How many classes there are, which says what names there are.
-
-    Raises
-    ------
-    BadInputError
-        If the name is unknown.
 
     Examples
     --------
@@ -145,6 +139,8 @@ def prune_for(
 ) -> Any:
     """Return the selection that is worth most by a named objective.
 
+    Raises BadInputError if the objective or the solver is unknown.
+
     Parameters
     ----------
     votes : Votes or ClassVotes
@@ -163,11 +159,6 @@ def prune_for(
     -------
     EnsembleSelection or ClassSelection
         As of :func:`shortlist.ensembles.pruning.pruning.prove`.
-
-    Raises
-    ------
-    BadInputError
-        If the objective or the solver is unknown.
 
     Examples
     --------
@@ -195,6 +186,9 @@ def prune_exactly(
 ) -> Any:
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
+    Raises BadInputError if the solver is unknown. Raises SolverError if the solver's bound is below the value
+    of a selection that keeps the limits: then it is wrong.
+
     Parameters
     ----------
     votes : Votes or ClassVotes
@@ -219,13 +213,6 @@ def prune_exactly(
         Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals
         the bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's
         bound is its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
-
-    Raises
-    ------
-    BadInputError
-        If the solver is unknown.
-    SolverError
-        If the solver's bound is below the value of a selection that keeps the limits: then it is wrong.
     """
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
@@ -258,6 +245,8 @@ def prune_soft(
 ) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
     """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
 
+    Raises BadInputError if the objective cannot be used.
+
     Parameters
     ----------
     votes : SoftVotes
@@ -274,11 +263,6 @@ def prune_soft(
     max_copies : int, default=1
         How often a classifier may be taken, which weighs it so. The selection is then of so many copies of
         the pool, one after the other, the first ones first; proof and certificate are of that pool.
-
-    Raises
-    ------
-    BadInputError
-        If the objective cannot be used.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):
@@ -329,10 +313,7 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
 def soft_goal(votes: SoftVotes, objective: ObjectiveName, *, positive: int | None = None) -> MeanGoal:
     """Return the goal of an objective, which with ``auto`` is the log loss and decides by the metric.
 
-    Raises
-    ------
-    BadInputError
-        If the objective cannot be used.
+    Raises BadInputError if the objective cannot be used.
     """
     if not asks_for_choice(objective):
         return mean_goal(objective, votes, positive=positive)

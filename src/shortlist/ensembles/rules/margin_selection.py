@@ -29,7 +29,7 @@ def greedy_means(
     The method of :cite:t:`Caruana2004`: in every step the classifier joins after which the mean has the least
     log loss, also one that is in already; the best of all steps is kept. With bags, each bag does so among a
     share of the classifiers drawn at random, and all that were taken are taken together, which keeps the
-    method from the few that fit these rows best.
+    method from the few that fit these rows best. Raises BadInputError if a number is out of range.
 
     Parameters
     ----------
@@ -48,11 +48,6 @@ def greedy_means(
     -------
     copies : ndarray of int64, shape (n_classifiers,)
         At least one is above 0. Equally good classifiers join in their order.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of range.
 
     Notes
     -----
@@ -122,7 +117,7 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     the members in the order of their places; one that can be replaced by a classifier left out so that more
     samples are right is replaced by the best such one, and the revision starts again. Of equal classifiers
     the more accurate one alone is taken, then the lowest index. Members for size M are a step on the way to M
-    + 1, so all sizes come from one run.
+    + 1, so all sizes come from one run. Raises BadInputError if `sizes` is empty or leaves that range.
 
     Parameters
     ----------
@@ -134,11 +129,6 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     Returns
     -------
     Backfitted
-
-    Raises
-    ------
-    BadInputError
-        If `sizes` is empty or leaves that range.
 
     Notes
     -----

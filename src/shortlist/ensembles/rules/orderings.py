@@ -63,7 +63,8 @@ def order_classifiers(
 
     Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a
     tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so
-    that with two classes a tie is negative.
+    that with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
+    fitness to stop by, or a number is out of range.
 
     Parameters
     ----------
@@ -86,11 +87,6 @@ def order_classifiers(
     Returns
     -------
     Ordering
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown, the rule has no fitness to stop by, or a number is out of range.
 
     Notes
     -----

@@ -39,6 +39,7 @@ def ordering_starts(
     """Return for each rule the prefix within the limits that is worth most, best first.
 
     With all of :data:`START_RULES` the first is worth at least what any of these rules chooses by itself.
+    Raises BadInputError if a rule is unknown.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ def ordering_starts(
     -------
     starts : list of ndarray of bool, shape (n_classifiers,)
         Different selections; none when no prefix keeps the limits.
-
-    Raises
-    ------
-    BadInputError
-        If a rule is unknown.
 
     Notes
     -----

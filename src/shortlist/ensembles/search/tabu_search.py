@@ -211,11 +211,11 @@ def search_selection(
 
     Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
     not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
-    best of some swaps. With two classes every subset has its best threshold; with several the class with
-    most votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that
-    rises while they are and falls while they are not (strategic oscillation), and are never returned.
-    A walk without a better selection ends, and the next begins at a start, a random selection, or a mixture
-    or a shaken copy of good ends.
+    best of some swaps. With two classes every subset has its best threshold; with several the class with most
+    votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that rises
+    while they are and falls while they are not (strategic oscillation), and are never returned. A walk
+    without a better selection ends, and the next begins at a start, a random selection, or a mixture or a
+    shaken copy of good ends. Raises BadInputError if a number is out of range.
 
     Parameters
     ----------
@@ -241,11 +241,6 @@ def search_selection(
     -------
     FoundSelection or None
         None when no selection that keeps the limits was met, which proves nothing.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of range.
 
     Notes
     -----

@@ -83,6 +83,9 @@ def round_votes(probabilities: ArrayLike) -> VoteMatrix:
 def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     """Merge rows with the same votes and label; no decision can tell them apart, so nothing is lost.
 
+    Raises BadInputError if shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the
+    classes has no sample.
+
     Parameters
     ----------
     votes : array-like of 0 and 1, shape (n_samples, n_classifiers)
@@ -93,12 +96,6 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     -------
     Votes
         Rows in an order that depends only on their content.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the classes has no
-        sample.
 
     Notes
     -----

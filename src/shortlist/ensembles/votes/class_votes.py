@@ -64,6 +64,9 @@ def class_votes(
 ) -> ClassVotes:
     """Check class votes and true classes, and return them as kernels want them.
 
+    Raises BadInputError if shapes disagree, there is no row or no classifier, or an index or a count is out
+    of range.
+
     Parameters
     ----------
     codes : array-like of int, shape (n_rows, n_classifiers)
@@ -75,11 +78,6 @@ def class_votes(
         How many samples each row stands for; default one.
     n_classes : int, optional
         Number of classes; default the largest index plus 1, and at least 2.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, there is no row or no classifier, or an index or a count is out of range.
 
     Examples
     --------

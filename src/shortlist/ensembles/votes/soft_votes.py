@@ -53,17 +53,14 @@ class SoftVotes:
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     """Round probabilities to whole numbers, and put them beside the true classes.
 
+    Raises BadInputError if shapes disagree, there is no row or no classifier, or a number is out of range.
+
     Parameters
     ----------
     probabilities : array-like of float, shape (n_rows, n_classifiers, n_classes)
         Within [0, 1].
     labels : array-like of int, shape (n_rows,)
         Index of the true class.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, there is no row or no classifier, or a number is out of range.
 
     Examples
     --------
@@ -89,12 +86,7 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
     """Round probabilities to parts of :data:`WHOLE`, to the even one of two that are as near.
 
     With two classes the first gets what the second leaves, so that the two add up, and of one half the larger
-    part, as it wins ties.
-
-    Raises
-    ------
-    BadInputError
-        If a probability is NaN or outside [0, 1].
+    part, as it wins ties. Raises BadInputError if a probability is NaN or outside [0, 1].
     """
     table = np.asarray(probabilities, dtype=np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1):  # so that NaN is refused too

@@ -36,10 +36,7 @@ class PurchaseRules:
     def of_columns(self, names: Sequence[str]) -> "PurchaseRules":
         """Return the rules for these columns in this order.
 
-        Raises
-        ------
-        BadInputError
-            If they are others, or no set of columns can be bought.
+        Raises BadInputError if they are others, or no set of columns can be bought.
         """
         if sorted(names) != sorted(self.columns):
             missing = [name for name in names if name not in self.columns]

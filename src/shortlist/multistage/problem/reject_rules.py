@@ -44,10 +44,7 @@ def reject_rule(
 ) -> RejectRule:
     """Check p̂, one number or one per class.
 
-    Raises
-    ------
-    BadInputError
-        If a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
+    Raises BadInputError if a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
     """
     labels = classes.tolist()
     if isinstance(confidence, Mapping):

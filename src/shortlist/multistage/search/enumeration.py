@@ -53,7 +53,8 @@ def enumerate_front(
     the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
     what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
     without. Where rules say what may be bought together, every chain of valid sets is measured, in one
-    thread.
+    thread. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
+    are fitted in the first half of the time.
 
     Parameters
     ----------
@@ -70,13 +71,6 @@ def enumerate_front(
         same front.
     walk : WalkSettings, optional
         How what is found is kept. The answer is the same.
-
-    Raises
-    ------
-    BadInputError
-        If there are too many features.
-    FitsStoppedError
-        If not all subsets are fitted in the first half of the time.
     """
     budget = budget or Budget()
     if problem.rules is not None:

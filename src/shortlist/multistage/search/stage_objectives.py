@@ -329,6 +329,8 @@ def stage_problem(
 ) -> StageProblem:
     """State the problem of Eq. 6.
 
+    Raises BadInputError if a parameter is out of its range or a name is unknown.
+
     Parameters
     ----------
     decisions : DecisionBits
@@ -350,11 +352,6 @@ def stage_problem(
         together with ``max_cost`` alone.
     removal : bool, default=False
         Whether features may be left out of every stage (Sec. 5.1).
-
-    Raises
-    ------
-    BadInputError
-        If a parameter is out of its range or a name is unknown.
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))

@@ -76,6 +76,8 @@ def walk_valid_chains(
 ) -> tuple[Counted, int, bool]:
     """Measure every valid stage assignment.
 
+    Raises BadInputError if there are too many valid sets or assignments.
+
     Returns
     -------
     found : assignments, measures and ties of the non-dominated objective vectors
@@ -83,11 +85,6 @@ def walk_valid_chains(
         Assignments that were measured.
     complete : bool
         Whether these are all.
-
-    Raises
-    ------
-    BadInputError
-        If there are too many valid sets or assignments.
     """
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),

@@ -64,10 +64,8 @@ class Encoding:
     def encode(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Return the columns of some features, for values of shape ``(n_rows, len(features))``.
 
-        Raises
-        ------
-        BadInputError
-            If a number is infinite or text, or missing in a feature that was never missing when fitting.
+        Raises BadInputError if a number is infinite or text, or missing in a feature that was never missing
+        when fitting.
         """
         if self.plain and not hasattr(values, "iloc"):
             return self._numbers(features, values)
@@ -115,7 +113,8 @@ class Encoding:
     def encode_known(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
         """Return the columns of all features, and whether each feature of each row has a value.
 
-        What is in the columns of a feature without one means nothing, unless gaps are values of it.
+        What is in the columns of a feature without one means nothing, unless gaps are values of it. Raises
+        BadInputError if a number is infinite or text.
 
         Returns
         -------
@@ -123,11 +122,6 @@ class Encoding:
         states : ndarray of int8, shape (n_rows, n_features), or None
             As :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is unknown. None: all
             have values.
-
-        Raises
-        ------
-        BadInputError
-            If a number is infinite or text.
         """
         places = range(len(self.codes))
         whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())

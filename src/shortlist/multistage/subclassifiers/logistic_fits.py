@@ -165,15 +165,12 @@ def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
     """Fit subsets, ``(n_subsets, n_features)``, and turn coefficients back to the columns' own units.
 
+    Raises BadInputError if one does not converge.
+
     Returns
     -------
     coefficients : ndarray of float, shape (n_subsets, n_scores, n_columns + 1)
         The intercept is last.
-
-    Raises
-    ------
-    BadInputError
-        If one does not converge.
     """
     columns = np.ascontiguousarray(rows.encoding.columns(subsets))
     coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))

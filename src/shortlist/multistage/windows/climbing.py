@@ -213,10 +213,7 @@ class WindowClimber:
     def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
         """Make assignments valid, measure them, and offer them to the archive; return both.
 
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before all are fitted; the archive has those that are.
+        Raises FitsStoppedError if the budget ends before all are fitted; the archive has those that are.
         """
         rules, removal = self.problem.rules, self.problem.removal
         if rules is not None:
@@ -242,10 +239,7 @@ class WindowClimber:
     def climb(self, weights: Values) -> bool:
         """Go on until neither a move nor a window gains by the weights; return whether anything did.
 
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before; the archive has what was found.
+        Raises FitsStoppedError if the budget ends before; the archive has what was found.
         """
         start, _ = self.archive.best(weights)
         best, failures = start, 0
@@ -266,12 +260,7 @@ class WindowClimber:
         """Kick an assignment and mend it; return where to go on, and whether the best by the weights rose.
 
         What is mended is gone on from where it is not much worse, so that kicks in a row get out of a local
-        optimum.
-
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before; the archive has what was found.
+        optimum. Raises FitsStoppedError if the budget ends before; the archive has what was found.
         """
         k, removal = self.problem.max_stages, self.problem.removal
 

@@ -164,7 +164,8 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
     Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
     :func:`shortlist.multistage.search.enumeration.enumerate_front`. An invalid set gets a classifier that is
-    never confident: going through it is the same as passing it by.
+    never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget ends
+    within a walk of more than :data:`FEW_ITEMS` items.
 
     Parameters
     ----------
@@ -180,11 +181,6 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
         Some of them may be dominated.
     whole : bool
         False where the budget ended before all classifiers were fitted: sets without one count as invalid.
-
-    Raises
-    ------
-    FitsStoppedError
-        If the budget ends within a walk of more than :data:`FEW_ITEMS` items.
     """
     problem = window.problem
     sets = window.sets()

@@ -199,6 +199,9 @@ class BudgetedClassifier(TableClassifier):
     ) -> Self:
         """Fit every setting, and keep the best on the validation rows.
 
+        Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
+        Raises FitsStoppedError if it was stopped before the first setting was fitted.
+
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
@@ -213,13 +216,6 @@ class BudgetedClassifier(TableClassifier):
             Progress events, and a way to stop with the settings tried so far.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
-
-        Raises
-        ------
-        BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
-        FitsStoppedError
-            If it was stopped before the first setting was fitted.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
@@ -339,10 +335,7 @@ class BudgetedClassifier(TableClassifier):
 def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
     """Return one value or several as a tuple, each checked; several are tuned on the validation rows.
 
-    Raises
-    ------
-    BadInputError
-        If there is no value, or one that `check` refuses.
+    Raises BadInputError if there is no value, or one that `check` refuses.
 
     Examples
     --------

@@ -159,13 +159,7 @@ class CostAwareLightGBM(BudgetedClassifier):
 
 
 def needed_lightgbm() -> Any:
-    """Return the package LightGBM.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed.
-    """
+    """Return the package LightGBM; raises MissingDependencyError if it is not installed."""
     try:
         import lightgbm
     except ImportError:

@@ -70,6 +70,9 @@ def exact_attribute(
 ) -> Attribute:
     """Return one attribute of a table as exact integers.
 
+    Raises BadInputError if there is no such attribute, features lack a value, a value is no finite number, or
+    one has more than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
+
     Parameters
     ----------
     table : AttributeTable
@@ -87,12 +90,6 @@ def exact_attribute(
         Unit, instead of the table's.
     notes : list of str, optional
         Gets a sentence about features that count 0 because they group others.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such attribute, features lack a value, a value is no finite number, or one has more
-        than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
 
     Examples
     --------

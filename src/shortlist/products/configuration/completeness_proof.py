@@ -55,10 +55,7 @@ class CompletenessProof:
 def completeness_formula(question: Question, front: Front) -> Clauses:
     """Return clauses that a product satisfies if and only if no point of the front dominates or equals it.
 
-    Raises
-    ------
-    BadInputError
-        If a comparison or the whole needs too many clauses.
+    Raises BadInputError if a comparison or the whole needs too many clauses.
     """
     model = to_clauses(with_constraints(question.model, question.limits))
     base = list(model.with_units(question.requirements.literals))
@@ -94,12 +91,8 @@ def _below(question: Question, number: int, value: int, definitions: Definitions
 def prove_completeness(question: Question, front: Front, *, budget: Budget) -> CompletenessProof:
     """Return a proof that a front is complete, by Glucose, checked by dratify where that is installed.
 
-    Raises
-    ------
-    BadInputError
-        If the front does not claim to be complete, is not, needs too many clauses, or the time is over.
-    MissingDependencyError
-        If python-sat is not installed.
+    Raises BadInputError if the front does not claim to be complete, is not, needs too many clauses, or the
+    time is over. Raises MissingDependencyError if python-sat is not installed.
     """
     if front.proof.kind is not ProofKind.COMPLETE or any(front.proof.tolerances):
         raise BadInputError("a certificate of completeness needs a front that claims to be complete.")

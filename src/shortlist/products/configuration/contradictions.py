@@ -89,7 +89,8 @@ def find_contradiction(
     Where the clauses of all of them are few enough, these are the fewest there are
     (:func:`~shortlist.products.explanations.explanation.fewest_rules`). Otherwise integer programs decide:
     first limits and choices are left out as long as the others still contradict the model, then rules of the
-    model, so that in the end none can be left out.
+    model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
+    known whether there is a contradiction.
 
     Parameters
     ----------
@@ -103,11 +104,6 @@ def find_contradiction(
         Literals that hold and are no part of the answer: what is to be explained.
     budget : Budget, optional
         Ends the search; what is then returned may have parts that could be left out, and says so.
-
-    Raises
-    ------
-    SearchStoppedError
-        If the budget ends before it is known whether there is a contradiction.
 
     Examples
     --------

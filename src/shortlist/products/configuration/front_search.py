@@ -184,10 +184,7 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
 def configurations_by_program(question: Question, point: Points, *, solver: str = "highs") -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, one integer program for each and one for the end.
 
-    Raises
-    ------
-    SolverError
-        If the solver cannot tell whether there is another one.
+    Raises SolverError if the solver cannot tell whether there is another one.
     """
     from shortlist.milp.backends import open_solver
     from shortlist.products.encodings.inequalities import to_program

@@ -35,6 +35,8 @@ class Summary:
 def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None) -> Summary:
     """Find core and dead features, and count the products.
 
+    Raises BadInputError if a linear constraint of the model needs too many clauses.
+
     Parameters
     ----------
     model : FeatureModel
@@ -44,11 +46,6 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
         :data:`MOST_UNDECIDED` features are open.
     budget : Budget, optional
         When it ends, what is not known by then is left out.
-
-    Raises
-    ------
-    BadInputError
-        If a linear constraint of the model needs too many clauses.
 
     Examples
     --------

@@ -81,12 +81,8 @@ class Configured:
     def configurations(self, index: int) -> Iterator[Mask]:
         """Yield every product that has point number `index` of the front, as a mask of the features.
 
-        From the diagram where there is one, otherwise by one integer program for each product.
-
-        Raises
-        ------
-        BadInputError
-            If there is no such point.
+        From the diagram where there is one, otherwise by one integer program for each product. Raises
+        BadInputError if there is no such point.
         """
         as_count(index, "index", at_least=0, at_most=len(self.front) - 1)
         point = self.front.points[index]

@@ -81,6 +81,8 @@ def parse_objectives(
 ) -> tuple[FeatureObjective, ...]:
     """Return the objectives that a text names.
 
+    Raises BadInputError if the text is malformed or a name is unknown.
+
     Parameters
     ----------
     text : str
@@ -90,11 +92,6 @@ def parse_objectives(
         What is configured.
     attributes : mapping of str to Attribute
         Attributes by name; see :func:`~shortlist.products.attributes.attribute.exact_attribute`.
-
-    Raises
-    ------
-    BadInputError
-        If the text is malformed or a name is unknown.
 
     Examples
     --------
@@ -139,7 +136,8 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
 
     Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
-    :func:`~shortlist.products.feature_models.model.with_constraints`.
+    :func:`~shortlist.products.feature_models.model.with_constraints`. Raises BadInputError if the text is
+    malformed or the name unknown.
 
     Parameters
     ----------
@@ -149,11 +147,6 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
         What is configured.
     attributes : mapping of str to Attribute
         Attributes by name; ``selected`` and ``deselected`` are built in.
-
-    Raises
-    ------
-    BadInputError
-        If the text is malformed or the name unknown.
 
     Examples
     --------

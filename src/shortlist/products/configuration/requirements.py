@@ -44,6 +44,9 @@ def make_requirements(
 ) -> Requirements:
     """Join requirements given by name and by file.
 
+    Raises BadInputError if a name is unknown or ambiguous, or a feature is to be selected and deselected.
+    Whether a product can meet the requirements is not checked here.
+
     Parameters
     ----------
     model : FeatureModel
@@ -52,12 +55,6 @@ def make_requirements(
         Names or identifiers of features; case, spaces and signs need not match if one feature only fits.
     fixed : iterable of str or Path
         Files, see :func:`read_requirements`.
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown or ambiguous, or a feature is to be selected and deselected. Whether a product
-        can meet the requirements is not checked here.
 
     Examples
     --------
@@ -77,10 +74,7 @@ def make_requirements(
 def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
     """Return the requirements that literals state, for instance a model's claims.
 
-    Raises
-    ------
-    BadInputError
-        If a literal names no feature, or its opposite is there too.
+    Raises BadInputError if a literal names no feature, or its opposite is there too.
     """
     wanted = set(literals)
     for literal in sorted(wanted, key=abs):

@@ -95,12 +95,8 @@ def takes(method: str, option: str) -> bool:
 def search_options(method: str, **given: Any) -> SearchOptions:
     """Return the options of a method; what is None or not given has its default.
 
-    Raises
-    ------
-    BadInputError
-        If the method is unknown, has no such option, or a value is out of range.
-    MissingDependencyError
-        If the method or the solver needs a package that is not installed.
+    Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
+    MissingDependencyError if the method or the solver needs a package that is not installed.
 
     Examples
     --------

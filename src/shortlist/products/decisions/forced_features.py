@@ -71,7 +71,9 @@ def forced_features(
 
     A feature is forced if and only if there is no product with the opposite. Satisfiability tells that where
     all limits are clauses. What it tells of the others is completed by integer programs: each looks for a
-    product that differs from one known in as many features as it can, until there is none.
+    product that differs from one known in as many features as it can, until there is none. Raises
+    SearchStoppedError if the budget ends before it is known whether there is a product, and a last look,
+    which may take a second, does not tell.
 
     Parameters
     ----------
@@ -81,12 +83,6 @@ def forced_features(
         What was decided; part of the answer.
     budget : Budget, optional
         At its end the answer has what is known by then: at least what propagation finds.
-
-    Raises
-    ------
-    SearchStoppedError
-        If the budget ends before it is known whether there is a product, and a last look, which may take a
-        second, does not tell.
 
     Examples
     --------

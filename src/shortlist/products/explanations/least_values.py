@@ -54,6 +54,8 @@ def least_value(
 ) -> Least:
     """Find the least sum of coefficients of selected features over the products in which literals hold.
 
+    Raises SolverError if the solver fails.
+
     Parameters
     ----------
     model : FeatureModel
@@ -70,11 +72,6 @@ def least_value(
     Least
         Its value is added up from a product that was checked against the rules of the model. Its bound is
         the solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
-
-    Raises
-    ------
-    SolverError
-        If the solver fails.
 
     Examples
     --------

@@ -15,7 +15,8 @@ _BLOCK = 512  # configurations at a time: their columns stay in the cache
 def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Mark the rules that each configuration breaks.
 
-    Neither clauses nor inequalities made from the model take part, so this judges both.
+    Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
+    if the shape does not fit the model or a value is not 0 or 1.
 
     Parameters
     ----------
@@ -29,11 +30,6 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     ndarray of bool, shape (n_configurations, n_rules)
         True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text` for what a
         rule says.
-
-    Raises
-    ------
-    BadInputError
-        If the shape does not fit the model or a value is not 0 or 1.
 
     Examples
     --------
@@ -59,6 +55,8 @@ def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Tell which configurations are products: those that break no rule.
 
+    Raises BadInputError if the shape does not fit the model.
+
     Parameters
     ----------
     model : FeatureModel
@@ -69,11 +67,6 @@ def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
     Returns
     -------
     mask : ndarray of bool, shape (n_configurations,)
-
-    Raises
-    ------
-    BadInputError
-        If the shape does not fit the model.
 
     Examples
     --------

@@ -170,6 +170,8 @@ class FeatureModel:
 def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, upper: int = 0) -> Group:
     """Make a group: how many of its children a feature needs.
 
+    Raises BadInputError if there is no such kind.
+
     Parameters
     ----------
     parent : int
@@ -180,11 +182,6 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
         All, any number, one or more, exactly one, or as many as the bounds say.
     lower, upper : int, default=0
         The bounds of ``cardinality``; the other kinds imply theirs.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such kind.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
@@ -210,11 +207,8 @@ def make_model(
 ) -> FeatureModel:
     """Check the parts of a feature model and put them together.
 
-    Raises
-    ------
-    BadInputError
-        If there are no features, identifiers repeat, a number names no feature, bounds contradict each other,
-        or the groups are not a tree that hangs on the root.
+    Raises BadInputError if there are no features, identifiers repeat, a number names no feature, bounds
+    contradict each other, or the groups are not a tree that hangs on the root.
 
     Examples
     --------

@@ -39,9 +39,10 @@ def expressed(
 ) -> ExpressedModel:
     """Return a model with the same products in which every group and every formula can be held.
 
-    A group that cannot is optional features and clauses, and a formula that cannot is clauses. These may
-    need auxiliary features, which are abstract, optional below the root, and have one value in every product.
-    A model without a tree gets an abstract root that every product has.
+    A group that cannot is optional features and clauses, and a formula that cannot is clauses. These may need
+    auxiliary features, which are abstract, optional below the root, and have one value in every product. A
+    model without a tree gets an abstract root that every product has. Raises BadInputError if a linear
+    constraint that has to become clauses needs too many.
 
     Parameters
     ----------
@@ -51,11 +52,6 @@ def expressed(
         Whether the format holds a group, given how many groups its parent has with the auxiliary features.
     holds_formula : callable
         Whether the format holds a constraint as it is.
-
-    Raises
-    ------
-    BadInputError
-        If a linear constraint that has to become clauses needs too many.
 
     Examples
     --------

@@ -33,10 +33,7 @@ def xml_text(text: str) -> str:
 def xml_names(names: Sequence[str]) -> list[str]:
     """Return names without what XML cannot hold, and without space at either end.
 
-    Raises
-    ------
-    BadInputError
-        If two of them are the same then, or one is empty.
+    Raises BadInputError if two of them are the same then, or one is empty.
     """
     fit = list(map(xml_text, names))
     places = {name: i for i, name in reversed(list(enumerate(fit)))}

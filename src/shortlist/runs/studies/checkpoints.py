@@ -42,13 +42,7 @@ class KeptState:
 
 
 def opened_state(content: bytes) -> KeptState:
-    """Undo :meth:`KeptState.packed`.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are something else.
-    """
+    """Undo :meth:`KeptState.packed`; raises ValueError if the bytes are something else."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -69,10 +63,7 @@ class Checkpoint:
     def last(self) -> KeptState | None:
         """Return the last state that was kept, that of its end if the unit is finished; None without one.
 
-        Raises
-        ------
-        BadFileError
-            If it cannot be read.
+        Raises BadFileError if it cannot be read.
         """
         content = self.study.results().get(self.key) if self.study.keeps else None
         content = self.study.kept(self.key) if content is None else content

@@ -68,10 +68,7 @@ class Summary:
 def summary(path: Path) -> Summary:
     """Return what a study holds.
 
-    Raises
-    ------
-    BadFileError
-        If the file is not there, is none of a study, or is damaged.
+    Raises BadFileError if the file is not there, is none of a study, or is damaged.
     """
     if not path.is_file():
         raise BadFileError(f"the study {path} cannot be read: No such file. Check the path.")

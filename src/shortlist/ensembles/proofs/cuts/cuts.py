@@ -156,11 +156,7 @@ def certified_bound(
     """Return the bound that cuts and multipliers λ >= 0 prove, recomputed in integers.
 
     Any λ gives a bound by weak duality: Σ λ_c (|R_c| − 1) + Σ_i max(0, gain_i − Σ_{c∋i} λ_c), rounded down.
-
-    Raises
-    ------
-    SolverError
-        If a cut is not proved by its multipliers, or a λ is negative.
+    Raises SolverError if a cut is not proved by its multipliers, or a λ is negative.
 
     Notes
     -----
