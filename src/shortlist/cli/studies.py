@@ -19,18 +19,7 @@ if TYPE_CHECKING:
     from shortlist.runs import Study
 
 
-UNDECIDING = frozenset(
-    [
-        "workers",
-        "jobs",
-        "json",
-        "out",
-        "report",
-        "rows",
-        "study",
-        "trust",
-    ]
-)
+UNDECIDING = frozenset(["workers", "jobs", "json", "out", "report", "rows", "study", "trust"])
 """Parameters that do not decide which answer is found, so that studies of the cache do not depend on them."""
 
 answered: list[Path] = []

@@ -35,11 +35,7 @@ NETWORK_ERRORS = (OSError, http.client.HTTPException, ssl.SSLError)
 
 
 def download(
-    url: str,
-    *,
-    most_bytes: int,
-    silence_s: float = SILENCE_S,
-    tell: TellBytes = lambda _done, _total: None,
+    url: str, *, most_bytes: int, silence_s: float = SILENCE_S, tell: TellBytes = lambda _done, _total: None
 ) -> bytes:
     """Return the content of a file on a server.
 

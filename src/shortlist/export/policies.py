@@ -88,10 +88,7 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
         threshold = (
             found.threshold if found.promised else 2.0
         )  # more than any probability: nothing is answered
-        promised = {
-            "answer_from": threshold,
-            "guarantee": found.as_dict(),
-        }
+        promised = {"answer_from": threshold, "guarantee": found.as_dict()}
     return policy | _committee(committee, saved.features) | promised
 
 

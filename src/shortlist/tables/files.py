@@ -78,12 +78,7 @@ def read_table_file(
 
 
 def table_of_bytes(
-    name: str,
-    content: bytes,
-    notes: list[str],
-    *,
-    words: Sequence[str] = (),
-    marker: str | None = None,
+    name: str, content: bytes, notes: list[str], *, words: Sequence[str] = (), marker: str | None = None
 ) -> "pd.DataFrame":
     """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
     content = unpacked(name, content)

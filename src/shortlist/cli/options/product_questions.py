@@ -340,11 +340,7 @@ def _drawn(
 
 
 def _default_objectives(
-    model: Path,
-    line: "FeatureModel",
-    tables: "Sequence[AttributeTable]",
-    drawn: list[str],
-    otherwise: str,
+    model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str], otherwise: str
 ) -> tuple[str, dict[str, str]]:
     """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError

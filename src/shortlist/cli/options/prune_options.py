@@ -9,13 +9,7 @@ import typer
 
 from shortlist.cli.options.groups import Needs, excludes, needs
 from shortlist.cli.options.settings import Fills, read_numbers
-from shortlist.cli.options.shared import (
-    POINT,
-    POOL,
-    SECONDS_HELP,
-    WHAT_MATTERS,
-    Trust,
-)
+from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, Trust
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +48,7 @@ class AnswerOptions:
         "selection uses it too; exact and greedy-means only).",
     ] = "auto"
     probabilities: Annotated[
-        str,
-        "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated.",
+        str, "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated."
     ] = "auto"
 
     def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":

@@ -164,12 +164,7 @@ class RunOptions:
     seed: Seed = 0
     workers: Annotated[
         Any,
-        typer.Option(
-            parser=read_workers,
-            metavar="N|ADDRESS",
-            show_default="every core",
-            help=WORKERS,
-        ),
+        typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="every core", help=WORKERS),
         JOBS,
     ] = None
 
@@ -180,9 +175,7 @@ class OwnRunOptions:
 
     seed: Seed = 0
     workers: Annotated[
-        Any,
-        typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS),
-        JOBS,
+        Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS), JOBS
     ] = None
 
 

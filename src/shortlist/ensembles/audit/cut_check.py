@@ -270,11 +270,7 @@ def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, 
 
 
 def _is_true(
-    cut: Mapping[str, Any],
-    table: VoteTable,
-    gains: list[int],
-    limits: Mapping[str, Any],
-    n_classifiers: int,
+    cut: Mapping[str, Any], table: VoteTable, gains: list[int], limits: Mapping[str, Any], n_classifiers: int
 ) -> bool:
     """Whether the rows of a cut cannot all be right."""
     places, multipliers = cut["rows"], [whole(y, "multiplier", -MOST, MOST) for y in cut["multipliers"]]

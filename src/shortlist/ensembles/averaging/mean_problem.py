@@ -282,12 +282,7 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 
 def plain_mean_problem(goal: MeanGoal, limits: SelectionLimits) -> Certificate:
     """Return the fields ``goal`` and ``limits``, which say what a certificate is of."""
-    plain = {
-        "kind": goal.kind,
-        "slope": goal.slope,
-        "gains": goal.gains.tolist(),
-        "offset": goal.offset,
-    }
+    plain = {"kind": goal.kind, "slope": goal.slope, "gains": goal.gains.tolist(), "offset": goal.offset}
     return {"goal": plain, "limits": limits.plain()}
 
 

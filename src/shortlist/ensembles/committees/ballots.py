@@ -99,11 +99,7 @@ class Ballot(ABC):
         return (votes + 1) / every, (votes + n_left + 1) / every
 
     def outlook(
-        self,
-        totals: NDArray[np.int64],
-        n_left: int,
-        n_heard: NDArray[np.int64],
-        _n_silent: NDArray[np.int64],
+        self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], _n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
         """Mark the classes that may still win, and the rows whose winner nothing can change.
 
@@ -284,11 +280,7 @@ class Threshold(Ballot):
         return np.column_stack(columns if self.positive else columns[::-1])
 
     def outlook(
-        self,
-        totals: NDArray[np.int64],
-        n_left: int,
-        n_heard: NDArray[np.int64],
-        n_silent: NDArray[np.int64],
+        self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
         """Mark the classes that may still win, and the rows whose winner nothing can change.
 

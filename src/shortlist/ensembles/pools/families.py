@@ -182,9 +182,7 @@ def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -
     """Return a vote of the nearest rows, in Manhattan or Euclidean distance."""
     neighbours = int(rng.integers(1, 26))
     return NearestRows(
-        min(neighbours, n_rows),
-        weights=str(rng.choice(["uniform", "distance"])),
-        p=int(rng.integers(1, 3)),
+        min(neighbours, n_rows), weights=str(rng.choice(["uniform", "distance"])), p=int(rng.integers(1, 3))
     )
 
 

@@ -93,12 +93,7 @@ class Pool:
 
     @classmethod
     def from_answers(
-        cls,
-        answers: Any,
-        y: ArrayLike,
-        *,
-        costs: Mapping[str, float] | None = None,
-        may_abstain: bool = True,
+        cls, answers: Any, y: ArrayLike, *, costs: Mapping[str, float] | None = None, may_abstain: bool = True
     ) -> Self:
         """Return a pool of judges, whose answers are columns of a table, in place of classifiers.
 

@@ -19,12 +19,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
-from shortlist.ensembles.proofs.certificate import (
-    Certificate,
-    class_claim,
-    threshold_claim,
-    vote_certificate,
-)
+from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.incumbent import Counting
 from shortlist.ensembles.proofs.pruning_program import (
@@ -195,12 +190,7 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
             offer(found.mask)
 
         found = search_selection(
-            self.votes,
-            self.weights,
-            self.limits,
-            budget,
-            max_steps=effort.steps,
-            on_better=on_better,
+            self.votes, self.weights, self.limits, budget, max_steps=effort.steps, on_better=on_better
         )
         if found is not None:
             offer(found.mask)

@@ -188,11 +188,7 @@ def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Me
 
 
 def grow_by_margins(
-    votes: ClassVotes,
-    candidates: ArrayLike,
-    start: NDArray[np.int32],
-    *,
-    criterion: str = "histogram",
+    votes: ClassVotes, candidates: ArrayLike, start: NDArray[np.int32], *, criterion: str = "histogram"
 ) -> tuple[Members, Counts]:
     """Add candidates to a start ensemble, always the one with the best margins, until none is left.
 

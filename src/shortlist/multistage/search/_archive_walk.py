@@ -12,14 +12,7 @@ import numpy as np
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable
-from shortlist.multistage.search._enumeration import (
-    ArchivePath,
-    Blocks,
-    Space,
-    next_node,
-    taken,
-    write_block,
-)
+from shortlist.multistage.search._enumeration import ArchivePath, Blocks, Space, next_node, taken, write_block
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,

@@ -271,13 +271,7 @@ def last_proper_stage(
 
 @kernel("void(int64[::1], Space, TableRules, Path, Outcomes, Blocks, int64)")
 def walk_table(
-    firsts: Longs,
-    space: Space,
-    rules: TableRules,
-    path: Path,
-    outcomes: Outcomes,
-    blocks: Blocks,
-    block: int,
+    firsts: Longs, space: Space, rules: TableRules, path: Path, outcomes: Outcomes, blocks: Blocks, block: int
 ) -> None:
     """Walk on over the assignments whose first stage is in `firsts`, for about `block` chains.
 

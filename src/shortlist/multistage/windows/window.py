@@ -20,11 +20,7 @@ PULL_DIGITS = 9
 
 
 def single_moves(
-    assignment: NDArray[np.int8],
-    max_stages: int,
-    *,
-    removal: bool,
-    features: NDArray[np.int64] | None = None,
+    assignment: NDArray[np.int8], max_stages: int, *, removal: bool, features: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Return every assignment where one feature has another stage, or a new one of its own.
 

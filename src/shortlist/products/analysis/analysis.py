@@ -58,11 +58,7 @@ class Analysis:
 
 
 def analyse(
-    model: FeatureModel,
-    *,
-    n_explained: int = 10,
-    max_nodes: int | None = None,
-    budget: Budget | None = None,
+    model: FeatureModel, *, n_explained: int = 10, max_nodes: int | None = None, budget: Budget | None = None
 ) -> Analysis:
     """Find what follows from a feature model, by satisfiability and a diagram.
 

@@ -112,10 +112,7 @@ def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
         skeleton.labels,
         root=skeleton.root,
         groups=skeleton.groups,
-        constraints=[
-            *skeleton.constraints,
-            *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new),
-        ],
+        constraints=[*skeleton.constraints, *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new)],
         name=model.name,
     )
     return Slice(_described(made, model, kept), method, len(rules), len(new))

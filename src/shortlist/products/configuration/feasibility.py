@@ -41,10 +41,7 @@ class Feasibility:
 
 
 def check_feasibility(
-    model: FeatureModel,
-    requirements: Requirements = NO_REQUIREMENTS,
-    *,
-    budget: Budget | None = None,
+    model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS, *, budget: Budget | None = None
 ) -> Feasibility:
     """Find out whether a model has a product that meets the requirements, and what they imply.
 

@@ -199,11 +199,7 @@ REPAIRED = ("satibea", "smtibea")
 
 
 def front_by_evolution(
-    question: Question,
-    *,
-    method: str,
-    options: EvolutionOptions,
-    budget: Budget,
+    question: Question, *, method: str, options: EvolutionOptions, budget: Budget
 ) -> Front:
     """Return what evolution finds; limits on objectives are not applied.
 

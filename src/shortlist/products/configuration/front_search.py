@@ -102,12 +102,7 @@ def diagram_of(question: Question, *, max_nodes: int, budget: Budget) -> tuple[D
 
 
 def front_by_diagram(
-    question: Question,
-    diagram: Diagram,
-    *,
-    tolerance: Sequence[float] | None,
-    max_bytes: int,
-    budget: Budget,
+    question: Question, diagram: Diagram, *, tolerance: Sequence[float] | None, max_bytes: int, budget: Budget
 ) -> Front:
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram.diagram_front import diagram_front
@@ -126,20 +121,12 @@ def front_by_diagram(
     )
 
 
-def front_by_program(
-    question: Question,
-    *,
-    method: str,
-    options: ProgramOptions,
-    budget: Budget,
-) -> Front:
+def front_by_program(question: Question, *, method: str, options: ProgramOptions, budget: Budget) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
     linears = two_linears(question)
     alone = len(question.objectives) == 1
     front = integer_method(method, options, partial(_feature_clauses, question))(
-        program_of(question, linears),
-        solver=options.solver,
-        budget=budget,
+        program_of(question, linears), solver=options.solver, budget=budget
     )
     if alone:
         missing = None if front.proof.missing is None else front.proof.missing[:1]

@@ -98,9 +98,7 @@ def expressed(
         constraints += map(Constraint, _formulas(listed, numbers, root + 1))
     made = make_model(names, root=root, groups=groups, constraints=constraints, name=model.name)
     made = with_details(
-        made,
-        abstract={*model.abstract, *range(model.n_features, len(names))},
-        attributes=model.attributes,
+        made, abstract={*model.abstract, *range(model.n_features, len(names))}, attributes=model.attributes
     )
     notes = (
         *rewritten(root in range(model.n_features, len(names)), "root", "added, as the format needs a tree"),
