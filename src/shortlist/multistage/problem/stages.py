@@ -6,7 +6,7 @@ no stage number below the largest is missing.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,27 +101,6 @@ def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
         [[1 if m == 0 else space_size(m, s) for s in range(max_stages + 1)] for m in range(n_features + 1)],
         dtype=np.int64,
     )
-
-
-def ordered_partitions(n_features: int, max_stages: int) -> Iterator[tuple[int, ...]]:
-    """Yield every assignment of S(n, k), in lexicographic order; for small n only.
-
-    Examples
-    --------
-    >>> list(ordered_partitions(2, 2))
-    [(0, 0), (0, 1), (1, 0)]
-    """
-
-    def extend(prefix: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        if len(prefix) == n_features:
-            if not has_gaps(prefix):
-                yield prefix
-            return
-        for stage in range(max_stages):
-            yield from extend((*prefix, stage))
-
-    if n_features:
-        yield from extend(())
 
 
 def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:

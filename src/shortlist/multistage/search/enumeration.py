@@ -1,7 +1,6 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions
-from shortlist.multistage.search._enumeration import UNSEEN, Blocks, Space
+from shortlist.multistage.search._enumeration import UNSEEN, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
@@ -23,18 +22,6 @@ from shortlist.runs.workers import Where
 
 FITS_SHARE = 0.5
 """Part of the time limit at which an enumeration must have its classifiers."""
-
-
-@dataclass(frozen=True, eq=False)
-class TiedBlock:
-    """Assignments that share an outcome and a beginning."""
-
-    chain: tuple[int, ...]
-    """Feature sets, as bit masks, acquired by the first stages."""
-    n_assignments: int
-    """How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any longer
-    and the rest may follow in any way.
-    """
 
 
 def enumerate_front(
@@ -132,44 +119,6 @@ def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) ->
     return StageResult(
         problem, assignments[order], measures[order], "enumerate", proof, budget.elapsed, facts
     )
-
-
-def tied_blocks(
-    result: StageResult, point: int, *, limit: int = 1_000_000, walk: WalkSettings = USUAL_WALK
-) -> list[TiedBlock]:
-    """Return all assignments that share one point of the front, as blocks, walking the space once more.
-
-    Parameters
-    ----------
-    result : StageResult
-        A complete one, of an enumeration.
-    point : int
-        Row of ``result.assignments``.
-    limit : int
-        Most blocks to return.
-    walk : WalkSettings, optional
-        See :func:`enumerate_front`.
-
-    Returns
-    -------
-    blocks : list of TiedBlock
-        Their `n_assignments` add up to ``result.n_tied[point]`` unless `limit` was hit.
-    """
-    problem = result.problem
-    room = min(limit, 4096)
-    while True:
-        walker = make_walker(
-            problem, _space(problem), problem.max_stages, result.measures, bounds=True, walk=walk
-        )
-        blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
-        n_blocks = np.zeros(1, dtype=np.int64)
-        firsts = np.concatenate(_tasks(problem, problem.max_stages))
-        walker.collect(firsts, point, result.measures, Blocks(blocks, n_blocks))
-        if n_blocks[0] <= room or room >= limit:
-            break
-        room = min(limit, int(n_blocks[0]))
-    used = blocks[: min(room, int(n_blocks[0]))]
-    return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
 
 
 def _nondominated(
