@@ -19,11 +19,6 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its stub.
 
     Raises ImportError if the package was installed without its stub.
-
-    Parameters
-    ----------
-    package : str
-        The ``__name__`` of the package.
     """
     try:
         stub = pkgutil.get_data(package, "__init__.pyi")

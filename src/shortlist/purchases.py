@@ -117,12 +117,6 @@ def purchase_rules(model: FeatureModel, columns: Sequence[str]) -> PurchaseRules
     Raises BadInputError if a column is no feature, or a feature without children that is not abstract is no
     column, or the model has no product, or none with a column.
 
-    Parameters
-    ----------
-    model : FeatureModel
-    columns : sequence of str
-        The columns that can be bought, each a feature.
-
     Examples
     --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
@@ -152,12 +146,6 @@ def model_costs(model: FeatureModel, columns: Sequence[str]) -> FeatureCosts | N
     paid once, with the first column below it that is bought; columns below it without a price are free then.
     Raises BadInputError if a price is no number of at least 0, a column has a price neither on it nor above
     it, or two prices are above it.
-
-    Parameters
-    ----------
-    model : FeatureModel
-    columns : sequence of str
-        The columns that can be bought, each a feature.
     """
     table = model_attributes(model)
     names = [name for name in table.columns if name.casefold() == COST]

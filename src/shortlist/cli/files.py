@@ -79,13 +79,6 @@ def check_folder(folder: str | None, name: str) -> str | None:
     """Return a folder that is read, and refuse one that is not there.
 
     Raises BadFileError if it is no folder.
-
-    Parameters
-    ----------
-    folder : str or None
-        As the user wrote it.
-    name : str
-        What the user calls it, such as ``--data``.
     """
     if folder is not None and not Path(folder).is_dir():
         raise BadFileError(f"{name} must be a folder, got {folder!r}, which is none. Check the path.")

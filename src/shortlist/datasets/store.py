@@ -281,15 +281,6 @@ def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
 
     Raises BadFileError if it is another file, or an archive without it. Never more is unpacked than the size
     that is known.
-
-    Parameters
-    ----------
-    source : SetSource
-        What the file must be.
-    content : bytes
-        Of the download.
-    name : str
-        What messages call the download.
     """
     for depth, member in enumerate(source.members, start=1):
         most = source.size if depth == len(source.members) else source.most_bytes

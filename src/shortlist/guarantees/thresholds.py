@@ -83,14 +83,6 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
     """Return the place of the threshold where tests begin: the most cautious with nearly the best chance.
 
     Too cautious a threshold has too few answers to reject anything, and the sequence ends where it begins.
-
-    Parameters
-    ----------
-    chosen : AnswerCounts
-        Of rows that have no part in the tests.
-    n_calibration : int
-        Rows that will be tested.
-    demand : Demand
     """
     chances = chances_to_pass(chosen, n_calibration, demand)
     return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
@@ -178,12 +170,6 @@ def promise_each(
     answers rightly. The first test that fails ends it. A point gets the least cautious of its thresholds that
     passed.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        One for each point, at least one.
-    demand : Demand
-
     Returns
     -------
     guarantees : tuple of Guarantee
@@ -224,12 +210,6 @@ def most_that_holds(trials: Sequence[Trial], demand: Demand) -> Guarantee | None
 
     Of several points the one with the most right answers among the calibration rows. None where not even
     :data:`LEAST_PER_CENT` could.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-    demand : Demand
-        Which none of the points keeps.
     """
     for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
         guarantees, _ = promise_each(trials, demand._replace(accuracy=per_cent / 100))

@@ -132,13 +132,6 @@ def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = F
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
     """Find literals that clauses of two literals make equivalent.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What holds.
-    further : ndarray of int32, shape (n, 2), optional
-        Further implications, as :func:`shortlist.logic.probing.further_implications` returns them.
-
     Returns
     -------
     ndarray of int64, shape (n_variables + 1,), or None

@@ -34,13 +34,6 @@ def complete(
 def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFrame":
     """Return a row for each method, with what its measures are over the units.
 
-    Parameters
-    ----------
-    results : DataFrame
-        A row per method and unit.
-    measures : sequence of str
-        Columns of numbers; what is missing takes no part.
-
     Returns
     -------
     DataFrame

@@ -387,19 +387,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
 
 
 def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.intp], n_rows: int) -> Pool:
-    """Return a pool for row numbers, so that all methods prune the same answers, asked for once.
-
-    Parameters
-    ----------
-    pool : Pool
-        Who was asked.
-    answers : ndarray of float, shape (n_asked, n_classifiers, n_classes)
-        How probable each classifier found each class.
-    rows : ndarray of int, shape (n_asked,)
-        Of which rows, by number.
-    n_rows : int
-        How many rows the table has.
-    """
+    """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
     places = np.zeros(n_rows, dtype=np.intp)
     places[rows] = np.arange(len(rows))
     each = np.ascontiguousarray(answers.transpose(1, 0, 2))

@@ -167,11 +167,6 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
     Seeds share rows, so margins tell how much splits matter on this table, and not what another table would
     show.
 
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_stage_methods`.
-
     Returns
     -------
     DataFrame

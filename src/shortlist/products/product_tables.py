@@ -181,16 +181,6 @@ def check_products(
 ) -> list[ProductCheck]:
     """Judge every configuration of a table by the rules of a model, and count its objectives anew.
 
-    Parameters
-    ----------
-    table : ProductTable
-        The configurations.
-    model : FeatureModel
-        The rules, as read; add limits with
-        :func:`~shortlist.products.feature_models.model.with_constraints`.
-    objectives : sequence of FeatureObjective
-        What to count. Values are compared as exact decimals.
-
     Examples
     --------
     >>> from shortlist.products.feature_models.model import make_group, make_model

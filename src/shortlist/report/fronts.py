@@ -102,15 +102,7 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
 
 
 def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:
-    """Return what the script of the page draws: points by objective, groups, picks and choices.
-
-    Parameters
-    ----------
-    fronts : mapping of str to Front
-        Each with at least one point.
-    picks : sequence of (str, Pick, str)
-        As for :func:`front_parts`.
-    """
+    """Return what the script of the page draws: points by objective, groups, picks and choices."""
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
     columns = [[_number(value) for value in column.tolist()] for column in values.T]

@@ -103,15 +103,6 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
     The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
     cells than the header; one without any is where a quote is left open. Raises BadFileError if it cannot be
     read as a table.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    content : bytes
-        Of the file; see :func:`read_content`.
-    notes : list of str
-        Gets what :func:`read_table_file` notes.
     """
     content = unpacked(name, content)
     if content.startswith(PARQUET):

@@ -70,13 +70,6 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     that pandas writes. The order of the rows counts; the index does not, nor does the order of the columns,
     which are taken by name.
 
-    Parameters
-    ----------
-    X : DataFrame or array-like of shape (n_rows, n_features)
-        The features.
-    y : Series or array-like of shape (n_rows,)
-        The class of every row.
-
     Notes
     -----
     Takes about a microsecond per row, and 40 MB at most while it works.

@@ -178,15 +178,6 @@ def cut_classes(
 ) -> list[RowNumbers]:
     """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Classes.
-    cuts : callable
-        Where to cut a class of so many rows.
-    rng : Generator
-        Shuffles the classes, in their order.
-
     Examples
     --------
     >>> y = np.array([0, 0, 1, 1, 1, 1])

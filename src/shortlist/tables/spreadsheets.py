@@ -34,15 +34,6 @@ def save_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[C
     there as text. Truth values are the texts ``true`` and ``false``. Raises BadInputError if the ending is
     another one, or the table is larger than a sheet of Excel. Raises MissingDependencyError if it is to be a
     workbook, and the package that writes those is not installed.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write, ending in ``.csv`` or ``.xlsx``.
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        As many cells as there are names in each.
     """
     ending = Path(path).suffix.casefold()
     if ending not in SPREADSHEET_ENDINGS:

@@ -28,13 +28,6 @@ DIGITS = 32
 def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     """Return the terms whose sum is to be as large as possible: a loss is taken with minus.
 
-    Parameters
-    ----------
-    votes : SoftVotes
-        The rows.
-    goal : MeanGoal
-        What is summed up.
-
     Notes
     -----
     Log loss has a term a row, with the probability of the true class, where less than one part of
@@ -248,17 +241,6 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 
     Value and bound are totals: of right rows sums of gains, otherwise in parts of 2^32, a loss with minus.
     :func:`shortlist.ensembles.audit.mean_check.check_mean_certificate` says how they are checked.
-
-    Parameters
-    ----------
-    problem : MeanProblem
-        Of what.
-    mask : ndarray of bool, shape (n_classifiers,)
-        The selection.
-    total : int
-        What it is worth.
-    cover : sequence of Tangents
-        Of every size.
     """
     starts = problem.terms.starts[:-1]
     return {

@@ -97,17 +97,7 @@ def search_means(
 def improve_means(
     problem: MeanProblem, offer: Callable[[Mask], int | None], start: Mask, budget: Budget
 ) -> None:
-    """Offer what exchanges with any classifier make of a selection, until none is better.
-
-    Parameters
-    ----------
-    problem, offer
-        As of :func:`search_means`.
-    start : ndarray of bool, shape (n_classifiers,)
-        Within the limits.
-    budget : Budget
-        Its end ends the exchanges.
-    """
+    """Offer what exchanges with any classifier make of a selection, until none is better."""
     _Walk(problem, offer, budget, MeanEffort()).improved(problem.terms, start)
 
 

@@ -129,11 +129,6 @@ class Ballot(ABC):
 
         A member whose answer counts several times is as many who are left.
 
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : int
-
         Returns
         -------
         ndarray of bool, shape (n_rows, n_classes)
@@ -156,11 +151,6 @@ class Ballot(ABC):
 
         That is where one class alone may win. Where several may, the answers that make them win are
         possible, so that no check that is never wrong marks more rows.
-
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : int
 
         Examples
         --------

@@ -47,11 +47,6 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
 
     Under a promise a row waits for a judge while it is open whether it is answered, and no longer once it
     cannot be.
-
-    Parameters
-    ----------
-    committee : Committee
-    X : DataFrame or array-like of shape (n_rows, n_features)
     """
     heard = committee.heard(X)
     if heard.states is None:

@@ -127,17 +127,7 @@ class LookedAt:
     """Nodes of the last walk."""
 
     def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str] | None) -> Front:
-        """Return what is known as a front, in the order of the objectives that were asked for.
-
-        Parameters
-        ----------
-        known : sequence of Committee
-            None of them dominates another.
-        budget : Budget
-            What the work had.
-        names : sequence of str or None
-            What the classifiers are called; None: their numbers.
-        """
+        """Return what is known as a front, in the order of the objectives that were asked for."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])

@@ -242,19 +242,6 @@ def fit_member(
 
     Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left,
     the member answers the shares of the classes.
-
-    Parameters
-    ----------
-    name : str
-        A family of :data:`shortlist.ensembles.pools.families.FAMILIES`.
-    X : ndarray of float, shape (n_samples, n_features)
-        Finite, standardised.
-    indices : ndarray of int, shape (n_samples,)
-        Class of every row as an index into `classes`.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    seeds : SeedSequence
-        Where all random choices come from.
     """
     from sklearn.dummy import DummyClassifier
 

@@ -76,13 +76,6 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
 
     Further copies are named so, and cost nothing, as whoever is in a pool twice is asked once.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who may be taken.
-    copies : ndarray of int64, shape (n_classifiers,)
-        How often each is.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris

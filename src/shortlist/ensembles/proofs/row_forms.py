@@ -134,15 +134,6 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     what gains. Samples of both classes with the same votes so cancel out: of each such pair one is right,
     whatever is selected. The empty vote vector is always decided negative, since L >= 0, and leaves no row.
 
-    Parameters
-    ----------
-    votes : Votes
-        Validation rows.
-    weights : Weights
-        What decisions are worth, of any sign.
-    limits : SelectionLimits
-        What a selection must keep.
-
     Returns
     -------
     RightRows

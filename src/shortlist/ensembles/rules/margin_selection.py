@@ -241,13 +241,6 @@ def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ord
     the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
     classifiers only. Equal prefixes go to the smallest.
 
-    Parameters
-    ----------
-    votes : ClassVotes
-        Votes of the pool on the rows that select.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        See :func:`grow_by_margins`.
-
     Examples
     --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes

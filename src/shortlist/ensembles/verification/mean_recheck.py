@@ -72,21 +72,7 @@ def other_probabilities(
 def recheck_means(
     chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes, limits: SelectionLimits
 ) -> dict[str, Any]:
-    """Recompute value, limits and bound of a mean of probabilities.
-
-    Parameters
-    ----------
-    chosen : Chosen
-        By the mean of its members.
-    result : PrunedSelection
-        What it claims.
-    shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
-        On record.
-    truth : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    limits : SelectionLimits
-        Those that the model's options set.
-    """
+    """Recompute value, limits and bound of a mean of probabilities."""
     certificate, max_copies, positive = result.certificate, chosen.terms.max_copies, chosen.terms.positive
     votes = SoftVotes(shares, truth)
     place = None if positive is None else chosen.classes_.tolist().index(positive)

@@ -53,17 +53,6 @@ def recheck_step(
 
     All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
     members that the model's options say.
-
-    Parameters
-    ----------
-    model : EvolutionaryEnsembleClassifier
-        Fitted, with a bound on its error.
-    rows : DataFrame or array of shape (n_rows, n_features)
-        Those that it was evolved on, in order.
-    truth : ndarray of int, shape (n_rows,)
-        Their classes as indices.
-    counted : mapping
-        What counting the value again came to.
     """
     result, step = model.result_, model.result_.exact_step
     assert result.error_bound is not None, "there is a bound to recheck"
@@ -103,16 +92,7 @@ MOST_APART = 1e-3
 
 
 def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
-    """Fit the calibration of a committee again; say where the model has another one.
-
-    Parameters
-    ----------
-    chosen : Chosen
-    rows : DataFrame or array of shape (n_recorded, n_features)
-        The rows that chose, in the order of the record.
-    classes : ndarray of shape (n_recorded,)
-        Their classes.
-    """
+    """Fit the calibration of a committee again; say where the model has another one."""
     kept, source = chosen.committee.calibration, chosen.committee.probabilities
     if kept is None and source in {MEAN, SHARES}:
         return []

@@ -33,15 +33,6 @@ def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> 
     """Find recorded rows in a table.
 
     They are where they were, or found by value, or, in a table of as many rows, in the same place.
-
-    Parameters
-    ----------
-    record : RecordedRows
-        Of the model.
-    X, y : DataFrame or array, and array-like
-        Features and classes of the table.
-    called : str
-        What the recorded rows are, such as ``"validation rows"``.
     """
     now = table_fingerprint(X, y)
     if now == record.table:

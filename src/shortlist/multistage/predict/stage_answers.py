@@ -133,15 +133,7 @@ class Outcomes(NamedTuple):
 def point_answers(
     decisions: NDArray[np.integer[Any]], ask: Callable[[Mask], StageAnswers]
 ) -> list[list[StageAnswers]]:
-    """Return the answers of the stages of each point, and ask about each feature subset once.
-
-    Parameters
-    ----------
-    decisions : ndarray of int, shape (n_points, n_features)
-        Stage assignments.
-    ask : callable
-        From a feature subset to the answers of its classifier.
-    """
+    """Return the answers of the stages of each point, and ask about each feature subset once."""
     known: dict[bytes, StageAnswers] = {}
     found = []
     for assignment in decisions:
@@ -274,17 +266,6 @@ def promised_front(
     Every stage of a point gets the same threshold besides those of its classes: raising it lets rows go on to
     the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
     chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
-
-    Parameters
-    ----------
-    front : Front
-        As it was found, without a promise.
-    problem : StageProblem
-        What was searched.
-    models : mapping from the bytes of a feature subset to its model and least probability
-    calibration : LabelledCodes
-        Rows that fitted and chose nothing.
-    demand : Demand
 
     Returns
     -------

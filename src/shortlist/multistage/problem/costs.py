@@ -105,12 +105,6 @@ class FeatureCosts:
     def taken(self, chain: Mask, attributes: Sequence[Attribute]) -> NDArray[np.int64]:
         """Return what each stage takes of each attribute, in units: the largest of all that is new in it.
 
-        Parameters
-        ----------
-        chain : ndarray of bool, shape (..., n_stages, n_features)
-            The features that are known after each stage.
-        attributes : sequence of Attribute
-
         Returns
         -------
         taken : ndarray of int64, shape (..., n_stages, n_attributes)

@@ -36,19 +36,7 @@ Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
 def kicked(
     assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> NDArray[np.int8]:
-    """Return an assignment where so many features, drawn at random, have stages drawn at random.
-
-    Parameters
-    ----------
-    assignment : ndarray of int8, shape (n_features,)
-    n_changed : int
-        Features drawn; of fewer, all.
-    max_stages : int
-        Most stages.
-    rng : numpy.random.Generator
-    removal : bool
-        Whether a drawn feature may leave all stages.
-    """
+    """Return an assignment where so many features, drawn at random, have stages drawn at random."""
     features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
     changed = assignment.copy()
     changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))
@@ -62,17 +50,6 @@ def mended(
 
     Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
     further than the best move of all.
-
-    Parameters
-    ----------
-    assignment : ndarray of int8, shape (n_features,)
-    rate : callable
-        Tells what assignments are worth.
-    max_stages : int
-        Most stages.
-    rng : numpy.random.Generator
-    removal : bool
-        Whether features may leave all stages.
 
     Returns
     -------

@@ -154,17 +154,6 @@ def grow_miser(
     and the lowest threshold are taken. A node is split only where that is below -(Σ r)² / n_node, and a leaf
     answers the mean of its residuals. Several classes have one tree per class in every round, in their order.
 
-    Parameters
-    ----------
-    rows : ndarray of float, shape (n_rows, n_columns)
-    labels : ndarray of int64, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-    feature_of : ndarray of int64, shape (n_columns,)
-        Feature of each column.
-    costs : FeatureCosts
-    settings : MiserSettings
-
     Notes
     -----
     The score starts at the class shares (squared loss), or at their logarithms (logistic), which costs

@@ -18,13 +18,6 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
     if the shape does not fit the model or a value is not 0 or 1.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        The model as read.
-    selections : array-like of bool or 0/1, shape (n_configurations, n_features)
-        1 where a feature is selected.
-
     Returns
     -------
     ndarray of bool, shape (n_configurations, n_rules)
@@ -56,13 +49,6 @@ def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Tell which configurations are products: those that break no rule.
 
     Raises BadInputError if the shape does not fit the model.
-
-    Parameters
-    ----------
-    model : FeatureModel
-        The rules.
-    selections : array-like of bool, shape (n_configurations, n_features)
-        What is chosen in each.
 
     Returns
     -------

@@ -22,15 +22,6 @@ def ask(study: Study, command: str, words: Sequence[str]) -> None:
     """Note in a study what is asked of it now; the first command decides which studies it goes with.
 
     Raises BadInputError if the study belongs to another command.
-
-    Parameters
-    ----------
-    study : Study
-        An open study.
-    command : str
-        The command's name, to which the study is bound.
-    words : sequence of str
-        The command line behind the program's name.
     """
     study.bind({"the command": command})
     begun = study.noted("begun")
