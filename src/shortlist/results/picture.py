@@ -28,10 +28,6 @@ def front_figure(front: "Front") -> Any:
     ----------
     front : Front
         At least one point, two objectives, and finite values.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     try:
         from matplotlib.figure import Figure

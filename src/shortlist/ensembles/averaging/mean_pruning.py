@@ -269,6 +269,10 @@ def prune_means(
 ) -> PrunedSelection:
     """Return the selection within limits whose mean probabilities are worth most, with proof.
 
+    OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
+    what a row may be worth (of Brier score with several classes: for each class); right rows are counted
+    exactly. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
+
     Parameters
     ----------
     votes : SoftVotes
@@ -281,14 +285,6 @@ def prune_means(
         Its limit in nodes is in those of the branch and bound. Default no limit.
     effort, settings : optional
         How long the search goes on, and how large the proof may become.
-
-    Returns
-    -------
-    ClassSelection
-        OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a
-        billionth of what a row may be worth (of Brier score with several classes: for each class); right rows
-        are counted exactly. INFEASIBLE and UNKNOWN carry a
-        reason and choose nothing.
 
     Examples
     --------

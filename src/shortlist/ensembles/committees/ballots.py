@@ -90,10 +90,6 @@ class Ballot(ABC):
             How many members are still to be asked.
         n_silent : ndarray of int, shape (n_rows,)
             How many of those who were asked have not answered; it matters to a threshold alone.
-
-        Returns
-        -------
-        least, most : ndarray of float, shape (n_rows, n_classes)
         """
         every = votes.sum(axis=1, keepdims=True) + n_left + self.n_classes  # one vote more for each class
         return (votes + 1) / every, (votes + n_left + 1) / every
@@ -345,16 +341,12 @@ class Mean(Ballot):
 
 
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many answers are missing before each member is asked, and at the end.
+    """Return how many answers are missing before each member is asked, and at the end, ``(n_members + 1,)``.
 
     Parameters
     ----------
     copies : ndarray of int64, shape (n_members,)
         How often the answer of each counts, in the order in which they are asked.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_members + 1,)
 
     Examples
     --------

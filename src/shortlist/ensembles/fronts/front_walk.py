@@ -112,10 +112,6 @@ def walk_front(
         Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had found. The
         nodes of both are counted together.
 
-    Returns
-    -------
-    WalkedFront
-
     Notes
     -----
     A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come

@@ -74,10 +74,6 @@ def walk_subsets(
     on_nodes : callable, optional
         Receives the number of nodes so far, several times a second.
 
-    Returns
-    -------
-    Walked
-
     Notes
     -----
     Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,

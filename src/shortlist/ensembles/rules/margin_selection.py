@@ -126,10 +126,6 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     sizes : range, optional
         Sizes M to choose from, within 1 and K; default from 20 % to 80 % of K, as in the paper.
 
-    Returns
-    -------
-    Backfitted
-
     Notes
     -----
     O(n_near · n_classifiers) time per replacement tried, n_near the rows whose vote is closer than two.

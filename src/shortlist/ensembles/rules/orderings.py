@@ -84,10 +84,6 @@ def order_classifiers(
     seed : int, default=0
         Of ``random``.
 
-    Returns
-    -------
-    Ordering
-
     Notes
     -----
     Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose

@@ -109,10 +109,6 @@ def greedy_features(
         Bought before, so free now.
     budget : float
         What may be spent, in units.
-
-    Returns
-    -------
-    taken : ndarray of bool, shape (n_features,)
     """
     columns = design[:, :-1] - design[:, :-1].mean(axis=0)
     scale = np.sqrt((columns**2).sum(axis=0))

@@ -46,13 +46,9 @@ def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64
 
 
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
-    """Tell which configurations are products: those that break no rule.
+    """Tell which configurations are products, ``(n_configurations,)``: those that break no rule.
 
     Raises BadInputError if the shape does not fit the model.
-
-    Returns
-    -------
-    mask : ndarray of bool, shape (n_configurations,)
 
     Examples
     --------

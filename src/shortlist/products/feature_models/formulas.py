@@ -170,7 +170,7 @@ def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
 
 
 def holds(formula: Formula, columns: Mask) -> Mask:
-    """Tell for which configurations a formula holds.
+    """Tell for which configurations a formula holds, ``(n_configurations,)``.
 
     Parameters
     ----------
@@ -179,10 +179,6 @@ def holds(formula: Formula, columns: Mask) -> Mask:
     columns : ndarray of bool, shape (n_variables, n_configurations)
         Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array
         operation.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_configurations,)
 
     Examples
     --------
