@@ -57,8 +57,6 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 
     Parameters
     ----------
-    value : number or text
-        What a user gave.
     only_numbers : bool, default=False
         Whether text and truth values are no numbers.
 

@@ -59,8 +59,6 @@ def last_resort(
 
     Parameters
     ----------
-    seconds : float or None
-        The limit; None for none.
     clock, wait, end : callable
         What tells the time, waits between two looks at it until the block is over, and ends the process.
     """

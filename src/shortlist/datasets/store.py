@@ -51,8 +51,6 @@ def download(
         Nothing longer is accepted, whatever the server says.
     silence_s : float, default=30
         Seconds without a byte after which the server is given up.
-    tell : callable, optional
-        Receives progress.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -170,8 +168,6 @@ def fetch(
 
     Parameters
     ----------
-    data_set : DataSet
-        What to fetch.
     folder : str or Path, optional
         Where the original lies, under the name that it has at its source, in place of a download.
     silence_s, tell

@@ -151,7 +151,6 @@ def protocol_of(
 
     Parameters
     ----------
-    saved : SavedModel
     rows : DataFrame of shape (n_rows, n_features), optional
         Rows on which the printed numbers are compared with the model.
     digits : tuple of two int, default=(3, 12)

@@ -52,7 +52,6 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
     ----------
     n_answered, n_wrong : array-like of int
         Answers, and the wrong ones among them.
-    demand : Demand
 
     Returns
     -------

@@ -119,7 +119,6 @@ def promise(
         Found without the calibration rows, the most cautious first.
     chosen, calibration : AnswerCounts
         Of rows that have no part in the tests, and of the calibration rows.
-    demand : Demand
 
     Examples
     --------

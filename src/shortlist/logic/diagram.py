@@ -239,12 +239,8 @@ def least_sums(
 
     Parameters
     ----------
-    diagram : Diagram
-        The models.
     costs : ndarray of int64, shape (n_rows, n_variables)
         What each true variable adds; the sizes in a row sum to less than 2^53.
-    literals : iterable of int
-        What holds.
 
     Examples
     --------

@@ -68,8 +68,6 @@ def presolve(
 
     Parameters
     ----------
-    clauses : Clauses
-        What must hold.
     complete : bool, default=True
         Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
         propagation finds. Equivalences are the strongly connected components of the implications that clauses

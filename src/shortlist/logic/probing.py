@@ -109,8 +109,6 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
 
     Parameters
     ----------
-    clauses : Clauses
-        What holds.
     budget : Budget, optional
         When it ends, the variables that were not looked at add nothing.
 

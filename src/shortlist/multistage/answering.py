@@ -155,8 +155,6 @@ class StagedAnswers(TableClassifier):
             ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
             when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
             at most once per stage, and never for a row that is decided or a feature that is not needed.
-        n_rows : int
-            Number of rows.
         """
         self._check_chosen()
         names = getattr(self, "feature_names_in_", None)

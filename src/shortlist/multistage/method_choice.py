@@ -72,8 +72,6 @@ def refined_front(
 
     Parameters
     ----------
-    problem : StageProblem
-        What was searched.
     own : Subclassifiers
         What fits and validates as it is meant: on all rows, a classifier for each subset.
     found : Front
@@ -153,7 +151,6 @@ def search_stages(
 
     Parameters
     ----------
-    problem : StageProblem
     method : str
         One of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches windows
         otherwise. An enumeration without time for its fits gives way to windows. Where every subset needs a

@@ -229,8 +229,6 @@ def reproduce(
 
     Parameters
     ----------
-    paper : Paper
-        Whose tables are made.
     plan : Plan
         What is measured; see :attr:`Paper.plan`.
     work : Work, optional

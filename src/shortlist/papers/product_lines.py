@@ -101,8 +101,6 @@ def evolve_once(
         See :func:`prepared_question`.
     method : str
         One of :data:`EVOLUTION`.
-    seed : int
-        Of the run.
     n_evaluations : int
         Products to look at.
     valid_first : bool, default=True

@@ -66,14 +66,10 @@ def epsilon_constraint_as_printed(
 
     Parameters
     ----------
-    minimise : callable
-        Solves one program.
     outermost : iterable of int
         Bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
     largest : sequence of int
         Theoretic upper bounds of the other bounded objectives.
-    found : Printed
-        What was found.
     """
     weights = [0.0] * (len(largest) + 1) + [1.0]
     for bounds in itertools.product(outermost, *(range(high + 1) for high in largest)):

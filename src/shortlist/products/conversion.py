@@ -147,8 +147,6 @@ def first_difference(
 
     Parameters
     ----------
-    model : FeatureModel
-        One of them.
     other : FeatureModel
         The other one. It has all features of the first, and may have auxiliary ones and a new root.
     variables : sequence of int

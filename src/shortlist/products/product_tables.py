@@ -54,8 +54,6 @@ def read_products(
 
     Parameters
     ----------
-    path : str or Path
-        The table.
     model : FeatureModel
         The model that the features belong to.
     drop : collection of str

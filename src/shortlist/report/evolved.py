@@ -20,8 +20,6 @@ def evolved_parts(
 
     Parameters
     ----------
-    classifier : EvolutionaryEnsembleClassifier
-        Fitted.
     test : mapping of str to Measured, optional
         What the ensemble and others do on rows that were held out, by name; the ensemble first.
     """

@@ -32,8 +32,6 @@ def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str 
 
     Parameters
     ----------
-    title : str
-        Heading.
     parts : sequence of parts
         What it shows, in order.
     notes : sequence of str

@@ -307,8 +307,6 @@ def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
     ----------
     answers : mapping of str to object
         By the worker's address its versions, or the error that asking for them raised there.
-    ours : mapping of str to str
-        The versions of this process.
 
     Raises
     ------

@@ -58,8 +58,6 @@ def read_table_file(
 
     Parameters
     ----------
-    source : str or Path
-        The file.
     notes : list of str, optional
         Gets a sentence for everything that a reader of the answer should know: another separator than the
         comma, decimal commas, a sheet that was chosen, an index that was left out.

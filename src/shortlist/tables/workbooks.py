@@ -149,10 +149,6 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
 
     Parameters
     ----------
-    name : str
-        What messages call the workbook.
-    stream : file
-        The part of the workbook.
     most : int, default=2**25
         Cells that the sheet may have.
     """

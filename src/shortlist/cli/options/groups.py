@@ -160,8 +160,6 @@ def refuse_unused(
     kinds : mapping of str to tuple of type
         What the command can do, as the user calls it, and the dataclasses whose fields are used then. A field
         of another one is refused. Options that are in none of them are always used.
-    chosen : str
-        What it does.
     """
     fields_of = {
         what: {one.name: None for each in classes for one in fields(each)} for what, classes in kinds.items()

@@ -102,8 +102,6 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
 
     Parameters
     ----------
-    texts : sequence of str or None
-        As typed.
     kinds : mapping of str to type
         The dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
     """

@@ -43,8 +43,6 @@ def check_class_certificate(
         abstains.
     labels : iterable of int, shape (n_samples,)
         True classes.
-    n_classes : int
-        Number of classes.
 
     Notes
     -----

@@ -63,8 +63,6 @@ def search_means(
         Receives selections, and returns their totals, None where they do not keep the limits.
     budget : Budget
         Its seed is that of the kicks.
-    effort : MeanEffort, optional
-        How long it goes on.
 
     Notes
     -----
@@ -275,10 +273,6 @@ def prune_means(
 
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
-    goal : MeanGoal
-        What is summed up.
     limits : SelectionLimits
         Size, of which at least one member is wanted, and cost. The latter is left out of bounds.
     budget : Budget, optional

@@ -69,8 +69,6 @@ def tangents_in_rounds(
         Gets the best tangents.
     stopped : callable
         Asked after every round, of which there is one at least.
-    settings : RoundSettings, optional
-        How rounds go on.
 
     Notes
     -----

@@ -61,7 +61,6 @@ class AnswerScores:
         ----------
         counted : ndarray of int or float, shape (n_rows, n_classes)
             The votes for each class so far, or the sums of its probabilities.
-        n_left : int
         n_silent : ndarray of int, shape (n_rows,)
             How many of those who were asked have not answered; it matters to a threshold alone.
 

@@ -233,7 +233,6 @@ def member_answers(record: RecordedRows, selection: Mask, positive: int | None) 
 
     Parameters
     ----------
-    record : RecordedRows
     selection : ndarray of bool, shape (n_classifiers,)
     positive : int or None
         The place of the class that packed votes are for.

@@ -82,7 +82,6 @@ def price_paid(
 
     Parameters
     ----------
-    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
         What they add.
     prices : ndarray of int64, shape (n_members,)
@@ -106,7 +105,6 @@ def least_calls(
 
     Parameters
     ----------
-    asking : Asking
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
         What each member adds to the totals, with all copies, in the order of the committee.
     scored : ndarray of int or float, shape (n_rows, n_members, n_classes), optional

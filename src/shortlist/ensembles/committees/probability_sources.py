@@ -109,7 +109,6 @@ def fit_probabilities(
 
     Parameters
     ----------
-    committee : Committee
     as_chosen : Pool or CrossFittedPool
         Its members as they were chosen, who answer these rows.
     X : array-like or DataFrame of shape (n_recorded, n_features)

@@ -263,16 +263,12 @@ def evolve(
 
     Parameters
     ----------
-    space : SearchSpace
-        Which classifiers there are.
     X : ndarray of float, shape (n_rows, n_features)
         Rows as the space wants them; the spaces that ship expect finite, standardised columns.
     labels : array-like of int, shape (n_rows,)
         Index of the true class.
     settings : EvolutionSettings
         How individuals are bred, and the ensemble is chosen.
-    n_classes : int
-        Number of classes.
     rng : Generator, optional
         Where all random choices come from; default seed 0.
     callback : callable, optional

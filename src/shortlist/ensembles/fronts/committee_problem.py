@@ -181,8 +181,6 @@ def committee_problem(
 
     Parameters
     ----------
-    votes : Votes or ClassVotes
-        Validation rows.
     objectives : sequence of str
         At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
         ``VALUE_OBJECTIVES`` or

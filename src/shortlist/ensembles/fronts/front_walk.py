@@ -91,8 +91,6 @@ def walk_front(
 
     Parameters
     ----------
-    problem : CommitteeProblem
-        What matters.
     budget : Budget
         Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of other
         steps.

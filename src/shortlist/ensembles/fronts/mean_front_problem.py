@@ -102,8 +102,6 @@ def mean_front_problem(
 
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
     objectives : sequence of str
         At least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of members.
     costs, classes, limits

@@ -214,8 +214,6 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
         ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
         "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in
         [0, 1], and on Q, in [-1, 1], are upper ones.
-    votes : Votes
-        The validation rows.
     """
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)

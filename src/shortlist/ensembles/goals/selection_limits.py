@@ -82,8 +82,6 @@ def selection_limits(
 
     Parameters
     ----------
-    n_classifiers : int
-        Size of the pool.
     min_size : int, default=1
         Least number of members. The paper's constraints allow 0, which decides negative for every row.
     max_size : int, optional
@@ -92,8 +90,6 @@ def selection_limits(
         Non-negative cost of each member, in any unit; rounded to 9 decimals with a warning.
     max_cost : float, optional
         Most that the members may cost together. More than all of them cost is no limit.
-    diversity : DiversityLimits, optional
-        Least failure credit.
     costs_are : str, default="member_costs"
         What the user calls the costs, for messages.
     """

@@ -167,8 +167,6 @@ def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
 
     Parameters
     ----------
-    pool : Pool
-        Who would be asked.
     instead : str
         What else to do than to leave them out, which ends the sentence.
     """

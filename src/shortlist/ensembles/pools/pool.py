@@ -250,8 +250,6 @@ def ask_pool(
 
     Parameters
     ----------
-    pool : Pool
-        Who is asked.
     X : DataFrame or array-like of shape (n_samples, n_features)
         Columns of a frame may come in another order; names must match those the pool was fitted on.
     ask : callable

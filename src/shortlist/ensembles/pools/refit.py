@@ -42,8 +42,6 @@ def refit_members(
         Decides which rows a family leaves out that takes a limited number of them.
     n_jobs : int or None, default=1
         Workers, as of :func:`shortlist.ensembles.make_pool`.
-    report : optional
-        Progress events, one per member.
 
     Notes
     -----

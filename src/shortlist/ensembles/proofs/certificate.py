@@ -34,8 +34,6 @@ def threshold_claim(
         The validation rows, what decisions are worth, and what a selection must keep.
     mask : ndarray of bool, shape (n_classifiers,)
         The selection.
-    threshold : int
-        L.
     """
     return {
         "format": FORMAT,

@@ -60,8 +60,6 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
         Merged rows; identical rows share one column t with their total gain.
     weights : Weights
         Gains of right decisions, of any sign.
-    limits : SelectionLimits
-        Size, cost and diversity.
     """
     n_classifiers = votes.n_classifiers
     most = limits.max_size

@@ -258,8 +258,6 @@ def evolve_table(
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
         Two classes or more.
-    classifier : EvolutionaryEnsembleClassifier
-        Unfitted.
     seed : int
         Of the split.
     cases : ndarray of int, shape (n_samples,), optional
@@ -320,8 +318,6 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
 
     Parameters
     ----------
-    pruner : ExactPruner or RulePruner
-        Unfitted.
     y : ndarray of shape (n_samples,)
         The classes of all rows.
     n_classifiers : int

@@ -58,8 +58,6 @@ def prove(
     solver : Solver, optional
         A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
         its unit.
-    solver_name : str
-        What that backend is called.
     settings : EngineSettings, optional
         How the steps share the time.
 
@@ -143,13 +141,9 @@ def prune_for(
 
     Parameters
     ----------
-    votes : Votes or ClassVotes
-        Validation rows.
     objective : str or mapping
         A weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes are by
         their index.
-    limits : SelectionLimits
-        Size, cost and diversity.
     budget : Budget, optional
         Default no limit. See :func:`prune_exactly`.
     solver : str or Solver
@@ -193,10 +187,6 @@ def prune_exactly(
     ----------
     votes : Votes or ClassVotes
         Validation rows; those of several classes merged.
-    weights : Weights or ClassWeights
-        What decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
     budget : Budget, optional
         Its limit in nodes does not depend on the clock and is in the solver's unit (see
         :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one
@@ -249,8 +239,6 @@ def prune_soft(
 
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
     objective : str or mapping
         As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
         loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.

@@ -118,8 +118,6 @@ class Run:
 
         Parameters
         ----------
-        stage : str
-            What is done.
         total : float
             A weighted sum that a solver claims.
         every : float

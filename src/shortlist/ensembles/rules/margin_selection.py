@@ -33,8 +33,6 @@ def greedy_means(
 
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
     n_steps : int, default=30
         Steps; of each bag, where there are bags.
     n_bags : int, default=0
@@ -192,8 +190,6 @@ def grow_by_margins(
 
     Parameters
     ----------
-    votes : ClassVotes
-        Votes of the candidates.
     candidates : array-like of int
         Which classifiers may join, increasing.
     start : ndarray of int32, shape (n_rows, n_classes)

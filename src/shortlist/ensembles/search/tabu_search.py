@@ -223,8 +223,6 @@ def search_selection(
         Validation rows of two classes, or of several.
     weights : Weights or ClassWeights
         What decisions are worth, of any sign; with several classes what right decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
     budget : Budget, optional
         Its seed is that of every draw, and its clock is looked at every few milliseconds; default no limit.
     starts : sequence of ndarray of bool, optional
@@ -234,8 +232,6 @@ def search_selection(
         Limit in moves: with it alone the answer depends on nothing but the arguments.
     on_better : callable, optional
         Receives better selections as they are found, a few milliseconds late.
-    settings : TabuSettings, optional
-        How the walks go.
 
     Returns
     -------

@@ -195,10 +195,8 @@ def decide_on_demand(
 
     Parameters
     ----------
-    model : StagedModel
     acquire : callable
         Gets row numbers and features, returns their values.
-    n_rows : int
     features : sequence
         What `acquire` calls each feature.
     guess : bool, default=False

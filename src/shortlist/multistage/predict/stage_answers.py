@@ -326,7 +326,6 @@ def measures_from(
 
     Parameters
     ----------
-    problem : StageProblem
     assignments : ndarray of int8, shape (n_points, n_features)
     chose : sequence of sequences of StageAnswers
         Those of the stages of each point to the rows that chose.

@@ -116,7 +116,6 @@ def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool 
     ----------
     chain : sequence of int
         Feature sets of the stages, each holding the one before; bit i stands for feature i.
-    n_features : int
     removal : bool, default=False
         Features in no set are removed; otherwise they form one more, last stage.
 

@@ -190,10 +190,6 @@ def emsco(
 
     Parameters
     ----------
-    problem : StageProblem
-    options : EmscoOptions, optional
-    observe : callable, optional
-        Receives every generation.
     budget : Budget, optional
         How long the search may take; of the first generation those are kept whose fits there was time for, at
         least one; a later generation that has no time is dropped, and one that a study kept is measured

@@ -171,7 +171,6 @@ def space_of(
 
     Parameters
     ----------
-    problem : StageProblem
     sets : ndarray of bool, shape (2**n, n_features)
         The features of each.
     bits : ndarray of uint64, shape (2**n, 2, n_words)

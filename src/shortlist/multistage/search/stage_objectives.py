@@ -333,8 +333,6 @@ def stage_problem(
 
     Parameters
     ----------
-    decisions : DecisionBits
-    costs : FeatureCosts
     max_stages : int
         k, at most the number of features.
     objectives : sequence of str

@@ -44,11 +44,8 @@ def n_valid_chains(
 
     Parameters
     ----------
-    rules : PurchaseRules
-    max_stages : int
     removal : bool
         Whether a last stage may leave columns out; otherwise the last set holds all of them.
-    limits : ChainLimits, optional
     budget : Budget, optional
         How long the count may take.
     """

@@ -165,11 +165,8 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
     Parameters
     ----------
-    window : Window
     known : ndarray of int64, shape (n_known, n_measures)
         Measures of assignments that are known, mutually non-dominated; what they dominate may be left out.
-    budget : Budget
-        How long it may take.
 
     Returns
     -------

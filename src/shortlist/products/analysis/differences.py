@@ -141,8 +141,6 @@ def first_breach(
 
     Parameters
     ----------
-    clauses : Clauses
-        What holds.
     claims : iterable of sequence of int
         Clauses over the same variables.
     known : Clauses, optional

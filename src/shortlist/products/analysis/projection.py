@@ -33,10 +33,6 @@ def eliminated(
 
     Parameters
     ----------
-    clauses : iterable of sequence of int
-        What holds.
-    variables : collection of int
-        What is to go.
     most_literals : int, default=1,000,000
         Most literals in store at once.
     budget : Budget, optional
@@ -141,16 +137,12 @@ def asked(
 
     Parameters
     ----------
-    clauses : Clauses
-        What holds.
     kept : sequence of int
         The variables, rising.
     known : iterable of tuple of int
         Clauses over the kept variables that follow from `clauses`.
     most_questions : int, default=20,000
         Largest number of configurations looked at.
-    budget : Budget, optional
-        Ends the search.
 
     Returns
     -------

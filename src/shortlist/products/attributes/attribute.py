@@ -75,8 +75,6 @@ def exact_attribute(
 
     Parameters
     ----------
-    table : AttributeTable
-        Where to look.
     name : str
         The attribute; one that differs in case only is found too, if there is just one.
     model : FeatureModel

@@ -94,8 +94,6 @@ def find_contradiction(
 
     Parameters
     ----------
-    model : FeatureModel
-        The rules.
     limits : sequence of Constraint
         What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
     literals : sequence of int

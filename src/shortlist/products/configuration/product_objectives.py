@@ -88,8 +88,6 @@ def parse_objectives(
     text : str
         Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
         features.
-    model : FeatureModel
-        What is configured.
     attributes : mapping of str to Attribute
         Attributes by name; see :func:`~shortlist.products.attributes.attribute.exact_attribute`.
 
@@ -143,8 +141,6 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     ----------
     text : str
         ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``.
-    model : FeatureModel
-        What is configured.
     attributes : mapping of str to Attribute
         Attributes by name; ``selected`` and ``deselected`` are built in.
 

@@ -77,8 +77,6 @@ def forced_features(
 
     Parameters
     ----------
-    limited : LimitedModel
-        The model and the limits.
     literals : iterable of int
         What was decided; part of the answer.
     budget : Budget, optional

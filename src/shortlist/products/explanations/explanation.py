@@ -91,8 +91,6 @@ def fewest_rules(
 
     Parameters
     ----------
-    switched : SwitchedRules
-        The model.
     literals : sequence of int
         What cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing for a
         model without products.

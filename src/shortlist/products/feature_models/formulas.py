@@ -174,8 +174,6 @@ def holds(formula: Formula, columns: Mask) -> Mask:
 
     Parameters
     ----------
-    formula : Formula
-        What is asked.
     columns : ndarray of bool, shape (n_variables, n_configurations)
         Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array
         operation.
@@ -221,8 +219,6 @@ def formula_text(
 
     Parameters
     ----------
-    formula : Formula
-        What to write.
     names : sequence of str
         Name i stands for variable i + 1.
     linear : callable, optional

@@ -176,8 +176,6 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
     ----------
     parent : int
         The feature that has the group, counted from 0.
-    children : iterable of int
-        Its children.
     kind : {"mandatory", "optional", "or", "alternative", "cardinality"}
         All, any number, one or more, exactly one, or as many as the bounds say.
     lower, upper : int, default=0

@@ -46,8 +46,6 @@ def expressed(
 
     Parameters
     ----------
-    model : FeatureModel
-        What to express.
     holds_group : callable
         Whether the format holds a group, given how many groups its parent has with the auxiliary features.
     holds_formula : callable

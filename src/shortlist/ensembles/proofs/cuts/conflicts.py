@@ -50,8 +50,6 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
     Parameters
     ----------
-    rows : RightRows
-        The problem.
     budget : Budget
         Stops with the pairs at hand.
     max_pairs : int, default=5_000_000
