@@ -24,25 +24,18 @@ class RuleSystems:
 
     A condition compares one column with a number, from above, from below, or is switched off and always
     holds.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-        Columns of the rows, and classes.
-    n_rules, n_conditions : int, default=6 and 3
-        Rules per system, and conditions per rule.
-    step : float, default=0.3
-        Standard deviation of a change of a number, on standardised columns.
-    rate : float, default=0.1
-        Share of the conditions and of the classes that a mutation changes.
     """
 
     n_features: int
     n_classes: int
+    """Columns of the rows, and classes."""
     n_rules: int = 6
     n_conditions: int = 3
+    """Rules per system, and conditions per rule."""
     step: float = 0.3
+    """Standard deviation of a change of a number, on standardised columns."""
     rate: float = 0.1
+    """Share of the conditions and of the classes that a mutation changes."""
 
     @property
     def genome(self) -> np.dtype[np.void]:

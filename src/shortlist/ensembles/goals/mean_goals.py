@@ -36,28 +36,21 @@ STEEPEST = 100
 
 @dataclass(frozen=True, eq=False)
 class MeanGoal:
-    """What is summed up over rows, and how the sum is shown.
-
-    Attributes
-    ----------
-    objective : Objective
-        What the value is called, and whether less or more is better.
-    kind : {"right", "slope", "log-loss", "brier"}
-        Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`.
-    slope : float
-        Of the sigmoid; else 0.
-    gains : ndarray of int64, shape (n_classes,)
-        What being right on a row of each class gains, at least 0; of a loss 1.
-    offset, denominator : int
-        A sum of gains is shown as ``(offset + sum) / denominator``.
-    """
+    """What is summed up over rows, and how the sum is shown."""
 
     objective: Objective
+    """What the value is called, and whether less or more is better."""
     kind: str
+    """Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`. One of ``"right"``,
+    ``"slope"``, ``"log-loss"``, ``"brier"``.
+    """
     slope: float
+    """Of the sigmoid; else 0."""
     gains: NDArray[np.int64]
+    """What being right on a row of each class gains, at least 0, ``(n_classes,)``; of a loss 1."""
     offset: int
     denominator: int
+    """A sum of gains is shown as ``(offset + sum) / denominator``."""
 
 
 def mean_goal(

@@ -30,13 +30,6 @@ class Calibration:
     With two classes the log odds of the scores are multiplied by `power`, and shifted by the logarithm of the
     quotient of the factors. Either the power is 1 or all factors are.
 
-    Attributes
-    ----------
-    power : float
-        Above 0. With equal factors the largest score stays the largest.
-    factors : tuple of float, one per class
-        Above 0, the largest of them 1.
-
     Examples
     --------
     >>> Calibration(1.0, (1.0, 0.5)).of(np.array([[0.5, 0.5]])).round(3).tolist()
@@ -44,7 +37,9 @@ class Calibration:
     """
 
     power: float
+    """Above 0. With equal factors the largest score stays the largest."""
     factors: tuple[float, ...]
+    """Above 0, the largest of them 1; one per class."""
 
     def of(self, scores: Floats) -> Floats:
         """Return the probabilities for scores from 0 to 1, ``(..., n_classes)``, one of each row above 0."""

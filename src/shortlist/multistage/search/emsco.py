@@ -87,43 +87,32 @@ ENDS = ("generations", "patience", ELITE_FILLS)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class EmscoOptions:
-    """Parameters of the search, with the paper's letters and the defaults of its Credit experiments.
-
-    Attributes
-    ----------
-    population : int
-        ‖G‖.
-    generations : int
-        Most generations (max_iter).
-    patience : int or None
-        Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never.
-    mutation, recombination : float
-        m̂ and r̂, in [0, 1].
-    elitism : float
-        b, in (0, 1).
-    beta : float
-        β ≥ 1; more prefers earlier stages.
-    epsilon : float
-        ε > 0 of γ = u/l + ε.
-    rules : {"distinct", "paper"}
-        ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and
-        mutates a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what
-        Algorithms 1 to 3 print: every non-dominated chromosome is an elite, and a child is mutated once.
-        Where millions of chromosomes tie, the paper's elites fill the population, and the search stops.
-    removal : float
-        Probability that a mutated feature leaves all stages; used only where the problem allows removal.
-    """
+    """Parameters of the search, with the paper's letters and the defaults of its Credit experiments."""
 
     population: int = 300
+    """‖G‖."""
     generations: int = 150
+    """Most generations (max_iter)."""
     patience: int | None = 20
+    """Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never."""
     mutation: float = 0.075
     recombination: float = 0.8
+    """m̂ and r̂, in [0, 1]."""
     elitism: float = 0.2
+    """b, in (0, 1)."""
     beta: float = 2.5
+    """β ≥ 1; more prefers earlier stages."""
     epsilon: float = 0.01
+    """ε > 0 of γ = u/l + ε."""
     rules: str = "distinct"
+    """``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates
+    a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to 3
+    print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
+    chromosomes tie, the paper's elites fill the population, and the search stops. One of ``"distinct"``,
+    ``"paper"``.
+    """
     removal: float = 0.2
+    """Probability that a mutated feature leaves all stages; used only where the problem allows removal."""
 
     @property
     def tries(self) -> int:
