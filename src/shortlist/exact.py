@@ -55,10 +55,7 @@ def as_decimal(text: str) -> Decimal | None:
 def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
     """Return a finite number as the decimal that people see, not as the nearest double, or None.
 
-    Parameters
-    ----------
-    only_numbers : bool, default=False
-        Whether text and truth values are no numbers.
+    `only_numbers`: whether text and truth values are no numbers.
 
     Examples
     --------

@@ -19,11 +19,8 @@ def nondominated(points: ArrayLike) -> Mask:
     marked. Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that
     a double cannot tell from its neighbours.
 
-    Parameters
-    ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, every objective minimised, in any unit; integers must stay below 2^53. Not
-        modified.
+    `points`, ``(n_points, n_objectives)``: objective vectors, every objective minimised, in any unit;
+    integers must stay below 2^53. Not modified.
 
     Returns
     -------
@@ -115,12 +112,8 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
 
-    Parameters
-    ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, minimised; those not better than the reference in every objective add nothing.
-    reference : array-like of shape (n_objectives,)
-        The corner that bounds the volume.
+    `points`, ``(n_points, n_objectives)``: objective vectors, minimised; those not better than the reference
+    in every objective add nothing. `reference`, ``(n_objectives,)``: the corner that bounds the volume.
 
     Returns
     -------

@@ -77,12 +77,8 @@ def stage_classifier(kind: str, ensemble_size: int | None = None) -> Any:
     Raises BadInputError if there is no kind of that name, or the size is no whole number of at least 1, or
     the kind has none.
 
-    Parameters
-    ----------
-    kind : str
-        A name in :data:`STAGE_KINDS`.
-    ensemble_size : int, optional
-        Members of an ensemble, trees or rounds; the usual number where it is not given.
+    `kind`: a name in :data:`STAGE_KINDS`. `ensemble_size`: members of an ensemble, trees or rounds; the usual
+    number where it is not given.
 
     Returns
     -------

@@ -147,12 +147,8 @@ class StudyOptions:
     def place(self, context: typer.Context, data: str) -> "StudyPlace":
         """Return where the study is.
 
-        Parameters
-        ----------
-        context : typer.Context
-            Of the command; its parameters tell a study of the cache from others.
-        data : str
-            A digest of what the command reads.
+        `context`: of the command; its parameters tell a study of the cache from others. `data`: a digest of
+        what the command reads.
         """
         if self.file is not None:
             return StudyPlace(self.file)

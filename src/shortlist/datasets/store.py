@@ -166,12 +166,8 @@ def fetch(
 ) -> Path:
     """Put the original of a set into the cache, from a folder or else by download, if its hash is right.
 
-    Parameters
-    ----------
-    folder : str or Path, optional
-        Where the original lies, under the name that it has at its source, in place of a download.
-    silence_s, tell
-        As for :func:`shortlist.datasets.store.download`.
+    `folder`: where the original lies, under the name that it has at its source, in place of a download.
+    `silence_s`, `tell`: as for :func:`shortlist.datasets.store.download`.
 
     Returns
     -------

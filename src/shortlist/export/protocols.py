@@ -149,12 +149,8 @@ def protocol_of(
     own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
     BadInputError if the model is not one of stages.
 
-    Parameters
-    ----------
-    rows : DataFrame of shape (n_rows, n_features), optional
-        Rows on which the printed numbers are compared with the model.
-    digits : tuple of two int, default=(3, 12)
-        Significant digits at least and at most.
+    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model. `digits`:
+    significant digits at least and at most.
     """
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):

@@ -48,10 +48,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
-    Parameters
-    ----------
-    n_answered, n_wrong : array-like of int
-        Answers, and the wrong ones among them.
+    `n_answered`, `n_wrong`: answers, and the wrong ones among them.
 
     Returns
     -------

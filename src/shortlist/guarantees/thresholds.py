@@ -44,10 +44,8 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that the last
     bits of a score decide nothing, whoever computes it.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows,)
-        How sure the answer to each row is, at least 0; of rows that have no part in the tests.
+    `scores`, ``(n_rows,)``: how sure the answer to each row is, at least 0; of rows that have no part in the
+    tests.
 
     Examples
     --------
@@ -113,12 +111,8 @@ def promise(
 ) -> Guarantee:
     """Test thresholds one after another, ever less cautious, and return the last one that passes.
 
-    Parameters
-    ----------
-    thresholds : ndarray of float, shape (n_thresholds,)
-        Found without the calibration rows, the most cautious first.
-    chosen, calibration : AnswerCounts
-        Of rows that have no part in the tests, and of the calibration rows.
+    `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`,
+    `calibration`: of rows that have no part in the tests, and of the calibration rows.
 
     Examples
     --------

@@ -237,10 +237,8 @@ def least_sums(
     A shortest path from the top to the bottom for every row, level by level. Raises BadInputError if a
     literal names a variable that does not exist, or the shape of costs does not fit.
 
-    Parameters
-    ----------
-    costs : ndarray of int64, shape (n_rows, n_variables)
-        What each true variable adds; the sizes in a row sum to less than 2^53.
+    `costs`, ``(n_rows, n_variables)``: what each true variable adds; the sizes in a row sum to less than
+    2^53.
 
     Examples
     --------

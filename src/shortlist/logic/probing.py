@@ -107,10 +107,7 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     Both values of every variable are propagated. Together with the clauses of two literals the rows have the
     same strongly connected components as all implications that propagation finds.
 
-    Parameters
-    ----------
-    budget : Budget, optional
-        When it ends, the variables that were not looked at add nothing.
+    `budget`: when it ends, the variables that were not looked at add nothing.
 
     Returns
     -------

@@ -149,12 +149,9 @@ class StagedAnswers(TableClassifier):
         Raises AcquisitionError if `acquire` raises, or returns the wrong shape or values that cannot be used;
         its ``partial`` holds the rows decided before and what was paid.
 
-        Parameters
-        ----------
-        acquire : callable
-            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
-            when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
-            at most once per stage, and never for a row that is decided or a feature that is not needed.
+        `acquire`: ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column
+        numbers when fitted without names), and returns their values, ``(len(rows), len(features))``. It is
+        called at most once per stage, and never for a row that is decided or a feature that is not needed.
         """
         self._check_chosen()
         names = getattr(self, "feature_names_in_", None)

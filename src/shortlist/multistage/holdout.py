@@ -197,12 +197,8 @@ def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
 
-    Parameters
-    ----------
-    coverage, accuracy : float
-        Share of rows that are answered, and share of the answers that are right.
-    share_paid : float
-        Mean cost of a row over the price of all features; 0 where all features are free.
+    `coverage`, `accuracy`: share of rows that are answered, and share of the answers that are right.
+    `share_paid`: mean cost of a row over the price of all features; 0 where all features are free.
 
     Examples
     --------

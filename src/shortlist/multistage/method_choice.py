@@ -70,12 +70,8 @@ def refined_front(
 ) -> tuple[StageProblem, Front, str]:
     """Fit the classifier of every subset that the points of a front use, and measure these anew.
 
-    Parameters
-    ----------
-    own : Subclassifiers
-        What fits and validates as it is meant: on all rows, a classifier for each subset.
-    found : Front
-        What was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
+    `own`: what fits and validates as it is meant: on all rows, a classifier for each subset. `found`: what
+    was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
 
     Returns
     -------

@@ -86,11 +86,8 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     describe and test nothing; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
     holds every method.
 
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in
-        some fold have no rank, and come last.
+    `results`: from :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says
+    False of in some fold have no rank, and come last.
 
     Returns
     -------

@@ -120,11 +120,8 @@ def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
 
     Raises BadInputError if columns are missing.
 
-    Parameters
-    ----------
-    results : DataFrame
-        A row per table, fold and method, from
-        :func:`shortlist.papers.pruning_comparison.compare_methods`.
+    `results`: a row per table, fold and method, from
+    :func:`shortlist.papers.pruning_comparison.compare_methods`.
     """
     from shortlist.papers.comparison import rank_folds, rank_methods
     from shortlist.papers.pruning_comparison import best_singles_text

@@ -64,12 +64,8 @@ def epsilon_constraint_as_printed(
     last objective is minimised. No loop depends on another, so that parts of the outermost one may be run
     apart.
 
-    Parameters
-    ----------
-    outermost : iterable of int
-        Bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
-    largest : sequence of int
-        Theoretic upper bounds of the other bounded objectives.
+    `outermost`: bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
+    `largest`: theoretic upper bounds of the other bounded objectives.
     """
     weights = [0.0] * (len(largest) + 1) + [1.0]
     for bounds in itertools.product(outermost, *(range(high + 1) for high in largest)):

@@ -49,12 +49,8 @@ def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[st
 
     Raises BadInputError if a name is unknown.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Of :data:`SEARCHES` and :data:`OPPONENTS`.
-    **options
-        Parameters that all classifiers have, such as ``feature_costs`` and ``confidence``.
+    `names`: of :data:`SEARCHES` and :data:`OPPONENTS`. `**options`: parameters that all classifiers have,
+    such as ``feature_costs`` and ``confidence``.
     """
     known = (*SEARCHES, *OPPONENTS)
     wanted = ["emsco", *OPPONENTS] if names is None else list(names)

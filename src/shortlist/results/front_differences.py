@@ -77,10 +77,8 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
     doubles that they are where an objective has no scale. Raises BadInputError if the objectives differ, or
     one front is of stages and the other is not.
 
-    Parameters
-    ----------
-    before, now : Front
-        With the same objectives in any order, for instance before and after prices or a model were changed.
+    `before`, `now`: with the same objectives in any order, for instance before and after prices or a model
+    were changed.
 
     Returns
     -------

@@ -84,12 +84,8 @@ class Limit:
     def met_by(self, values: NDArray[np.float64], scale: int | None) -> NDArray[np.bool_]:
         """Mark the values that meet the limit.
 
-        Parameters
-        ----------
-        values : ndarray of float
-            In the unit of the limit.
-        scale : int or None
-            Every value times `scale` is an integer, and those are compared exactly; None compares doubles.
+        `values`: in the unit of the limit. `scale`: every value times `scale` is an integer, and those are
+        compared exactly; None compares doubles.
 
         Examples
         --------

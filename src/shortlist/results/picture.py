@@ -24,10 +24,7 @@ def front_figure(front: "Front") -> Any:
     Axes with less that is better are turned, so that better is up and to the right, and say so. Raises
     BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not installed.
 
-    Parameters
-    ----------
-    front : Front
-        At least one point, two objectives, and finite values.
+    `front`: at least one point, two objectives, and finite values.
     """
     try:
         from matplotlib.figure import Figure

@@ -136,12 +136,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
     the best, what is minimised above. A share of less than :data:`NOT_TOLD` is not told, as sums of
     logarithms are rounded as much.
 
-    Parameters
-    ----------
-    value, bound : float
-        In the user's sign; they differ.
-    best : str
-        What the bound is of.
+    `value`, `bound`: in the user's sign; they differ. `best`: what the bound is of.
 
     Examples
     --------

@@ -72,13 +72,10 @@ class Workers:
 def open_workers(where: Where = 1) -> Iterator[Workers]:
     """Yield workers, and let them go at the end.
 
-    Parameters
-    ----------
-    where : int, str or None, default=1
-        1 runs units in this process; other numbers take so many processes of this machine, -1 one for every
-        core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
-        such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a
-        Dask scheduler.
+    `where`: 1 runs units in this process; other numbers take so many processes of this machine, -1 one for
+    every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
+    such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
+    scheduler.
 
     Raises
     ------

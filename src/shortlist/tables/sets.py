@@ -18,12 +18,8 @@ def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | Non
     Raises BadFileError if a file that is there is not that set: it has other columns or another number of
     rows. Raises BadInputError if there is no set of that name.
 
-    Parameters
-    ----------
-    name : str
-        See ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens.
-    folder : str or Path, optional
-        Looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
+    `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens. `folder`:
+    looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
 
     Returns
     -------

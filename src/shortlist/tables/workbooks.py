@@ -147,10 +147,7 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
     Only cells that hold something count; what a sheet says of its own dimension does not. It is read as a
     stream, and takes about a microsecond per cell. Raises BadFileError if it has more, or is damaged.
 
-    Parameters
-    ----------
-    most : int, default=2**25
-        Cells that the sheet may have.
+    `most`: cells that the sheet may have.
     """
     try:
         n_rows, n_columns = _xml_extent(stream)

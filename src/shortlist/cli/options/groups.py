@@ -153,13 +153,9 @@ def refuse_unused(
 
     Raises BadInputError if an option was given in vain; the sentence names all that belong to the same.
 
-    Parameters
-    ----------
-    context : typer.Context
-        Of the running command, with the values of its parameters and where each came from.
-    kinds : mapping of str to tuple of type
-        What the command can do, as the user calls it, and the dataclasses whose fields are used then. A field
-        of another one is refused. Options that are in none of them are always used.
+    `context`: of the running command, with the values of its parameters and where each came from. `kinds`:
+    what the command can do, as the user calls it, and the dataclasses whose fields are used then. A field of
+    another one is refused. Options that are in none of them are always used.
     """
     fields_of = {
         what: {one.name: None for each in classes for one in fields(each)} for what, classes in kinds.items()

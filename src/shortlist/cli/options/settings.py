@@ -100,10 +100,7 @@ def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dic
     The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``. Raises
     BadInputError if no method has such an option, or the value is of another type.
 
-    Parameters
-    ----------
-    kinds : mapping of str to type
-        The dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
+    `kinds`: the dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
     """
     found: dict[str, Any] = {}
     for name, text in read_pairs(texts or (), "set"):

@@ -141,12 +141,7 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
 
     The command ends with its own exit code. Raises NotWrittenError if it could not be written anywhere.
 
-    Parameters
-    ----------
-    path : Path
-        Where the user wants the result.
-    write : callable
-        Writes it to the path that it gets, whole or not at all.
+    `path`: where the user wants the result. `write`: writes it to the path that it gets, whole or not at all.
 
     Returns
     -------

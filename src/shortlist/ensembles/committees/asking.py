@@ -57,12 +57,9 @@ class AnswerScores:
     ) -> ScoreRange:
         """Return how probable the classes may become when `n_left` more members have answered.
 
-        Parameters
-        ----------
-        counted : ndarray of int or float, shape (n_rows, n_classes)
-            The votes for each class so far, or the sums of its probabilities.
-        n_silent : ndarray of int, shape (n_rows,)
-            How many of those who were asked have not answered; it matters to a threshold alone.
+        `counted`, ``(n_rows, n_classes)``: the votes for each class so far, or the sums of its probabilities.
+        `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it matters to a
+        threshold alone.
 
         Examples
         --------

@@ -343,10 +343,7 @@ class Mean(Ballot):
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many answers are missing before each member is asked, and at the end, ``(n_members + 1,)``.
 
-    Parameters
-    ----------
-    copies : ndarray of int64, shape (n_members,)
-        How often the answer of each counts, in the order in which they are asked.
+    `copies`, ``(n_members,)``: how often the answer of each counts, in the order in which they are asked.
 
     Examples
     --------

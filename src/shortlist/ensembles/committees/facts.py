@@ -103,12 +103,9 @@ def least_calls(
 
     Before a place that some answers could still have turned, nobody can leave who is never wrong.
 
-    Parameters
-    ----------
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What each member adds to the totals, with all copies, in the order of the committee.
-    scored : ndarray of int or float, shape (n_rows, n_members, n_classes), optional
-        What each adds once to what makes an answer probable, where it has to be.
+    `added`, ``(n_rows, n_members, n_classes)``: what each member adds to the totals, with all copies, in the
+    order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
+    answer probable, where it has to be.
 
     Returns
     -------

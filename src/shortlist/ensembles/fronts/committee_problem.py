@@ -242,12 +242,8 @@ def committee_problem(
 def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Return the names of objectives, each in its direction.
 
-    Parameters
-    ----------
-    objectives : sequence of str
-        Such as ``max accuracy``; ``_`` and ``-`` are the same.
-    labels : sequence of str
-        What the classes are called.
+    `objectives`: such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: what the classes are
+    called.
 
     Raises
     ------

@@ -100,12 +100,9 @@ def mean_front_problem(
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
 
-    Parameters
-    ----------
-    objectives : sequence of str
-        At least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of members.
-    costs, classes, limits
-        As of :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of
+    members. `costs`, `classes`, `limits`: as of
+    :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
     Raises
     ------

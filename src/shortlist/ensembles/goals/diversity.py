@@ -185,12 +185,8 @@ def failure_credit(votes: Votes) -> CreditMatrix:
 def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
     """Return the PFC of every member of a selection: the mean FC with the other members, in [0, 1].
 
-    Parameters
-    ----------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        From :func:`failure_credit`.
-    mask : ndarray of bool, shape (n_classifiers,), optional
-        The selection; default all.
+    `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
+    the selection; default all.
 
     Returns
     -------

@@ -95,14 +95,9 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     Raises BadInputError if the name is unknown or a weight is not a finite number, or has too many digits to
     stay exact.
 
-    Parameters
-    ----------
-    objective : str or mapping
-        A name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the
-        names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
-        decimal number.
-    votes : Votes
-        The rows; class sizes enter ``balanced-accuracy`` and the like.
+    `objective`: a name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision
+    by the names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
+    decimal number. `votes`: the rows; class sizes enter ``balanced-accuracy`` and the like.
 
     Notes
     -----

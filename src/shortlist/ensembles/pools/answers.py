@@ -32,12 +32,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     prediction. A judge who abstains on a row has the index after the last class. Raises BadInputError if X
     has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who is asked. The rows are transformed once.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
+    may come in another order; names must match those the pool was fitted on.
 
     Returns
     -------
@@ -60,12 +56,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
     """Return, of two classes, whether each classifier finds one of them more probable than one half.
 
-    Parameters
-    ----------
-    pool, X
-        As of :func:`class_answers`.
-    positive : int
-        The place of that class in ``pool.classes``, which wins no tie.
+    `pool`, `X`: as of :func:`class_answers`. `positive`: the place of that class in ``pool.classes``, which
+    wins no tie.
 
     Returns
     -------
@@ -104,12 +96,8 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     Raises BadInputError if X has other columns, or a classifier has no ``predict_proba``, answers NaN or a
     number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who is asked. The rows are transformed once.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
+    may come in another order; names must match those the pool was fitted on.
 
     Returns
     -------
@@ -165,10 +153,7 @@ VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `object
 def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
     """Refuse a pool with classifiers that give no probabilities, before any long work.
 
-    Parameters
-    ----------
-    instead : str
-        What else to do than to leave them out, which ends the sentence.
+    `instead`: what else to do than to leave them out, which ends the sentence.
     """
     without = [
         name

@@ -99,10 +99,8 @@ def fit_table(X: Any) -> TableEncoder:
     sparse, no table, empty, holds dates, complex numbers or infinity. Raises TypeError if a cell is neither a
     number nor text.
 
-    Parameters
-    ----------
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Numbers, truth values and words; NaN, None and pd.NA where they are missing.
+    `X`, ``(n_samples, n_features)``: numbers, truth values and words; NaN, None and pd.NA where they are
+    missing.
 
     Returns
     -------

@@ -28,12 +28,8 @@ def threshold_claim(
 ) -> Certificate:
     """Write down what a selection for two classes is, and of which problem.
 
-    Parameters
-    ----------
-    votes, weights, limits
-        The validation rows, what decisions are worth, and what a selection must keep.
-    mask : ndarray of bool, shape (n_classifiers,)
-        The selection.
+    `votes`, `weights`, `limits`: the validation rows, what decisions are worth, and what a selection must
+    keep. `mask`, ``(n_classifiers,)``: the selection.
     """
     return {
         "format": FORMAT,

@@ -316,12 +316,8 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
     Raises BadInputError if an option or the classes cannot be used, the pool tells other classes apart, or no
     selection keeps the limits on size and cost.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        The classes of all rows.
-    n_classifiers : int
-        Size of the pool that is to be fitted where the pruner has none.
+    `y`, ``(n_samples,)``: the classes of all rows. `n_classifiers`: size of the pool that is to be fitted
+    where the pruner has none.
     """
     pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):

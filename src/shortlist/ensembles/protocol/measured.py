@@ -144,10 +144,7 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
     of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
     of the mean from its ends.
 
-    Parameters
-    ----------
-    n_right, n_rows : sequence of int
-        By class; every class has at least one row.
+    `n_right`, `n_rows`: by class; every class has at least one row.
 
     Examples
     --------

@@ -98,12 +98,8 @@ def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> Objectiv
 
     Raises BadInputError if the name is unknown.
 
-    Parameters
-    ----------
-    objective : str or mapping
-        As of :func:`prune_for`.
-    n_classes : int, default=2
-        How many classes there are, which says what names there are.
+    `objective`: as of :func:`prune_for`. `n_classes`: how many classes there are, which says what names there
+    are.
 
     Examples
     --------

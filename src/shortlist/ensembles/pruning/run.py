@@ -116,12 +116,7 @@ class Run:
     def tell(self, stage: str, *, total: float = math.nan, every: float = 0.0) -> None:
         """Note and report value and bound.
 
-        Parameters
-        ----------
-        total : float
-            A weighted sum that a solver claims.
-        every : float
-            Seconds between two reports of the same value.
+        `total`: a weighted sum that a solver claims. `every`: seconds between two reports of the same value.
         """
         best, value = self.best, self.best.problem.value
         KeptBest(self.best, self.budget).keep()

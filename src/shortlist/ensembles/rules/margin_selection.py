@@ -117,12 +117,8 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     the more accurate one alone is taken, then the lowest index. Members for size M are a step on the way to M
     + 1, so all sizes come from one run. Raises BadInputError if `sizes` is empty or leaves that range.
 
-    Parameters
-    ----------
-    votes : ClassVotes
-        Rows that the classifiers were not fitted on.
-    sizes : range, optional
-        Sizes M to choose from, within 1 and K; default from 20 % to 80 % of K, as in the paper.
+    `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, within 1 and K;
+    default from 20 % to 80 % of K, as in the paper.
 
     Notes
     -----

@@ -55,12 +55,8 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 
     It is what :cite:t:`Guo2017` call temperature scaling, and changes no decision.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_classes)
-        Those of a row add up to 1.
-    labels : ndarray of int, shape (n_rows,)
-        Index of the true class.
+    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
+    class.
 
     Examples
     --------
@@ -83,12 +79,8 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     Then every class is as probable on average as it is among the rows ("calibration in the large"). With two
     classes it is one number, the threshold that the probability of the second class must reach.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_classes)
-        Those of a row add up to 1.
-    labels : ndarray of int, shape (n_rows,)
-        Index of the true class.
+    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
+    class.
 
     Examples
     --------

@@ -55,12 +55,8 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
 
     Raises BadInputError if shapes disagree, there is no row or no classifier, or a number is out of range.
 
-    Parameters
-    ----------
-    probabilities : array-like of float, shape (n_rows, n_classifiers, n_classes)
-        Within [0, 1].
-    labels : array-like of int, shape (n_rows,)
-        Index of the true class.
+    `probabilities`, ``(n_rows, n_classifiers, n_classes)``: within [0, 1]. `labels`, ``(n_rows,)``: index of
+    the true class.
 
     Examples
     --------
@@ -124,12 +120,8 @@ def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
 def decided_by_mean(shares: Shares, gains: NDArray[np.int64]) -> ClassCodes:
     """Return the class of the largest mean probability on every row, the first of equals.
 
-    Parameters
-    ----------
-    shares : ndarray of int16, shape (n_rows, n_members, n_classes)
-        Those of the members; without members the first class is decided.
-    gains : ndarray of int64, shape (n_classes,)
-        What being right on each class gains; see :func:`weighed`.
+    `shares`, ``(n_rows, n_members, n_classes)``: those of the members; without members the first class is
+    decided. `gains`, ``(n_classes,)``: what being right on each class gains; see :func:`weighed`.
     """
     return np.asarray(weighed(shares, gains).sum(axis=1, dtype=np.int32).argmax(axis=1), dtype=np.uint8)
 

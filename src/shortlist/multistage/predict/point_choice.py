@@ -91,12 +91,8 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
 def low_coverage(share: float, *, promised: bool = False) -> str:
     """Return a sentence about a choice that answers less than half of the rows; empty for any other.
 
-    Parameters
-    ----------
-    share : float
-        Coverage on the rows that chose.
-    promised : bool, default=False
-        Whether the choice keeps a promise, which few others may do.
+    `share`: coverage on the rows that chose. `promised`: whether the choice keeps a promise, which few others
+    may do.
 
     Examples
     --------

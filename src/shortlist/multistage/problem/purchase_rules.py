@@ -87,12 +87,8 @@ class PurchaseRules:
         Stage after stage, columns are taken as the assignment has them wherever some valid set allows that,
         in their order. Without `removal` the last stage buys the rest, which must be valid.
 
-        Parameters
-        ----------
-        assignment : ndarray of int8, shape (n_columns,)
-            Without gaps.
-        removal : bool
-            Whether columns may be left out of every stage.
+        `assignment`, ``(n_columns,)``: without gaps. `removal`: whether columns may be left out of every
+        stage.
         """
         last = int(assignment.max())
         repaired = np.full(len(assignment), REMOVED, dtype=np.int8)

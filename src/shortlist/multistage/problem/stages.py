@@ -112,12 +112,8 @@ def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
 def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool = False) -> NDArray[np.int8]:
     """Turn growing feature sets, as bit masks, into an assignment.
 
-    Parameters
-    ----------
-    chain : sequence of int
-        Feature sets of the stages, each holding the one before; bit i stands for feature i.
-    removal : bool, default=False
-        Features in no set are removed; otherwise they form one more, last stage.
+    `chain`: feature sets of the stages, each holding the one before; bit i stands for feature i. `removal`:
+    features in no set are removed; otherwise they form one more, last stage.
 
     Examples
     --------

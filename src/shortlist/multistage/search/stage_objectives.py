@@ -293,12 +293,8 @@ def merits(names: Sequence[str], values: Values) -> Values:
     costs; there it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes
     1 - r.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names in :data:`OBJECTIVES`, or of attributes, which are costs.
-    values : ndarray of float, shape (n_points, n_objectives)
-        In the user's signs and units.
+    `names`: names in :data:`OBJECTIVES`, or of attributes, which are costs. `values`, ``(n_points,
+    n_objectives)``: in the user's signs and units.
     """
     columns = []
     for name, value in zip(names, values.T, strict=True):

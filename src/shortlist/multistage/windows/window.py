@@ -163,10 +163,8 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget ends
     within a walk of more than :data:`FEW_ITEMS` items.
 
-    Parameters
-    ----------
-    known : ndarray of int64, shape (n_known, n_measures)
-        Measures of assignments that are known, mutually non-dominated; what they dominate may be left out.
+    `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
+    they dominate may be left out.
 
     Returns
     -------

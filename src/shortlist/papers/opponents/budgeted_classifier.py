@@ -85,10 +85,8 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     The mean of a 0/1 indicator is a probability, so its estimate is one after it was cut to [0, 1]. Several
     classes are then divided by their sum; where every estimate is 0 or less, all classes are equal.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_outputs)
-        One output: the estimate for the second of two classes. Otherwise one per class.
+    `scores`, ``(n_rows, n_outputs)``: one output: the estimate for the second of two classes. Otherwise one
+    per class.
 
     Examples
     --------

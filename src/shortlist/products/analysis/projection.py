@@ -31,12 +31,7 @@ def eliminated(
     Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
     clauses that contain another one are dropped.
 
-    Parameters
-    ----------
-    most_literals : int, default=1,000,000
-        Most literals in store at once.
-    budget : Budget, optional
-        Looked at between clauses.
+    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
 
     Returns
     -------

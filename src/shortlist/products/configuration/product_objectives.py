@@ -83,13 +83,9 @@ def parse_objectives(
 
     Raises BadInputError if the text is malformed or a name is unknown.
 
-    Parameters
-    ----------
-    text : str
-        Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
-        features.
-    attributes : mapping of str to Attribute
-        Attributes by name; see :func:`~shortlist.products.attributes.attribute.exact_attribute`.
+    `text`: parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
+    features. `attributes`: attributes by name; see
+    :func:`~shortlist.products.attributes.attribute.exact_attribute`.
 
     Examples
     --------
@@ -137,12 +133,8 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     :func:`~shortlist.products.feature_models.model.with_constraints`. Raises BadInputError if the text is
     malformed or the name unknown.
 
-    Parameters
-    ----------
-    text : str
-        ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``.
-    attributes : mapping of str to Attribute
-        Attributes by name; ``selected`` and ``deselected`` are built in.
+    `text`: ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``. `attributes`: attributes by name; ``selected``
+    and ``deselected`` are built in.
 
     Examples
     --------

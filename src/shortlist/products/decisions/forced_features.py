@@ -75,12 +75,8 @@ def forced_features(
     SearchStoppedError if the budget ends before it is known whether there is a product, and a last look,
     which may take a second, does not tell.
 
-    Parameters
-    ----------
-    literals : iterable of int
-        What was decided; part of the answer.
-    budget : Budget, optional
-        At its end the answer has what is known by then: at least what propagation finds.
+    `literals`: what was decided; part of the answer. `budget`: at its end the answer has what is known by
+    then: at least what propagation finds.
 
     Examples
     --------

@@ -84,12 +84,8 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in
     both directions. Clauses that others imply are left out.
 
-    Parameters
-    ----------
-    formula : Formula
-        Any formula; a linear comparison becomes the literal that `definitions` gives it.
-    definitions : Definitions
-        Takes up the auxiliary variables and their clauses.
+    `formula`: any formula; a linear comparison becomes the literal that `definitions` gives it.
+    `definitions`: takes up the auxiliary variables and their clauses.
 
     Examples
     --------

@@ -89,13 +89,8 @@ def fewest_rules(
     that, rules are dropped one by one from a first contradiction, so that there is an answer when the
     rounds or the budget end.
 
-    Parameters
-    ----------
-    literals : sequence of int
-        What cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing for a
-        model without products.
-    max_rounds : int, default=500
-        Most sets to look at.
+    `literals`: what cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing
+    for a model without products. `max_rounds`: most sets to look at.
     """
     found = switched.contradiction(switched.rules, literals)
     if found is None:

@@ -217,12 +217,8 @@ def formula_text(
 ) -> str:
     """Write a formula with the signs of UVL: ``!``, ``&``, ``|``, ``=>``, ``<=>``, brackets where needed.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Name i stands for variable i + 1.
-    linear : callable, optional
-        Writes a linear comparison; by default as ``3 * A + B <= 4``.
+    `names`: name i stands for variable i + 1. `linear`: writes a linear comparison; by default as ``3 * A + B
+    <= 4``.
 
     Examples
     --------

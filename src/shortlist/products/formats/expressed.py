@@ -44,12 +44,8 @@ def expressed(
     model without a tree gets an abstract root that every product has. Raises BadInputError if a linear
     constraint that has to become clauses needs too many.
 
-    Parameters
-    ----------
-    holds_group : callable
-        Whether the format holds a group, given how many groups its parent has with the auxiliary features.
-    holds_formula : callable
-        Whether the format holds a constraint as it is.
+    `holds_group`: whether the format holds a group, given how many groups its parent has with the auxiliary
+    features. `holds_formula`: whether the format holds a constraint as it is.
 
     Examples
     --------

@@ -48,13 +48,9 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
     their least numbers, which :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1
     and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
-    Parameters
-    ----------
-    budget : Budget
-        Stops with the pairs at hand.
-    max_pairs : int, default=5_000_000
-        With a threshold: if there are more, every positive row keeps its share of this many, the negatives
-        of largest gain first. Else the pairs of rows with large gains come first.
+    `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive
+    row keeps its share of this many, the negatives of largest gain first. Else the pairs of rows with large
+    gains come first.
 
     Notes
     -----
