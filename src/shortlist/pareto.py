@@ -146,14 +146,9 @@ def spread(
     i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances of the
     first and of the last point to those of the reference; 0 where the points are their own reference.
 
-    Parameters
-    ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, usually :func:`scaled`.
-    order : sequence of int, optional
-        The objectives to sort by, first to last. Default: as they come.
-    reference : array-like of shape (n_reference, n_objectives), optional
-        The front that the ends of the points are compared with. Default: the points.
+    `points`, ``(n_points, n_objectives)``: objective vectors, usually :func:`scaled`. `order`: the objectives
+    to sort by, first to last. Default: as they come. `reference`, ``(n_reference, n_objectives)``: the front
+    that the ends of the points are compared with. Default: the points.
 
     Returns
     -------

@@ -45,16 +45,9 @@ def check_files(
     cannot be read or an output cannot be written. Raises BadInputError if an output is an input or another
     output, or has a wrong ending.
 
-    Parameters
-    ----------
-    inputs : mapping of str to str, Path, sequence of them, or None
-        Files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
-        ``example:NAME`` are no files.
-    outputs : mapping of str to str, Path, sequence of them, or None
-        Files that are written, likewise.
-    endings : mapping of str to sequence of str, optional
-        The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have
-        any.
+    `inputs`: files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
+    ``example:NAME`` are no files. `outputs`: files that are written, likewise. `endings`: the endings that an
+    output may have, such as ``(".parquet",)``; an output without an entry may have any.
     """
     given = list(_files(inputs))
     written = [

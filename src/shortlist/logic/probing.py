@@ -143,14 +143,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
 
     This is the vivification of Piette, Hamadi & Saïs (2008).
 
-    Parameters
-    ----------
-    clauses : Clauses
-        Which to make shorter; `known` may contain them.
-    known : Clauses
-        What holds besides, over the same variables.
-    budget : Budget, optional
-        When it ends, the clauses that were not looked at stay as they are.
+    `clauses`: which to make shorter; `known` may contain them. `known`: what holds besides, over the same
+    variables. `budget`: when it ends, the clauses that were not looked at stay as they are.
 
     Returns
     -------

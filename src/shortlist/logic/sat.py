@@ -214,15 +214,9 @@ def minimal_conflict(
 ) -> tuple[int, ...] | None:
     """Find constraints that contradict each other, none of which can be left out.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What should hold.
-    groups : sequence of int, optional
-        The constraint that each clause belongs to, at least 0; a negative number marks a clause that always
-        holds. Default: every clause is its own constraint.
-    budget : Budget, optional
-        Ends the search by :class:`SearchStoppedError`.
+    `clauses`: what should hold. `groups`: the constraint that each clause belongs to, at least 0; a negative
+    number marks a clause that always holds. Default: every clause is its own constraint. `budget`: ends the
+    search by :class:`SearchStoppedError`.
 
     Returns
     -------

@@ -227,15 +227,9 @@ def reproduce(
     data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
     unit was finished.
 
-    Parameters
-    ----------
-    plan : Plan
-        What is measured; see :attr:`Paper.plan`.
-    work : Work, optional
-        Who works, the study that a later call goes on from, who is told of every unit, and a way to stop with
-        the units that are finished.
-    tables : sequence of str, default=()
-        Names of the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
+    `plan`: what is measured; see :attr:`Paper.plan`. `work`: who works, the study that a later call goes on
+    from, who is told of every unit, and a way to stop with the units that are finished. `tables`: names of
+    the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
     """
     import pandas as pd
 

@@ -52,14 +52,8 @@ def read_products(
     ``feature`` and ``selected``, and the file is one configuration. Raises BadFileError if a column is no
     feature, a feature has no column or two, or a cell is none of these values.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        The model that the features belong to.
-    drop : collection of str
-        Columns to leave out.
-    notes : list of str, optional
-        Gets what a reader should know, such as another separator than the comma.
+    `model`: the model that the features belong to. `drop`: columns to leave out. `notes`: gets what a reader
+    should know, such as another separator than the comma.
     """
     name, content = read_content(path)
     if not content.strip():

@@ -40,15 +40,9 @@ def front_parts(
 
     Raises BadInputError if the objectives differ.
 
-    Parameters
-    ----------
-    fronts : mapping of str to Front
-        By name, in the order of the legend; fronts without points are left out of the pictures.
-    picks : sequence of (str, Pick, str)
-        Points to mark: the name of the front, the point, and why it was taken. With one front the points by
-        ideal and by knee follow.
-    heading : str, default="Points"
-        What stands above.
+    `fronts`: by name, in the order of the legend; fronts without points are left out of the pictures.
+    `picks`: points to mark: the name of the front, the point, and why it was taken. With one front the points
+    by ideal and by knee follow. `heading`: what stands above.
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):

@@ -117,14 +117,8 @@ def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:
     """Return a configuration as a tree whose branches add up attributes.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        With a root.
-    selected : ndarray of bool, shape (n_features,)
-        What is in.
-    attributes : mapping of str to Attribute
-        Each branch shows the sum over its own feature and all below it that are in.
+    `model`: with a root. `selected`, ``(n_features,)``: what is in. `attributes`: each branch shows the sum
+    over its own feature and all below it that are in.
     """
     assert model.root is not None, "a model without a tree has no branches"
     below: dict[int, list[int]] = {}

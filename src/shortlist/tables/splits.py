@@ -38,14 +38,9 @@ def split_cases(
     A case takes part as one row of the rarest class among its rows, so shares are those of cases. Raises
     BadInputError if all rows of a class are of cases outside the first part.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Classes.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is; None: every row is one of its own.
-    split : callable
-        Gets classes, and returns row numbers for each part; the first is the one that fits.
+    `y`, ``(n_samples,)``: classes. `cases`, ``(n_samples,)``: of which case each row is; None: every row is
+    one of its own. `split`: gets classes, and returns row numbers for each part; the first is the one that
+    fits.
 
     Examples
     --------

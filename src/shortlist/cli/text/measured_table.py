@@ -141,15 +141,9 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
 def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:
     """Say that a selection answers one class only, on the rows that it was chosen on or on the test rows.
 
-    Parameters
-    ----------
-    fitted, test : str or None
-        The class that it gives all rows that it was chosen on, and all test rows; None where it gives
-        several.
-    who : str
-        What answers, such as ``"the selection"``.
-    rows : str
-        What the rows are called that it was chosen on.
+    `fitted`, `test`: the class that it gives all rows that it was chosen on, and all test rows; None where it
+    gives several. `who`: what answers, such as ``"the selection"``. `rows`: what the rows are called that it
+    was chosen on.
     """
     if fitted is not None and fitted == test:
         return [f"{who} answers {fitted!r} for every row, of the {rows} rows and of the test rows."]

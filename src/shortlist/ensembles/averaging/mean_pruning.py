@@ -55,14 +55,8 @@ def search_means(
 ) -> None:
     """Offer selections that are better and better, until kicks are in vain or the budget ends.
 
-    Parameters
-    ----------
-    problem : MeanProblem
-        With at least one term.
-    offer : callable
-        Receives selections, and returns their totals, None where they do not keep the limits.
-    budget : Budget
-        Its seed is that of the kicks.
+    `problem`: with at least one term. `offer`: receives selections, and returns their totals, None where they
+    do not keep the limits. `budget`: its seed is that of the kicks.
 
     Notes
     -----
@@ -271,14 +265,9 @@ def prune_means(
     what a row may be worth (of Brier score with several classes: for each class); right rows are counted
     exactly. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
 
-    Parameters
-    ----------
-    limits : SelectionLimits
-        Size, of which at least one member is wanted, and cost. The latter is left out of bounds.
-    budget : Budget, optional
-        Its limit in nodes is in those of the branch and bound. Default no limit.
-    effort, settings : optional
-        How long the search goes on, and how large the proof may become.
+    `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
+    `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `effort`, `settings`:
+    how long the search goes on, and how large the proof may become.
 
     Examples
     --------

@@ -82,14 +82,9 @@ class Ballot(ABC):
     ) -> tuple[Floats, Floats]:
         """Return the least and the most that smoothed shares of votes may become.
 
-        Parameters
-        ----------
-        votes : ndarray of int, shape (n_rows, n_classes)
-            The votes for each class so far.
-        n_left : int
-            How many members are still to be asked.
-        n_silent : ndarray of int, shape (n_rows,)
-            How many of those who were asked have not answered; it matters to a threshold alone.
+        `votes`, ``(n_rows, n_classes)``: the votes for each class so far. `n_left`: how many members are
+        still to be asked. `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it
+        matters to a threshold alone.
         """
         every = votes.sum(axis=1, keepdims=True) + n_left + self.n_classes  # one vote more for each class
         return (votes + 1) / every, (votes + n_left + 1) / every

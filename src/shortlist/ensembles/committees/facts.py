@@ -80,14 +80,9 @@ def price_paid(
 ) -> int:
     """Return what members cost over all rows, asked in their order until each row is settled.
 
-    Parameters
-    ----------
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What they add.
-    prices : ndarray of int64, shape (n_members,)
-        What asking each costs.
-    counts : ndarray of int64, shape (n_rows,), optional
-        How many samples each row stands for, where votes are counted; by default one.
+    `added`, ``(n_rows, n_members, n_classes)``: what they add. `prices`, ``(n_members,)``: what asking each
+    costs. `counts`, ``(n_rows,)``: how many samples each row stands for, where votes are counted; by default
+    one.
     """
     order = order_by_record(ballot, added, prices, counts=counts).members
     asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))

@@ -30,14 +30,8 @@ def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDA
     Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is
     right on every row all weights are 1 instead, so that fitness falls back on accuracy.
 
-    Parameters
-    ----------
-    n_wrong : array-like of int, shape (n_rows,)
-        How many classifiers of the reference set are wrong.
-    n_reference : int
-        How many classifiers are in the reference set.
-    gamma : float, default=1
-        γ, at least 0; 0 makes every row equal.
+    `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `n_reference`: how many
+    classifiers are in the reference set. `gamma`: γ, at least 0; 0 makes every row equal.
 
     Examples
     --------

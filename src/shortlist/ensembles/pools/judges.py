@@ -169,15 +169,9 @@ def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
     Raises BadInputError if there is no judge, one comes twice, one has probabilities of some classes only, or
     of one that there is not.
 
-    Parameters
-    ----------
-    table : DataFrame of shape (n_rows, n_columns)
-        ``judge:class`` is the probability that a judge gives a class; any other name is that of a judge, who
-        answers classes.
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-    may_abstain : bool
-        Whether cells may be empty.
+    `table`, ``(n_rows, n_columns)``: ``judge:class`` is the probability that a judge gives a class; any other
+    name is that of a judge, who answers classes. `classes`, ``(n_classes,)``: sorted. `may_abstain`: whether
+    cells may be empty.
     """
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):

@@ -135,15 +135,8 @@ def prune_for(
 
     Raises BadInputError if the objective or the solver is unknown.
 
-    Parameters
-    ----------
-    objective : str or mapping
-        A weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes are by
-        their index.
-    budget : Budget, optional
-        Default no limit. See :func:`prune_exactly`.
-    solver : str or Solver
-        As of that function.
+    `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
+    are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`: as of that function.
 
     Returns
     -------

@@ -169,14 +169,9 @@ def space_of(
 ) -> Space:
     """Return what a walk needs, from the decision bits, prices and call prices of all sets by bit mask.
 
-    Parameters
-    ----------
-    sets : ndarray of bool, shape (2**n, n_features)
-        The features of each.
-    bits : ndarray of uint64, shape (2**n, 2, n_words)
-        Who is confident, and who is right too; row 0, of no feature, is zero.
-    prices, calls : ndarray of int64, shape (2**n,)
-        What a row pays for the features of a set, and for a call of its classifier.
+    `sets`, ``(2**n, n_features)``: the features of each. `bits`, ``(2**n, 2, n_words)``: who is confident,
+    and who is right too; row 0, of no feature, is zero. `prices`, `calls`, ``(2**n,)``: what a row pays for
+    the features of a set, and for a call of its classifier.
     """
     n = len(prices).bit_length() - 1
     numbers = np.arange(1 << n)

@@ -139,14 +139,9 @@ def first_breach(
 ) -> Mask | None:
     """Return a model of clauses that breaks one of the claims, or None where they imply all of them.
 
-    Parameters
-    ----------
-    claims : iterable of sequence of int
-        Clauses over the same variables.
-    known : Clauses, optional
-        Claims among these are passed over, as they are among `clauses`. Default: `clauses`.
-    budget : Budget or None
-        Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+    `claims`: clauses over the same variables. `known`: claims among these are passed over, as they are among
+    `clauses`. Default: `clauses`. `budget`: ends the search by
+    :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     Examples
     --------

@@ -130,14 +130,8 @@ def asked(
     time is put to a satisfiability solver. If it can be completed, all are done that the same values of the
     other variables complete; if not, the fewest of its literals that cannot be are a new clause.
 
-    Parameters
-    ----------
-    kept : sequence of int
-        The variables, rising.
-    known : iterable of tuple of int
-        Clauses over the kept variables that follow from `clauses`.
-    most_questions : int, default=20,000
-        Largest number of configurations looked at.
+    `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
+    `most_questions`: largest number of configurations looked at.
 
     Returns
     -------

@@ -37,15 +37,9 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
 
     Raises BadInputError if a linear constraint of the model needs too many clauses.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        What to look at. No integer program is solved, and no solver of such is imported.
-    max_nodes : int, optional
-        Budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
-        :data:`MOST_UNDECIDED` features are open.
-    budget : Budget, optional
-        When it ends, what is not known by then is left out.
+    `model`: what to look at. No integer program is solved, and no solver of such is imported. `max_nodes`:
+    budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
+    :data:`MOST_UNDECIDED` features are open. `budget`: when it ends, what is not known by then is left out.
 
     Examples
     --------

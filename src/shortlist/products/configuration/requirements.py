@@ -47,14 +47,9 @@ def make_requirements(
     Raises BadInputError if a name is unknown or ambiguous, or a feature is to be selected and deselected.
     Whether a product can meet the requirements is not checked here.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        The model that the features belong to.
-    select, deselect : iterable of str
-        Names or identifiers of features; case, spaces and signs need not match if one feature only fits.
-    fixed : iterable of str or Path
-        Files, see :func:`read_requirements`.
+    `model`: the model that the features belong to. `select`, `deselect`: names or identifiers of features;
+    case, spaces and signs need not match if one feature only fits. `fixed`: files, see
+    :func:`read_requirements`.
 
     Examples
     --------

@@ -63,14 +63,9 @@ def to_program(
     through clauses, ``Σ literals >= 1``; only those that do not distribute, and comparisons inside them, need
     auxiliary columns. Raises BadInputError if a fixed literal names no feature, or two contradict each other.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        Column i is feature i; auxiliary columns come behind.
-    objectives : iterable of LinearObjective
-        Over the features, or over all columns.
-    fixed : iterable of int
-        Literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They become bounds.
+    `model`: column i is feature i; auxiliary columns come behind. `objectives`: over the features, or over
+    all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They
+    become bounds.
 
     Returns
     -------

@@ -152,14 +152,8 @@ def irreducible_rules(
 
     By halving, as in QuickXplain :cite:p:`Junker2004`: for k rules out of n about k log(n / k) programs.
 
-    Parameters
-    ----------
-    known : ProgramRules
-        Answers what contradicts what.
-    candidates : sequence of int
-        Rules that together with `background` are known to contradict each other.
-    background : sequence of int
-        Rules that stay in.
+    `known`: answers what contradicts what. `candidates`: rules that together with `background` are known to
+    contradict each other. `background`: rules that stay in.
 
     Examples
     --------
