@@ -23,9 +23,9 @@ from shortlist.errors import UntrustedFileError as UntrustedFileError
 from shortlist.guarantees.guarantee import Guarantee as Guarantee
 from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
+from shortlist.multistage.problem.cost_files import read_costs as read_costs
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
-from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
 from shortlist.products.configuration.product_front import Configured
 from shortlist.products.configuration.product_front import configure as configure

@@ -336,7 +336,7 @@ def read_judge_costs(path: Path) -> dict[str, float]:
 
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
-    from shortlist.multistage.problem.costs import PRICED_WORDS, known_names
+    from shortlist.multistage.problem.cost_files import PRICED_WORDS, known_names
     from shortlist.tables.learning import read_table
 
     table = known_names(read_table(path, words=PRICED_WORDS))

@@ -315,7 +315,8 @@ def read_prices(
     """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
-    from shortlist.multistage.problem.costs import feature_costs, read_costs
+    from shortlist.multistage.problem.cost_files import read_costs
+    from shortlist.multistage.problem.costs import feature_costs
     from shortlist.multistage.search.stage_objectives import OBJECTIVES
 
     paper = given.paper()
