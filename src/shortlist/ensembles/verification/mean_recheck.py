@@ -44,6 +44,14 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
     return bool(found == meant)
 
 
+def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
+    """Return the certificate, what its parts are called, and how many there are."""
+    parts = certified_by(certificate or {})
+    found = certificate[parts] if certificate and parts else ()
+    n_parts = int(found) if parts == "selections" else len(found)
+    return {"n_parts": n_parts, "parts": parts, "certificate": certificate}
+
+
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
 
@@ -108,14 +116,11 @@ def recheck_means(
         evidence = dataclasses.replace(
             chosen.evidence, value=result.value, certified_bound=result.certified_bound
         )
-    parts = certified_by(certificate or {})
     return {
         "failures": tuple(failures),
         "value": value if value is None or abs(value - result.value) > MOST_OFF else result.value,
         "bound": result.certified_bound if bound is not None and not failures else bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
-        "n_parts": len(certificate[parts]) if certificate is not None and parts else 0,
-        "parts": parts,
-        "certificate": certificate,
+        **what_was_checked(certificate),
     }

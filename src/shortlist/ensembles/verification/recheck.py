@@ -1,7 +1,7 @@
 """Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,23 +14,24 @@ from shortlist.ensembles.audit.class_cut_check import check_class_certificate, c
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
-from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
 from shortlist.ensembles.committees.probability_sources import fit_probabilities
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, class_weights, weights_of
+from shortlist.ensembles.goals.weights import Weights, weights_of
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
-from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.evolved_recheck import recheck_step
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
     other_probabilities,
     other_problem,
     recheck_means,
+    what_was_checked,
 )
 from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -44,47 +45,6 @@ if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
-
-
-def recheck_step(
-    model: "EvolutionaryEnsembleClassifier", rows: Any, truth: Any, counted: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Recompute what no choice among the candidates of the last exact step exceeds.
-
-    All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
-    members that the model's options say.
-    """
-    result, step = model.result_, model.result_.exact_step
-    assert result.error_bound is not None, "there is a bound to recheck"
-    claimed = {"claimed_bound": 1 - result.error_bound}
-    certificate = None if step is None else step.result.certificate
-    if step is None or certificate is None:
-        evidence = evidence_of_step(None, result.error, result.error_bound)
-        return {**counted, **claimed, "evidence": evidence if counted["evidence"] else None}
-    codes = model.space_.predict(step.candidates, model.encoder_.transform(rows)).astype(np.uint8)
-    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(model.classes_)))
-    limits = selection_limits(len(step.candidates), max_size=model.max_members)
-    meant = plain_class_problem(class_weights("accuracy", votes), limits)
-    verdict = check_class_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
-    failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
-    n_rows, bound = len(codes), verdict.bound
-    if bound is not None and bound < n_rows - round(result.error * n_rows):
-        failures.append("the members are right on more rows than the certificate allows any choice")
-    if step.error_bound(n_rows) != result.error_bound:
-        failures.append("the model claims another bound than its exact step")
-    parts = certified_by(certificate)
-    return {
-        **counted,
-        **claimed,
-        "failures": tuple(failures),
-        "value": counted["value"] if counted["failures"] else 1 - result.error,
-        "bound": None if bound is None else 1 - (n_rows - bound) / n_rows,
-        "evidence": None if failures else evidence_of_step(step.result, result.error, result.error_bound),
-        "n_parts": int(certificate[parts]) if parts == "selections" else len(certificate[parts]),
-        "parts": parts,
-        "certificate": certificate,
-        "all_votes": True,
-    }
 
 
 MOST_APART = 1e-3
@@ -465,16 +425,8 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
         "bound": bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
-        "n_parts": _n_parts(certificate),
-        "parts": certified_by(certificate or {}),
-        "certificate": certificate,
+        **what_was_checked(certificate),
     }
-
-
-def _n_parts(certificate: Certificate | None) -> int:
-    if certificate is None or not (parts := certified_by(certificate)):
-        return 0
-    return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
 
 
 def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:
