@@ -49,7 +49,7 @@ class Envelopes(NamedTuple):
     base: Floats
     chord: Floats
     knot: Floats
-    """Of shape ``(n_forms,)``."""
+    """Each of shape ``(n_forms,)``."""
 
 
 class Looked(NamedTuple):
