@@ -128,7 +128,8 @@ class _Run:
                 stack.enter_context(stop.patient())
             workers = stack.enter_context(open_workers(self.work.workers))
             self.n_workers = workers.n_workers
-            self.work.study.tell(self._note())
+            if self.work.study.keeps:
+                self.work.study.tell(self._note())
             for completed in workers.completed(units, stop):
                 place = self.pending[completed.index]
                 with undisturbed():
@@ -145,6 +146,8 @@ class _Run:
         elif result is not None or completed.error is not None:
             self.left.ended(unit, completed.seconds)
             self.n_done += completed.error is None
+        if not study.keeps:
+            return completed
         if completed.error is not None:
             study.fail(unit.key, completed.error, seconds=completed.seconds)
             return completed

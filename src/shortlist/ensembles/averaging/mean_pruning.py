@@ -297,11 +297,6 @@ class _Pruning:
     effort: MeanEffort
     settings: MeanSettings
 
-    @property
-    def kept(self) -> KeptBest:
-        """What a study keeps of it."""
-        return KeptBest(self.best, self.budget)
-
     def result(self) -> PrunedSelection:
         """Return what search and proof come to."""
         best, budget = self.best, self.budget
@@ -322,9 +317,8 @@ class _Pruning:
                 self._take_bound(cover)
         elif best.mask is not None:
             best.lower_bound_to(best.total, BRANCHES)
-        self.kept.take()
-        if best.proved:
-            self.kept.note_end()
+        if budget.study.keeps:
+            self._end_in_study()
         if not best.bound_by:  # the bound that it began with
             best.lower_bound_to(best.bound, BRANCHES)
         if best.mask is None:
@@ -339,6 +333,13 @@ class _Pruning:
         return dataclasses.replace(
             result, certificate=certificate, certified_bound=certified, proved_by=proved_by
         )
+
+    def _end_in_study(self) -> None:
+        """Take what an earlier run kept, and note the end where nothing is left to prove."""
+        kept = KeptBest(self.best, self.budget)
+        kept.take()
+        if self.best.proved:
+            kept.note_end()
 
     def _search_among_few(self, tree: MeanTree) -> None:
         """Bound a large table, then look for members among those who matter for that bound."""
@@ -374,6 +375,7 @@ class _Pruning:
         return total
 
     def _tell(self, stage: str) -> None:
-        self.kept.keep()
+        if self.budget.study.keeps:
+            KeptBest(self.best, self.budget).keep()
         if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
             self.budget.tell(stage, value=self.best.value, bound=self.problem.value(self.best.bound))

@@ -248,9 +248,8 @@ class KeptBest:
 
     def note_end(self) -> None:
         """Note that nothing is left to prove, so that the study does not promise to go on."""
-        if self.budget.study.keeps:
-            self.budget.study.drop([PROOF])
-            self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
+        self.budget.study.drop([PROOF])
+        self.budget.study.tell(dataclasses.replace(self._note(), done=1, running=0))
 
     def _best_known(self) -> list[int]:
         """Return the best members of this run and of an earlier one, by number."""

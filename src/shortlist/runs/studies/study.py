@@ -96,6 +96,8 @@ class Study:
 
     def part(self, name: str) -> "Study":
         """Return the part of this study that has this name, with keys and settings of its own."""
+        if self._file is None:
+            return self
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self._keeping)
 
     def bind(self, settings: Mapping[str, Any]) -> None:
