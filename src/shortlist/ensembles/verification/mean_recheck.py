@@ -47,7 +47,7 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
 def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
     """Return the certificate, what its parts are called, and how many there are."""
     parts = certified_by(certificate or {})
-    found = certificate[parts] if certificate and parts else ()
+    found: Any = certificate[parts] if certificate and parts else ()
     n_parts = int(found) if parts == "selections" else len(found)
     return {"n_parts": n_parts, "parts": parts, "certificate": certificate}
 
