@@ -16,16 +16,24 @@ def nondominated(points: ArrayLike) -> Mask:
 
     Point `a` dominates point `b` when it is no worse in every objective and better in at least one (Ehrgott
     2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all
-    marked. Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that
-    a double cannot tell from its neighbours.
+    marked.
 
-    `points`, ``(n_points, n_objectives)``: objective vectors, every objective minimised, in any unit;
-    integers must stay below 2^53. Not modified.
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Objective vectors, every objective minimised, in any unit; integers must stay below 2^53. Not
+        modified.
 
     Returns
     -------
     ndarray of bool, shape (n_points,)
         True where the point is non-dominated.
+
+    Raises
+    ------
+    BadInputError
+        If `points` is not two-dimensional, holds NaN or infinity, or an integer that a double cannot tell
+        from its neighbours.
 
     Notes
     -----
@@ -112,8 +120,12 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
 
-    `points`, ``(n_points, n_objectives)``: objective vectors, minimised; those not better than the reference
-    in every objective add nothing. `reference`, ``(n_objectives,)``: the corner that bounds the volume.
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Objective vectors, minimised; those not better than the reference in every objective add nothing.
+    reference : array-like of shape (n_objectives,)
+        The corner that bounds the volume.
 
     Returns
     -------
@@ -146,9 +158,14 @@ def spread(
     i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances of the
     first and of the last point to those of the reference; 0 where the points are their own reference.
 
-    `points`, ``(n_points, n_objectives)``: objective vectors, usually :func:`scaled`. `order`: the objectives
-    to sort by, first to last. Default: as they come. `reference`, ``(n_reference, n_objectives)``: the front
-    that the ends of the points are compared with. Default: the points.
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Objective vectors, usually :func:`scaled`.
+    order : sequence of int, optional
+        The objectives to sort by, first to last. Default: as they come.
+    reference : array-like of shape (n_reference, n_objectives), optional
+        The front that the ends of the points are compared with. Default: the points.
 
     Returns
     -------
