@@ -175,6 +175,12 @@ class Chosen:
         return self.copies > 0
 
     @property
+    def positive_place(self) -> int | None:
+        """The place of the positive class; None where there is none."""
+        positive = self.terms.positive
+        return None if positive is None else self.classes_.tolist().index(positive)
+
+    @property
     def classes_(self) -> Labels:
         """The classes, sorted, ``(n_classes,)``."""
         return self.committee.classes

@@ -194,7 +194,7 @@ def _compared(
     alone = _best_single(chosen, asked)
     rules = _rules(chosen, pool, alone)
     decided = _n_decided(_decisions(rules["pruned"])(rows.X), pruner.classes_)
-    terms, positive = chosen.terms, _positive_place(chosen)
+    terms, positive = chosen.terms, chosen.positive_place
     costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
     members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
     return {
@@ -206,7 +206,7 @@ def _compared(
                     X,
                     y,
                     classes=pruner.classes_,
-                    positive=positive,
+                    positive=1 if positive is None else positive,  # of several nothing asks for it
                     cancellation=cancellation,
                 ),
                 price=None if costs is None else math.fsum(np.asarray(costs)[members[name]]),
@@ -348,7 +348,7 @@ def _ask_pool(chosen: Chosen, rows: PruningRows) -> _Asked:
     if chosen.committee.ballot.threshold is None:
         return _Asked(rows.answers(class_answers), truth)
     everybody = np.ones(len(rows.pool), dtype=bool)
-    codes = member_answers(chosen.record, everybody, _positive_place(chosen)).codes
+    codes = member_answers(chosen.record, everybody, chosen.positive_place).codes
     assert codes is not None, "votes for one class are on record"
     return _Asked(codes, truth)
 
@@ -360,7 +360,7 @@ def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
     def of(members: Pool) -> Committee:
         n, ballot = len(members), kept.ballot
         if ballot.threshold is not None:
-            ballot = Threshold(n // 2, n, _positive_place(chosen))
+            ballot = Threshold(n // 2, n, chosen.positive_place or 0)
         elif ballot.by_mean:
             ballot = Mean(chosen.gains)
         return Committee(members, np.ones(n, dtype=np.int64), ballot)
@@ -400,12 +400,6 @@ def _right_where_chosen(
     return found
 
 
-def _positive_place(chosen: Chosen) -> int:
-    """Return the place of the positive class; of several the second, which nothing asks for."""
-    positive = chosen.terms.positive
-    return 1 if positive is None else list(chosen.classes_).index(positive)
-
-
 def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
     """Return how many rows are answered, and rightly."""
     decided, found = selective.predict(X), selective.answers(X)
@@ -416,7 +410,7 @@ def _best_single(chosen: Chosen, asked: _Asked) -> int:
     """Return the classifier worth most on the validation rows; the first of equals."""
     if chosen.committee.ballot.threshold is None:
         return int(np.count_nonzero(asked.answers == asked.truth[:, None], axis=0).argmax())
-    positive = _positive_place(chosen)
+    positive = chosen.positive_place
     votes = merge_rows(
         (asked.answers == positive).astype(np.uint8), (asked.truth == positive).astype(np.uint8)
     )

@@ -81,10 +81,9 @@ def recheck_means(
     chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes, limits: SelectionLimits
 ) -> dict[str, Any]:
     """Recompute value, limits and bound of a mean of probabilities."""
-    certificate, max_copies, positive = result.certificate, chosen.terms.max_copies, chosen.terms.positive
+    certificate, max_copies = result.certificate, chosen.terms.max_copies
     votes = SoftVotes(shares, truth)
-    place = None if positive is None else chosen.classes_.tolist().index(positive)
-    goal = soft_goal(votes, chosen.terms.goal, positive=place)
+    goal = soft_goal(votes, chosen.terms.goal, positive=chosen.positive_place)
     meant = plain_mean_problem(goal, limits)
     plain = (votes.repeated(max_copies).shares.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()
