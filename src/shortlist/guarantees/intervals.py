@@ -19,12 +19,7 @@ Interval = tuple[float, float]
 def wilson_interval(n_right: float, n_rows: int) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
-    Parameters
-    ----------
-    n_right : float
-        Rows that are right; no whole number where several rows are one case.
-    n_rows : int
-        At least one.
+    `n_right`: rows that are right; no whole number where several rows are one case. `n_rows`: at least one.
 
     Examples
     --------
@@ -56,10 +51,7 @@ def most_unseen(n_rows: int) -> float:
 def mean_interval(values: NDArray[np.float64]) -> Interval:
     """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        Of at least one row, such as what each row paid.
+    `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
 
     Examples
     --------
