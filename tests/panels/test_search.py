@@ -10,7 +10,7 @@ import pytest
 
 from shortlist.panels.bounds import bound_at
 from shortlist.panels.candidates import orders_of, stages_until_settled
-from shortlist.panels.decisions import Heard
+from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
@@ -19,6 +19,7 @@ from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
+NOBODY = Votes((), ())
 
 
 def cases_of(
@@ -29,14 +30,18 @@ def cases_of(
     sure: bool = False,
     n_cases: int = 60,
     learner: str = "logistic",
+    votes: Votes = NOBODY,
 ) -> Cases:
-    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer."""
-    drawn = _drawn(seed, n_judges, sure, n_cases, learner)
+    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer.
+
+    `votes` say how votes are counted, by which and by `learner` cases are decided.
+    """
+    drawn = _drawn(seed, n_judges, sure, n_cases, learner, votes=votes)
     return replace(drawn, final=final, final_price=round(final.price))
 
 
 @functools.cache
-def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str) -> Cases:
+def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, votes: Votes) -> Cases:
     """The same cases whatever the final decision is, with the fits of their decisions, which take longest."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n_cases)
@@ -47,7 +52,8 @@ def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str) -> 
     prices = rng.integers(1, 4, words.shape) * np.arange(1, n_judges + 1)
     latency = rng.integers(1, 9, words.shape) / 4.0
     folds = np.arange(n_cases) % 3
-    decisions = {learner: OutOfFold(answers, truth, folds, learner)} if learner != "votes" else {}
+    names = dict.fromkeys(("votes", learner))
+    decisions = {name: OutOfFold(answers, truth, folds, name, start=votes) for name in names}
     for array in (truth, words, confidence, prices, latency):
         array.setflags(write=False)
     return Cases(answers, truth, prices, latency, right_or_wrong(3), Final(), 0, decisions)
@@ -157,7 +163,8 @@ def test_many_judges_are_asked_the_cheapest_first_and_the_most_accurate_first() 
 @pytest.mark.parametrize("missing", ["ignored", "counted"])
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
-    cases = replace(cases_of(8, 5, final, n_cases=200, learner="votes"), rule="majority", missing=missing)
+    votes = replace(NOBODY, rule="majority", missing=missing)
+    cases = cases_of(8, 5, final, n_cases=200, learner="votes", votes=votes)
     found = found_in(cases, 3)
     assert any(len(one.recipe.sets[-1]) > 1 for one in found)
     for one in found:
