@@ -22,7 +22,7 @@ from shortlist.milp.program import Program
 from shortlist.programs.solve import solve_program
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
-from tests.programs.made_programs import front_by_trying, random_program
+from tests.programs.made_programs import front_by_trying, random_program, steps_of, strange_program
 
 SETS = ("nw10", "nw20", "nw21", "nw27", "nw40")
 ASSIGNMENTS = ("p-2_n-100_1", "p-4_n-20_1", "p-3_n-50_1")
@@ -65,28 +65,37 @@ def assignments(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def random_programs(_folder: Path, n_programs: int = 2000) -> Iterator[dict[str, Any]]:
-    """Count claims of each method and solver that trying every solution of random programs refutes."""
-    rng = np.random.default_rng(2000)
+    """Count claims of each method and solver that trying every solution of random programs refutes.
+
+    Every other program has what files have besides: bounds that cross or are missing, decimals, and in some a
+    continuous column, in rows and objectives, which CP-SAT is not asked for.
+    """
     asked = [*itertools.product(EXACT, SOLVERS), ("solrep", "highs")]
     false: Counter[tuple[str, str]] = Counter()
     points: Counter[tuple[str, str]] = Counter()
-    for done in range(1, n_programs + 1):
-        named = random_program(rng)
+    solved: Counter[tuple[str, str]] = Counter()
+    for number in range(n_programs):
+        make = strange_program if number % 2 else random_program
+        named = make(np.random.default_rng([2000, number]))
         known = set(map(tuple, front_by_trying(named).tolist()))
         for method, solver in asked:
+            if solver == "cpsat" and not named.program.integer.all():
+                continue
             own: dict[str, Any] = {"n_points": 5} if method == "solrep" else {}
-            front = solve_program(named, method=method, solver=solver, **own)
+            front = solve_program(named, method=method, solver=solver, tolerance=steps_of(named), **own)
             found = set(map(tuple, front.values.tolist()))
             complete = front.proof.kind is ProofKind.COMPLETE
             false[method, solver] += not (found == known if complete else found <= known)
             points[method, solver] += len(found)
-        if done % 100 == 0:
-            print(f"{done} programs, {sum(false.values())} false claims", flush=True)
+            solved[method, solver] += 1
+        if number % 100 == 99:
+            print(f"{number + 1} programs, {sum(false.values())} false claims", flush=True)
     for method, solver in asked:
         yield _told(
             {
                 "data": f"{n_programs} random programs",
                 "method": f"{method}, {solver}",
+                "programs": solved[method, solver],
                 "points": points[method, solver],
                 "false_claims": false[method, solver],
             }

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.exact import seen
-from shortlist.milp.program import LinearObjective, make_program
+from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.programs.named_program import NamedProgram
 from shortlist.results.objective import Objective, Sense
 
@@ -56,8 +56,8 @@ def strange_program(rng: np.random.Generator) -> NamedProgram:
     """Return a random program with what files have besides.
 
     Limits fall between integers, by little or by much. A bound may be missing where a row replaces it, or
-    cross the other one. An objective may have a decimal constant, and a continuous column, the last one, may
-    be free to take what it likes, or nothing.
+    cross the other one. An objective may have a decimal constant. A continuous column, the last one, may be
+    there, in some of the rows and objectives.
     """
     named = random_program(rng)
     program = named.program
@@ -89,23 +89,54 @@ def strange_program(rng: np.random.Generator) -> NamedProgram:
 
 
 def _with_continuous(named: NamedProgram, rng: np.random.Generator) -> NamedProgram:
-    """Return the program with a continuous column that no row has: bounds alone say whether there is any."""
+    """Return the program with a continuous column, whose bounds may cross.
+
+    Some rows have it, though none whose limits a solver in floating point could not tell from others, and
+    some objectives, which then need the steps of :func:`steps_of`.
+    """
     program = named.program
-    none = sparse.csr_array((program.n_rows, 1))
+    told = [
+        all(np.isinf(limit) or limit == round(limit, 3) for limit in limits)
+        for limits in zip(program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
+    ]
+    told[-1] = False  # it stands for a bound of an integer column, which brute force must know
+    in_rows = np.where(told, rng.integers(-2, 3, program.n_rows), 0).astype(np.float64)
+    counts = rng.permutation(len(program.objectives)) < rng.integers(
+        0, 5 - len(program.objectives), endpoint=True
+    )
+    costs = [
+        _unit(one) * float(rng.choice([-2, -1, 1, 2])) * bool(marked)
+        for one, marked in zip(program.objectives, counts, strict=True)
+    ]
     return dataclasses.replace(
         named,
         columns=(*named.columns, "z"),
         program=dataclasses.replace(
             program,
-            rows=sparse.csr_array(sparse.hstack([program.rows, none])),
+            rows=sparse.csr_array(sparse.hstack([program.rows, sparse.csr_array(in_rows[:, None])])),
             column_lower=np.append(program.column_lower, 0.5),
-            column_upper=np.append(program.column_upper, rng.choice([0.5, 7.0, 0.25])),
+            column_upper=np.append(program.column_upper, rng.choice([0.5, 7.0, 7.0, 0.25])),
             integer=np.append(program.integer, False),
             objectives=tuple(
-                dataclasses.replace(one, costs=np.append(one.costs, 0.0)) for one in program.objectives
+                dataclasses.replace(one, costs=np.append(one.costs, cost))
+                for one, cost in zip(program.objectives, costs, strict=True)
             ),
         ),
     )
+
+
+def steps_of(named: NamedProgram) -> dict[str, float]:
+    """Return a step for each objective that a continuous column counts in."""
+    return {
+        one.objective.name: _unit(one)
+        for one in named.program.objectives
+        if one.costs[~named.program.integer].any()
+    }
+
+
+def _unit(linear: LinearObjective) -> float:
+    """Return what makes some dozen steps of an objective, however large its costs are."""
+    return 1.0 if np.abs(linear.costs).max() <= 5 else 1000.0
 
 
 def wide_program(rng: np.random.Generator) -> NamedProgram:
@@ -130,7 +161,7 @@ def all_solutions(named: NamedProgram) -> list[tuple[int, ...]]:
     ranges = [
         range(math.ceil(max(low, -9)), math.floor(min(high, 9)) + 1)
         if whole
-        else range(1 if low <= high else 0)  # a continuous column counts nowhere
+        else range(1)  # a continuous column: see _room
         for low, high, whole in columns
     ]
     return _within_rows(named, itertools.product(*ranges))
@@ -144,35 +175,67 @@ def few_chosen(named: NamedProgram, most: int) -> list[tuple[int, ...]]:
 
 
 def _within_rows(named: NamedProgram, tried: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    program = named.program
-    table = program.rows.toarray().tolist()
-    found = []
-    for x in tried:
-        sums = [sum((seen(a) * v for a, v in zip(row, x, strict=True)), Fraction(0)) for row in table]
-        limits = zip(sums, program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
-        if all(_within(total, low, high) for total, low, high in limits):
-            found.append(x)
-    return found
+    table = named.program.rows.toarray().tolist()
+    return [x for x in tried if _room(named.program, table, x) is not None]
+
+
+def _room(program: Program, table: list[list[float]], x: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
+    """Return between what the continuous column may lie, if there is one; None if `x` is no solution."""
+    least, most = Fraction(0), Fraction(0)
+    z = program.n_columns - 1
+    if not program.integer[z]:
+        least, most = (seen(bound[z]) for bound in (program.column_lower, program.column_upper))
+    for row, low, high in zip(table, program.row_lower.tolist(), program.row_upper.tolist(), strict=True):
+        total = sum((seen(a) * v for a, v in zip(row, x, strict=True)), Fraction(0))
+        factor = Fraction(0) if program.integer[z] else seen(row[z])
+        if not factor and not _within(total, low, high):
+            return None
+        for limit, is_upper in ((low, False), (high, True)):
+            if factor and math.isfinite(limit):
+                end = (seen(limit) - total) / factor
+                least, most = (least, min(most, end)) if is_upper == (factor > 0) else (max(least, end), most)
+    return (least, most) if least <= most else None
 
 
 def _within(total: Fraction, low: float, high: float) -> bool:
     return (low == -np.inf or total >= seen(low)) and (high == np.inf or total <= seen(high))
 
 
+def _points(named: NamedProgram, x: tuple[int, ...]) -> Iterator[tuple[Fraction, ...]]:
+    """Yield the minimised values of a solution: where the continuous column counts, all steps it may come to."""
+    steps, room = steps_of(named), _room(named.program, named.program.rows.toarray().tolist(), x)
+    assert room is not None, "a solution has some room"
+
+    def values(place: int, room: tuple[Fraction, Fraction]) -> Iterator[tuple[Fraction, ...]]:
+        if place == len(named.program.objectives):
+            yield ()
+            return
+        linear = named.program.objectives[place]
+        sign, costs = linear.objective.sign, linear.costs.tolist()
+        constant = sign * (sum(seen(c) * v for c, v in zip(costs, x, strict=True)) + seen(linear.offset))
+        if linear.objective.name not in steps:
+            for others in values(place + 1, room):
+                yield (constant, *others)
+            return
+        step, factor = seen(steps[linear.objective.name]), sign * seen(costs[-1])
+        ends = sorted(math.ceil((constant + factor * end) / step) for end in room)
+        for number in range(ends[0], ends[1] + 1):
+            end = (number * step - constant) / factor
+            least, most = (room[0], min(room[1], end)) if factor > 0 else (max(room[0], end), room[1])
+            if least <= most:
+                for others in values(place + 1, (least, most)):
+                    yield (number * step, *others)
+
+    yield from values(0, room)
+
+
 def front_by_trying(
     named: NamedProgram, solutions: list[tuple[int, ...]] | None = None
 ) -> NDArray[np.float64]:
     """Return the non-dominated values in the user's signs, sorted as fronts are."""
-    linears = named.program.objectives
-    signs = [linear.objective.sign for linear in linears]
-    points = {
-        tuple(
-            sign
-            * (sum(seen(c) * v for c, v in zip(linear.costs.tolist(), x, strict=True)) + seen(linear.offset))
-            for sign, linear in zip(signs, linears, strict=True)
-        )
-        for x in (all_solutions(named) if solutions is None else solutions)
-    }
+    signs = [linear.objective.sign for linear in named.program.objectives]
+    tried = all_solutions(named) if solutions is None else solutions
+    points = {point for x in tried for point in _points(named, x)}
     kept = sorted(
         p
         for p in points

@@ -18,6 +18,7 @@ from tests.programs.made_programs import (
     few_chosen,
     front_by_trying,
     random_program,
+    steps_of,
     strange_program,
     wide_program,
 )
@@ -53,14 +54,18 @@ def test_complete_fronts_are_those_of_trying_everything(method: str, solver: str
 def test_fronts_of_strange_programs_are_those_of_trying_everything() -> None:
     rng = np.random.default_rng(17)
     sizes = set()
-    for _ in range(40):
+    n_stepped = 0
+    for _ in range(60):
         named = strange_program(rng)
-        front = solve_program(named)
+        steps = steps_of(named)
+        front = solve_program(named, tolerance=steps)
         assert front.proof.kind is ProofKind.COMPLETE
+        n_stepped += bool(steps) and len(front) > 1
         expected = front_by_trying(named)
         np.testing.assert_allclose(front.values, expected.reshape(front.values.shape), rtol=1e-12)
         sizes.add(len(front))
     assert sizes >= {0, 1, 2}
+    assert n_stepped >= 3
 
 
 def test_the_front_of_a_wide_program_is_that_of_trying_everything() -> None:
@@ -236,6 +241,20 @@ def test_objectives_with_continuous_columns_are_rounded_up_to_steps() -> None:
     for value, weight in front.values.tolist():
         assert value >= least[int(-weight)] - 1e-6
     assert "rounded: price up to multiples of 0.5;" in " ".join(notes_on(named, front))
+
+
+@pytest.mark.parametrize("method", ["exact", "cwmoip", "epsilon-constraint"])
+def test_steps_end_where_a_row_bounds_a_column(method: str) -> None:
+    """The step's column would have no end, and these methods need the worst value of each objective."""
+    costs = [LinearObjective(Objective("price", scale=None), np.array([2.0, 1.5])),
+             LinearObjective(Objective("weight", scale=None), np.array([-1.0, 0.5]))]  # fmt: skip
+    program = make_program(
+        [[1, 1]], row_lower=-np.inf, row_upper=2, column_lower=0, column_upper=np.inf, integer=[True, False],
+        objectives=costs,
+    )  # fmt: skip
+    named = NamedProgram(program, ("x", "y"), ("room",))
+    front = solve_program(named, method=method, tolerance={"price": 0.5, "weight": 0.5})
+    assert front.values.tolist() == [[0.0, 0.0], [2.0, -1.0], [4.0, -2.0]]
 
 
 def test_values_to_maximise_are_rounded_down_and_the_note_says_so() -> None:

@@ -1,5 +1,6 @@
 """Solutions of a program, checked in integers against its rows as they were read."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -81,10 +82,33 @@ def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]
     return missed
 
 
-def _misses(program: Program, row: int, solution: list[int]) -> bool:
+def keeps_all(program: Program, values: Sequence[Fraction]) -> bool:
+    """Whether every row and bound holds, added up in fractions.
+
+    Examples
+    --------
+    >>> from shortlist.milp.program import make_program
+    >>> thirds = make_program(
+    ...     [[3, 1]], row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=[False, True]
+    ... )
+    >>> keeps_all(thirds, [Fraction(1, 3), Fraction(0)]), keeps_all(thirds, [Fraction(1, 3), Fraction(1)])
+    (True, False)
+    """
+    bounds = zip(values, program.column_lower.tolist(), program.column_upper.tolist(), strict=True)
+    return all(_is_within(*one) for one in bounds) and not any(
+        _misses(program, row, values) for row in range(program.n_rows)
+    )
+
+
+def _misses(program: Program, row: int, solution: Sequence[Fraction | int]) -> bool:
     """Whether a solution misses a row, added up in fractions."""
     part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
     terms = zip(program.rows.indices[part].tolist(), program.rows.data[part].tolist(), strict=True)
     total = sum((seen(factor) * solution[column] for column, factor in terms), Fraction(0))
-    lower, upper = float(program.row_lower[row]), float(program.row_upper[row])
-    return bool((np.isfinite(lower) and total < seen(lower)) or (np.isfinite(upper) and total > seen(upper)))
+    return not _is_within(total, float(program.row_lower[row]), float(program.row_upper[row]))
+
+
+def _is_within(value: Fraction, lower: float, upper: float) -> bool:
+    return not (np.isfinite(lower) and value < seen(lower)) and not (
+        np.isfinite(upper) and value > seen(upper)
+    )

@@ -2,19 +2,24 @@
 
 import dataclasses
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
 from shortlist.errors import BadInputError
+from shortlist.exact import seen
 from shortlist.methods.recheck.boxes import BoxSearch
 from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
-from shortlist.programs.exact_check import broken_limits, leaves_nothing
+from shortlist.programs.exact_check import broken_limits, keeps_all, leaves_nothing
 from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.steps import with_steps
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
+
+FINEST_PART = 10**6
+"""Continuous columns are taken for the nearest fractions with a denominator up to this."""
 
 
 def recheck_front(
@@ -23,8 +28,8 @@ def recheck_front(
     """Check every point of a front, and ask again what it claims of the others.
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
-    and no point may dominate another. Continuous columns are no part of a front: HiGHS finds some for each
-    solution again, which rests on its tolerance. What is said to be complete is asked of a solver that did
+    and no point may dominate another. Continuous columns are no part of a front: HiGHS proposes some for each
+    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is said to be complete is asked of a solver that did
     not find it, as far as sums of integers do not prove it
     (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
@@ -65,7 +70,7 @@ def recheck_front(
             f"the {len(front.candidates):,} of the front. Name the program it was made from."
         )
     steps = dict(front.extras.get("program", {}).get("tolerance", {}))
-    failures = _wrong_points(named, front, steps)
+    failures, n_near = _wrong_points(named, front, steps)
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
     program = exact_program(with_steps(named, steps).program)
@@ -73,11 +78,16 @@ def recheck_front(
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
     found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
-    return found if program.integer.all() else dataclasses.replace(found, n_completed=len(front))
+    return dataclasses.replace(found, n_completed=n_near)
 
 
-def _wrong_points(named: NamedProgram, front: Front, steps: Mapping[str, float]) -> tuple[str, ...]:
-    """Say which solutions break a row or a bound, or have other objectives than their points."""
+def _wrong_points(
+    named: NamedProgram, front: Front, steps: Mapping[str, float]
+) -> tuple[tuple[str, ...], int]:
+    """Say which solutions break a row or a bound, or have other objectives than their points.
+
+    With it comes how many have continuous columns that keep rows within the tolerance of HiGHS only.
+    """
     said = []
     solutions = front.decisions.astype(np.int64)
     for number, broken in enumerate(broken_limits(named, solutions)):
@@ -85,12 +95,13 @@ def _wrong_points(named: NamedProgram, front: Front, steps: Mapping[str, float])
             said.append(f"the solution of point {number} breaks {broken}")
     said = said or _other_values(named.program, front, solutions)
     if said or named.program.integer.all():
-        return tuple(said)
+        return tuple(said), 0
+    completed = [_completion(named.program, front, number, steps) for number in range(len(front))]
     return tuple(
         f"the solution of point {number} has no continuous part with these values"
-        for number in range(len(front))
-        if not _attained(named.program, front, number, steps)
-    )
+        for number, exact in enumerate(completed)
+        if exact is None
+    ), completed.count(False)
 
 
 def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list[str]:
@@ -115,21 +126,26 @@ def _other_values(program: Program, front: Front, solutions: np.ndarray) -> list
     ]
 
 
-def _attained(program: Program, front: Front, number: int, steps: Mapping[str, float]) -> bool:
-    """Whether continuous columns can complete a solution with its point's values, rounded to steps."""
+def _completion(program: Program, front: Front, number: int, steps: Mapping[str, float]) -> bool | None:
+    """Whether continuous columns give a solution its point's values, rounded to steps, and keep every row.
+
+    HiGHS proposes them. False where they keep rows within its tolerance only, None where it finds none.
+    """
     from shortlist.milp.backends import open_solver
-    from shortlist.results.proof import Status
 
     whole = np.flatnonzero(program.integer)
     lower, upper = program.column_lower.copy(), program.column_upper.copy()
     lower[whole] = upper[whole] = front.decisions[number]
     most = np.array(
         [
-            linear.objective.sign * (value - linear.offset)
+            linear.objective.sign * float(seen(value) - seen(linear.offset))
             for linear, value in zip(program.objectives, front.values[number].tolist(), strict=True)
         ]
     )
     least = most - np.array([steps.get(linear.objective.name, 0.0) for linear in program.objectives])
-    fixed = dataclasses.replace(program, column_lower=lower, column_upper=upper)
+    fixed = dataclasses.replace(program, column_lower=lower, column_upper=upper, objectives=())
     fixed = fixed.with_rows(program.minimised_costs(), least, most)
-    return open_solver("highs").open(fixed).solve().status is Status.OPTIMAL
+    values = open_solver("highs").open(fixed).solve().values
+    if values is None:
+        return None
+    return keeps_all(fixed, [Fraction(value).limit_denominator(FINEST_PART) for value in values.tolist()])

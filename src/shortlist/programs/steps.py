@@ -9,6 +9,7 @@ from scipy import sparse
 
 from shortlist.errors import BadInputError
 from shortlist.milp.program import LinearObjective
+from shortlist.milp.whole_rows import implied_bounds
 from shortlist.programs.named_program import NamedProgram
 
 
@@ -64,8 +65,9 @@ def _stepped(named: NamedProgram, name: str, step: float) -> NamedProgram:
     linear = program.objectives[number]
     sign = linear.objective.sign
     costs = sign * linear.costs
+    lower, upper = implied_bounds(program)  # else the steps have no end where a row bounds a column
     with np.errstate(invalid="ignore"):
-        ends = np.array([costs * program.column_lower, costs * program.column_upper])
+        ends = np.array([costs * lower, costs * upper])
     ends = np.where(costs == 0, 0.0, ends)
     offset = sign * linear.offset
     least, most = ends.min(axis=0).sum() + offset, ends.max(axis=0).sum() + offset

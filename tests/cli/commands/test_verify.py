@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from shortlist.ensembles.audit.cut_check import check_certificate
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.committees.evidence import EnsembleSelection
+from shortlist.results.front import Front
 from shortlist.saved_models import SavedModel, load_model, save_model
 from tests.cli.running import shortlist
 
@@ -309,3 +310,54 @@ def test_the_front_of_stages_is_found_and_counted_again(tmp_path: Path, group: t
     assert (other.returncode, other.stdout[:16]) == (1, "NOT AS CLAIMED: ")
     refused = shortlist("verify", "s.joblib", "table.csv", "--certificate", "c.json", cwd=tmp_path)
     assert (refused.returncode, "--certificate belongs to pruned ensembles" in refused.stderr) == (2, True)
+
+
+def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_beside_it(tmp_path: Path) -> None:
+    truth = np.random.default_rng(0).permutation(np.resize(["no", "yes"], 60))
+    others = np.where(truth == "no", "yes", "no")
+    table = pd.DataFrame({f"j{k}": np.where(np.arange(60) % (k + 3), truth, others) for k in range(4)})
+    table.assign(target=truth).to_csv(tmp_path / "answers.csv", index=False)
+    (tmp_path / "costs.csv").write_text("name,cost\nj0,0.1\nj1,0.2\nj2,0.7\nj3,2.5\n")
+    options = ["--answers", "--objectives", "max accuracy, min cost, min size", "--costs", "costs.csv"]
+    written = ["--study", "none", "--out", "front.parquet", "--out", "model.joblib"]
+    run = shortlist("prune", "answers.csv", *options, *written, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    asked = "verify", "front.parquet", "answers.csv"
+
+    found = shortlist(*asked, "--pruned", "model.joblib", cwd=tmp_path)
+    facts = json.loads(shortlist(*asked, "--pruned", "model.joblib", "--json", cwd=tmp_path).stdout)
+    alone = shortlist(*asked, cwd=tmp_path)
+    of_others = shortlist(*asked, "--pruned", "model.joblib", "--certificate", "c.drat", cwd=tmp_path)
+    model = shortlist("verify", "model.joblib", "answers.csv", cwd=tmp_path)
+
+    assert found.returncode == 0, found.stderr + found.stdout
+    assert "All 15 committees were counted" in found.stdout
+    assert found.stdout.splitlines()[-1] == "Rechecked: the front is complete."
+    assert (facts["status"], facts["committees_counted"], facts["failures"]) == ("rechecked", 15, [])
+    assert alone.returncode == 2
+    assert "--pruned MODEL.joblib; shortlist prune writes both with" in alone.stderr
+    assert (of_others.returncode, "--certificate belongs to fronts of products" in of_others.stderr) == (
+        2,
+        True,
+    )
+    assert model.returncode == 3, model.stderr  # a walk leaves no certificate, and prices are no budget
+
+
+def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path: Path) -> None:
+    X, y = make_classification(150, 4, random_state=1)
+    table = pd.DataFrame(X, columns=list("abcd")).assign(target=np.where(y == 1, "yes", "no"))
+    table.to_csv(tmp_path / "table.csv", index=False)
+    written = ["--study", "none", "--out", "front.parquet", "--out", "model.joblib"]
+    objectives = ["--objectives", "max recall, max specificity", "--classifiers", "6", "--workers", "1"]
+    run = shortlist("prune", "table.csv", *objectives, *written, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    front = Front.load(tmp_path / "front.parquet")
+    extras = {**front.extras, "thresholds": front.extras["thresholds"][1:]}
+    less = dataclasses.replace(front, values=front.values[1:], decisions=front.decisions[1:], extras=extras)
+    less.save(tmp_path / "less.parquet")
+
+    found = shortlist("verify", "less.parquet", "table.csv", "--pruned", "model.joblib", cwd=tmp_path)
+
+    assert found.returncode == 1
+    assert found.stdout.startswith("NOT AS CLAIMED: the committee of ")
+    assert "note: the votes of candidates that are not in the model's committee are taken" in found.stderr

@@ -1,6 +1,7 @@
 """Fronts of products that are as they claim, and fronts that somebody has changed."""
 
 import dataclasses
+import os
 
 import numpy as np
 import pytest
@@ -10,8 +11,12 @@ from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration.front_search import Question
 from shortlist.products.configuration.product_front import configure, make_question, parse_question
 from shortlist.products.configuration.recheck import recheck_products
+from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
 from shortlist.results.front import Front
+
+N_FORGED = int(os.environ.get("SHORTLIST_FORGED", "60"))
+"""Changed fronts that are checked; 500 with SHORTLIST_FORGED=500."""
 
 COSTS = {
     "cost": Attribute("cost", np.array([0, 125, 50, 300, 75, 225]), 10),
@@ -54,20 +59,66 @@ def test_fronts_as_they_were_found_stand_the_check(
     assert found.found_by == ("" if method == "diagram" else "highs")
 
 
+def _random(rng: np.random.Generator) -> tuple[Question, Front]:
+    """Return a question about a random tree of eight features, and its front of two points or more."""
+    n = 8
+    while True:
+        below: dict[int, list[int]] = {}
+        for feature in range(1, n):
+            below.setdefault(int(rng.integers(feature)), []).append(feature)
+        groups = [
+            make_group(parent, children, str(rng.choice(["optional", "optional", "or", "alternative"])))
+            for parent, children in below.items()
+        ]
+        model = make_model([f"F{i}" for i in range(n)], root=0, groups=groups)
+        costs = {
+            name: Attribute(name, rng.integers(-5, 20, n), int(rng.choice([1, 10])))
+            for name in ("cost", "risk")
+        }
+        objectives = "min cost, max risk, min deselected"
+        front = configure(model, objectives, attributes=costs).front
+        if len(front) > 1:
+            goals, bounds = parse_question(model, objectives, (), costs)
+            return make_question(model, goals, bounds)[0], front
+
+
+def _forged(question: Question, front: Front, rng: np.random.Generator) -> list[Front]:
+    """Return the front without a point, with a value off by one unit, another product, and a point too many."""
+    number, place = int(rng.integers(len(front))), int(rng.integers(len(front.objectives)))
+    kept = np.arange(len(front)) != number
+    factors = np.array([one.sign * (one.scale or 1) for one in front.objectives])
+    values, decisions = front.values.copy(), front.decisions.copy()
+    values[number, place] = (round(values[number, place] * factors[place]) + rng.choice([-1, 1])) / factors[
+        place
+    ]
+    decisions[number, int(rng.integers(1, decisions.shape[1]))] ^= 1  # one feature more or less is deselected
+    some = (rng.random((200, decisions.shape[1])) < 0.5).astype(np.uint8)
+    some[:, 0] = 1
+    some = some[are_valid(question.model, some)]
+    others = question.points(some) / factors
+    known = {tuple(row) for row in front.values.tolist()}
+    fresh = [i for i, row in enumerate(others.tolist()) if tuple(row) not in known][:1] or [0]
+    return [
+        dataclasses.replace(front, values=front.values[kept], decisions=front.decisions[kept]),
+        dataclasses.replace(front, values=values),
+        dataclasses.replace(front, decisions=decisions),
+        dataclasses.replace(
+            front,
+            values=np.vstack([front.values, others[fresh]]),
+            decisions=np.vstack([front.decisions, some[fresh]]),
+        ),
+    ]
+
+
 def test_every_changed_front_is_found_out() -> None:
-    question, front = _asked("min cost, min risk, min deselected")
-    assert len(front) > 3
-    for number in range(len(front)):
-        kept = np.arange(len(front)) != number
-        cheaper, broken = front.values.copy(), front.decisions.copy()
-        cheaper[number, 0] -= 0.1
-        broken[number, 3:5] = 1
-        for forged in (
-            dataclasses.replace(front, values=front.values[kept], decisions=front.decisions[kept]),
-            dataclasses.replace(front, values=cheaper),
-            dataclasses.replace(front, decisions=broken),
-        ):
-            assert recheck_products(question, forged).status == "invalid"
+    rng = np.random.default_rng(8)
+    n_forged = 0
+    while n_forged < N_FORGED:
+        question, front = _random(rng)
+        assert recheck_products(question, front).status == "rechecked"
+        for forged in _forged(question, front, rng):
+            assert recheck_products(question, forged).status == "invalid", forged.to_frame(decisions=True)
+            n_forged += 1
 
 
 def test_a_point_too_many_is_found_with_what_dominates_it() -> None:

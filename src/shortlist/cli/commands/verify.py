@@ -27,14 +27,17 @@ CertificateOut: TypeAlias = Annotated[
 ]
 
 
+WholePool: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
+]
+
+
 @dataclass(frozen=True)
 class EnsembleCheck:
     """The check of a pruned ensemble."""
 
-    pool: Annotated[
-        Path | None,
-        typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
-    ] = None
+    pool: WholePool = None
     certificate: CertificateOut = None
     trust: Trust = False
 
@@ -43,6 +46,14 @@ class EnsembleCheck:
 class FrontRecheck:
     """The check of a front."""
 
+    pruned: Annotated[
+        Path | None,
+        typer.Option(
+            help="Model that shortlist prune wrote with a front of committees: it knows the pruning rows and "
+            "all votes on them."
+        ),
+    ] = None
+    pool: WholePool = None
     attributes: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,6 +63,7 @@ class FrontRecheck:
     ] = None
     certificate: CertificateOut = None
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default none.")] = None
+    trust: Trust = False
 
 
 KINDS: dict[str, tuple[type, ...]] = {"a model": (EnsembleCheck,), "a front": (FrontRecheck,)}
@@ -64,14 +76,15 @@ def verify(
     model: Annotated[
         Path,
         typer.Argument(
-            help="Model file of shortlist prune, evolve or stage, or front of shortlist solve or configure."
+            help="Model file of shortlist prune, evolve or stage, or front of shortlist solve, configure or "
+            "prune."
         ),
     ],
     table: Annotated[
         str,
         typer.Argument(
-            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front the program "
-            "or the feature model that it is of."
+            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front of programs "
+            "or products the program or feature model that it is of."
         ),
     ],
     *,
@@ -83,7 +96,7 @@ def verify(
 
     Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
     counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
-    find it. Stages are fitted and searched again, and their points counted row by row. Exits with 1 if
+    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points counted row by row. Exits with 1 if
     something is not as claimed, and with 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
@@ -91,7 +104,13 @@ def verify(
     certificate = ensemble.certificate
     is_front = model.suffix.casefold() == ".parquet"
     check_files(
-        inputs={"MODEL": model, "TABLE": table, "--pool": ensemble.pool, "--attributes": front.attributes},
+        inputs={
+            "MODEL": model,
+            "TABLE": table,
+            "--pool": ensemble.pool,
+            "--pruned": front.pruned,
+            "--attributes": front.attributes,
+        },
         outputs={"--certificate": certificate},
         endings={"--certificate": (".drat",) if is_front else (".json",)},
     )
@@ -102,10 +121,8 @@ def verify(
 
         status = verify_front(
             model,
-            Path(table),
-            attributes=front.attributes,
-            time_limit=front.time_limit,
-            certificate=certificate,
+            table,
+            front,
             json=json,
         )
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.text.output import finite, print_json, print_notes
 
 if TYPE_CHECKING:
+    from shortlist.cli.commands.verify import FrontRecheck
     from shortlist.methods.recheck.front_check import FrontCheck
     from shortlist.products.configuration.completeness_proof import CompletenessProof
     from shortlist.products.configuration.front_search import Question
@@ -15,16 +16,8 @@ if TYPE_CHECKING:
     from shortlist.saved_models import SavedModel
 
 
-def verify_front(
-    path: Path,
-    against: Path,
-    *,
-    attributes: list[str] | None,
-    time_limit: float | None,
-    certificate: Path | None,
-    json: bool,
-) -> str:
-    """Recheck a front against a program or a feature model, tell of it, and return the status."""
+def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool) -> str:
+    """Recheck a front against a program, a feature model or a table, tell of it, and return the status."""
     from shortlist._validation import as_positive_seconds
     from shortlist.cli.text.front_text import is_staged
     from shortlist.cli.text.output import save
@@ -35,24 +28,28 @@ def verify_front(
     from shortlist.runs.budget import Budget
 
     front = Front.load(path)
-    if is_staged(front) or front.method == COMMITTEES:
+    if is_staged(front):
         raise BadInputError(
-            "verify needs a front of shortlist solve or shortlist configure, got one of "
-            + ("committees." if front.method == COMMITTEES else "stages. Name the model of shortlist stage.")
+            "verify needs a front of shortlist solve, configure or prune, got one of stages. Name the model "
+            "of shortlist stage."
         )
+    kind = (
+        "committees" if front.method == COMMITTEES else "programs" if PROGRAM in front.extras else "products"
+    )
+    _refuse_of_others(given, kind)
+    certificate = given.certificate
     notes: list[str] = []
     proof: CompletenessProof | None = None
-    with long_work() as (cancellation, tell), last_resort(time_limit):
+    with long_work() as (cancellation, tell), last_resort(given.time_limit):
         budget = Budget(
-            as_positive_seconds(time_limit, "--time-limit"), report=tell, cancellation=cancellation
+            as_positive_seconds(given.time_limit, "--time-limit"), report=tell, cancellation=cancellation
         )
-        if PROGRAM in front.extras:
-            if attributes or certificate:
-                option = "--attributes" if attributes else "--certificate"
-                raise BadInputError(f"{option} belongs to fronts of products. Leave it out.")
-            found = _of_program(front, against, budget, notes)
+        if kind == "committees":
+            found = _of_committees(front, against, given, budget, notes)
+        elif kind == "programs":
+            found = _of_program(front, Path(against), budget, notes)
         else:
-            found, question = _of_products(front, against, attributes, budget, notes)
+            found, question = _of_products(front, Path(against), given.attributes, budget, notes)
             if certificate is not None and not found.failures:
                 proof = prove_completeness(question, front, budget=budget)
                 certificate = save(certificate, proof.save)
@@ -60,10 +57,61 @@ def verify_front(
     if json:
         print_json(check_facts(found, notes) | _proof_facts(proof, certificate))
     else:
-        _print(found, against)
+        _print(found, Path(against))
         if proof is not None:
             print(_proof_sentence(proof, certificate))
     return found.status
+
+
+def _refuse_of_others(given: "FrontRecheck", kind: str) -> None:
+    """Refuse options that belong to fronts of another kind."""
+    from shortlist.errors import BadInputError
+
+    owners = {
+        "attributes": "products",
+        "certificate": "products",
+        "pruned": "committees",
+        "pool": "committees",
+    }
+    for name, owner in owners.items():
+        if getattr(given, name) and owner != kind:
+            raise BadInputError(f"--{name} belongs to fronts of {owner}. Leave it out.")
+
+
+def _of_committees(
+    front: "Front", table: str, given: "FrontRecheck", budget: "Budget", notes: list[str]
+) -> "FrontCheck":
+    from shortlist.ensembles.committees.chosen import Chosen
+    from shortlist.ensembles.pools.fitting import load_pool
+    from shortlist.ensembles.pools.pool import Pool
+    from shortlist.ensembles.verification.front_recheck import recheck_committees
+    from shortlist.errors import BadInputError
+    from shortlist.saved_models import load_model, made_by
+    from shortlist.tables.learning import read_table, select_columns
+
+    if given.pruned is None:
+        raise BadInputError(
+            "verify needs the pruning rows and what every candidate answered on them, which a front of "
+            "committees does not hold. Name the model that was written with it: --pruned MODEL.joblib; "
+            "shortlist prune writes both with --out FRONT.parquet --out MODEL.joblib."
+        )
+    saved = load_model(given.pruned, trust=given.trust)
+    chosen = getattr(saved.estimator, "chosen_", None)
+    if not isinstance(chosen, Chosen):
+        raise BadInputError(
+            f"--pruned must be a model of shortlist prune, got one of {made_by(saved.estimator)}."
+        )
+    rows = select_columns(read_table(table, notes), [*saved.features, saved.target])
+    X, y = rows[list(saved.features)], rows[saved.target].to_numpy()
+    pool = None if given.pool is None else load_pool(given.pool, trust=given.trust)
+    if pool is None and chosen.committee.judged_columns:
+        pool = Pool.of_judges_again(X, chosen.classes_)  # the table holds the answers of all judges
+    if pool is None:
+        notes.append(
+            "the votes of candidates that are not in the model's committee are taken from the model; --pool "
+            "recomputes them"
+        )
+    return recheck_committees(chosen, front, X, y, pool=pool, budget=budget)
 
 
 def _of_program(front: "Front", against: Path, budget: "Budget", notes: list[str]) -> "FrontCheck":
@@ -165,6 +213,7 @@ def check_facts(found: "FrontCheck", notes: list[str]) -> dict[str, Any]:
         "claim": str(found.claim),
         "found_by": found.found_by,
         "completed_by_highs": found.n_completed,
+        "committees_counted": found.n_tried,
         "boxes": None
         if search is None
         else {
@@ -192,7 +241,7 @@ def _print(found: "FrontCheck", against: Path) -> None:
     )
     for sentence in found.sentences():
         print(sentence)
-    if found.search is None:
+    if found.status == "counted" and found.search is None and not found.unasked:
         print("The front claims nothing of other points (exit code 3).")
     elif found.status == "counted":
         print("Not all that the front claims was asked again (exit code 3).")

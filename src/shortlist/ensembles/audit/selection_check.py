@@ -73,27 +73,85 @@ def best_by_plurality(
     n_classes: int,
 ) -> int | None:
     """Return the largest gain of any selection by plurality, where ties go to the first class."""
-    n_classifiers = len(votes[0]) if votes else 0
-    columns = [
-        [_bits(row[k] == label for row in votes) for k in range(n_classifiers)] for label in range(n_classes)
-    ]
     of_class = [_bits(label == one for label in labels) for one in range(n_classes)]
     planes = _planes(gains)
     best: int | None = None
-    for members, levels in _selections(columns, len(votes), n_classifiers, limits):
-        right = 0
-        for label in range(n_classes):
-            # so many votes at least, and no rival with more, or as many before it
-            for votes_for in range(len(members) + 1):
-                here = _at(levels[label], votes_for) & of_class[label]
-                for rival in range(n_classes):
-                    if rival != label:
-                        here &= ~_at(levels[rival], votes_for + (rival > label))
-                right |= here
-        value = _sum(right, planes)
+    for members, levels in _plurality_levels(votes, n_classes, limits):
+        value = _sum(_right_by_plurality(levels, of_class, len(members)), planes)
         if (best is None or value > best) and is_allowed(members):
             best = value
     return best
+
+
+def every_committee(
+    answers: list[tuple[int, ...]],
+    labels: list[int],
+    limits: Mapping[str, Any],
+    *,
+    n_classes: int,
+    by_threshold: bool,
+) -> Iterator[tuple[list[int], int, list[int]]]:
+    """Yield every committee of the sizes with each threshold, and how many rows of each class it is right on.
+
+    Parameters
+    ----------
+    answers : list of rows of int
+        The class that each classifier answers; `n_classes` is an abstention.
+    labels : list of int
+        True classes.
+    limits : mapping
+        ``min_size`` and ``max_size``.
+    n_classes : int
+        Number of classes.
+    by_threshold : bool
+        Whether class 1 is answered where more than a threshold of members say so, else by plurality.
+
+    Examples
+    --------
+    >>> sizes = {"min_size": 1, "max_size": 1}
+    >>> list(every_committee([(1, 0), (0, 0)], [1, 0], sizes, n_classes=2, by_threshold=True))
+    [([1], 0, [1, 0]), ([1], 1, [1, 0]), ([0], 0, [1, 1]), ([0], 1, [1, 0])]
+    """
+    of_class = [_bits(label == one for label in labels) for one in range(n_classes)]
+    if by_threshold:
+        columns = [_bits(row[k] == 1 for row in answers) for k in range(len(answers[0]))]
+        for members, (levels,) in _selections([columns], len(answers), len(columns), limits):
+            for threshold in range(len(members) + 1):
+                above = _at(levels, threshold + 1)
+                yield (
+                    members,
+                    threshold,
+                    [(of_class[0] & ~above).bit_count(), (of_class[1] & above).bit_count()],
+                )
+        return
+    for members, plurality in _plurality_levels(answers, n_classes, limits):
+        right = _right_by_plurality(plurality, of_class, len(members))
+        yield members, 0, [(right & rows).bit_count() for rows in of_class]
+
+
+def _plurality_levels(
+    answers: list[tuple[int, ...]], n_classes: int, limits: Mapping[str, Any]
+) -> Iterator[tuple[list[int], list[Levels]]]:
+    n_classifiers = len(answers[0]) if answers else 0
+    columns = [
+        [_bits(row[k] == label for row in answers) for k in range(n_classifiers)]
+        for label in range(n_classes)
+    ]
+    return _selections(columns, len(answers), n_classifiers, limits)
+
+
+def _right_by_plurality(levels: list[Levels], of_class: list[int], size: int) -> int:
+    """Return the rows that the class with most votes is right on; ties go to the first class."""
+    right = 0
+    for label, rows in enumerate(of_class):
+        # so many votes at least, and no rival with more, or as many before it
+        for votes_for in range(size + 1):
+            here = _at(levels[label], votes_for) & rows
+            for rival in range(len(of_class)):
+                if rival != label:
+                    here &= ~_at(levels[rival], votes_for + (rival > label))
+            right |= here
+    return right
 
 
 def _selections(

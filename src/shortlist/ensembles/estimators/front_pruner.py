@@ -42,6 +42,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
+from shortlist.results.front import Front
 from shortlist.results.picking import PICK_RULES
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import Study
@@ -288,15 +289,20 @@ class FrontPruner(ExactPruner):
         }
         if isinstance(votes, SoftVotes):
             soft = mean_front_problem(votes, self._texts(), **given)
-            self.front_ = mean_front(soft, budget.begun(), names=pool.names)
+            self.front_ = self._with_prices(mean_front(soft, budget.begun(), names=pool.names))
             self.point_ = self._chosen_point()
             self._take(mean_selection(soft, self.front_, self.point_), given["limits"])
             return record
         problem = committee_problem(votes, self._texts(), **given)
-        self.front_ = committee_front(problem, budget.begun(), names=pool.names)
+        self.front_ = self._with_prices(committee_front(problem, budget.begun(), names=pool.names))
         self.point_ = self._chosen_point()
         self._take(self._committee(votes), given["limits"])
         return record
+
+    def _with_prices(self, front: Front) -> Front:
+        """Return the front with what each candidate adds, so that its points can be counted again."""
+        prices = {name: np.asarray(own).tolist() for name, own in self.prices_.items()}
+        return dataclasses.replace(front, extras={**front.extras, "prices": prices})
 
     def _known_prices(
         self, pool: Pool, X: Any, names: Sequence[str], study: Study
@@ -393,8 +399,12 @@ class FrontPruner(ExactPruner):
         bound = max(value, weights.value(everything) * share)
         optimal = bound - value < SAME_QUOTIENT
         at_its_price = best_at_its_price(front, self.point_)
-        if not optimal and at_its_price is not None and at_its_price[0] < bound:
-            (bound, optimal), by = at_its_price, CHEAPER_WALK
+        if not optimal and at_its_price is not None and share > 0:
+            # a share of the front may be a number of rows here
+            of_all = at_its_price[0] / bounds[0]["at_most"] * share
+            best = weights.value(round(of_all * everything))
+            if best < bound:
+                bound, optimal, by = best, at_its_price[1], CHEAPER_WALK
         bound = value if optimal else bound
         found: PrunedSelection = make(
             mask=mask,

@@ -466,7 +466,7 @@ def _limits(chosen: Chosen, n_classifiers: int, diversity: DiversityLimits | Non
         n_classifiers,
         min_size=terms.min_size,
         max_size=terms.max_size,
-        member_costs=terms.member_costs,
+        member_costs=None if terms.max_cost is None else terms.member_costs,  # a front has prices, no budget
         max_cost=terms.max_cost,
         diversity=diversity,
     )

@@ -16,6 +16,8 @@ from shortlist.milp.program import Program
 class Part:
     """A program without the columns that have one value, and the way back.
 
+    Columns whose bounds cross have none, and stay in it, which then has no solution.
+
     Attributes
     ----------
     program : Program
@@ -67,7 +69,7 @@ class Parts:
         costs. In every solution that changes them by a constant, and costs near 0 are told apart by a solver
         whose tolerance would hide a step of the large ones.
         """
-        free = np.flatnonzero(bounds[0] < bounds[1])
+        free = np.flatnonzero(bounds[0] != bounds[1])
         values = bounds[0].copy()
         values[free] = 0.0
         constants = self.program.rows @ values

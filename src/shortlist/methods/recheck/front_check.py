@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shortlist._words import counted
 from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
@@ -41,7 +42,11 @@ class FrontCheck:
     seconds : float
         Wall-clock time of the recheck.
     n_completed : int
-        Points whose continuous columns HiGHS has found again, within its tolerance.
+        Points whose continuous columns keep rows within the tolerance of HiGHS, as far as is known.
+    n_tried : int
+        How many committees there are, where all of them were counted.
+    unasked : str
+        Why what the front claims of others was not asked again, a sentence, or "".
     """
 
     failures: tuple[str, ...]
@@ -51,12 +56,16 @@ class FrontCheck:
     found_by: str = ""
     seconds: float = 0.0
     n_completed: int = 0
+    n_tried: int = 0
+    unasked: str = ""
 
     @property
     def status(self) -> str:
         """``invalid``, ``rechecked``, or ``counted`` where not all was asked again, or nothing is claimed."""
         if self.failures:
             return "invalid"
+        if self.n_tried:
+            return "rechecked"
         return "counted" if self.search is None or self.search.n_open else "rechecked"
 
     def sentences(self) -> list[str]:
@@ -66,9 +75,16 @@ class FrontCheck:
         said = []
         if self.n_completed:
             said.append(
-                "The continuous columns are no part of the front: that each solution has some rests on the "
-                "word of HiGHS, within its tolerance."
+                "The continuous columns are no part of the front. That there are some for "
+                f"{self.n_completed:,} of {counted(self.n_points, 'point')} rests on the word of HiGHS, within "
+                "its tolerance."
             )
+        if self.n_tried:
+            said.append(
+                f"All {self.n_tried:,} committees were counted, with every threshold where they have one."
+            )
+        if self.unasked:
+            said.append(self.unasked)
         return said if self.search is None else said + self._searched(self.search)
 
     def _searched(self, search: BoxSearch) -> list[str]:
@@ -161,7 +177,7 @@ def check_claims(
     vectors, off = _vectors(front, integers)
     if off:
         return dataclasses.replace(facts, failures=(off,), seconds=budget.elapsed)
-    if worse := _dominated(front, vectors):
+    if worse := dominated_points(front, vectors):
         return dataclasses.replace(facts, failures=worse, seconds=budget.elapsed)
     corners = _corners(vectors, front.proof, integers, budget, exact=exact)
     if corners is None:
@@ -183,7 +199,7 @@ def _vectors(front: Front, integers: IntegerObjectives) -> tuple[Points, str]:
     return (points - integers.offsets) // integers.steps, ""
 
 
-def _dominated(front: Front, vectors: Points) -> tuple[str, ...]:
+def dominated_points(front: Front, vectors: Points) -> tuple[str, ...]:
     """Say which points are dominated by others of the front, or are there twice."""
     if not len(vectors):
         return ()

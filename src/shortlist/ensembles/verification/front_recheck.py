@@ -1,0 +1,375 @@
+"""Rechecking a front of committees: every point from the answers on record, and whether anything is missing."""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from shortlist._words import all_of
+from shortlist.ensembles.audit.mean_check import count_mean_selection
+from shortlist.ensembles.audit.selection_check import MOST_SELECTIONS, every_committee
+from shortlist.ensembles.averaging.mean_problem import plain_mean_problem
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
+from shortlist.ensembles.committees.chosen import Chosen
+from shortlist.ensembles.committees.facts import price_paid
+from shortlist.ensembles.estimators.base import SOFT
+from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID, SIZE
+from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem, mean_front_problem
+from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
+from shortlist.ensembles.verification.committee_program import committee_program
+from shortlist.ensembles.verification.mean_recheck import MOST_OFF
+from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.votes.soft_votes import SoftVotes
+from shortlist.errors import BadInputError
+from shortlist.exact import seen
+from shortlist.methods.recheck.front_check import FrontCheck, check_claims, dominated_points
+from shortlist.results.front import Front
+from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
+
+MOST_SLOW = 2**12
+"""Committees that are all counted where that takes longer: by means, or with the price that is paid."""
+
+Point: TypeAlias = list[int]
+"""Objectives as the front counts them, minimised."""
+
+
+def recheck_committees(
+    chosen: Chosen,
+    front: Front,
+    X: Any,
+    y: Any,
+    *,
+    pool: Pool | CrossFittedPool | None = None,
+    budget: Budget | None = None,
+    most: int = MOST_SELECTIONS,
+    solver: str = "cpsat",
+) -> FrontCheck:
+    """Count every committee of a front again, and ask again what the front claims of all others.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        What was saved with the front: it knows the rows that pruned, and what every candidate answered.
+    front : Front
+        Of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`.
+    X, y : DataFrame or array, and array-like
+        The table that both were made from. The members of `chosen`, or all of `pool`, answer it again.
+    pool : Pool or CrossFittedPool, optional
+        All candidates.
+    budget : Budget, optional
+        How long the questions to the solver may take, and who is told.
+    most : int
+        Up to so many committees are all counted; of more a solver is asked, by sums of integers first.
+    solver : str
+        Who is asked. No solver finds fronts of committees, so its word is another one than the walk's.
+
+    Raises
+    ------
+    BadInputError
+        If the front is of other candidates, or lacks the prices of its members.
+    """
+    budget = budget or Budget()
+    count = _count_of(chosen, front)
+    rows = verify(chosen, X, y, pool=pool)
+    facts = FrontCheck((), len(front), front.proof.kind)
+    failures = (
+        rows.failures
+        or _other_prices(chosen, front)
+        or tuple(_wrong_points(front, count))
+        or dominated_points(front, front.points)
+    )
+    if failures:
+        return dataclasses.replace(facts, failures=failures, seconds=budget.elapsed)
+    proof, n_committees = front.proof, count.n_committees
+    if proof.kind is ProofKind.APPROXIMATE and proof.missing is None:
+        unasked = "The front claims nothing of other committees."
+        return dataclasses.replace(facts, unasked=unasked, seconds=budget.elapsed)
+    if n_committees <= (min(most, MOST_SLOW) if count.slow else most):
+        failures = _missing(front, count)
+        facts = dataclasses.replace(facts, failures=failures, n_tried=0 if failures else n_committees)
+    elif not count.slow:
+        facts = _asked(chosen, front, count, budget, solver)
+    else:
+        unasked = (
+            f"There are {n_committees:,} committees, too many to count them all, and no program adds up "
+            "probabilities or the price that is paid: what the front claims of others stands unchecked."
+        )
+        facts = dataclasses.replace(facts, unasked=unasked)
+    return dataclasses.replace(facts, seconds=budget.elapsed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Count:
+    """What committees are worth on the rows on record, counted by loops over plain numbers.
+
+    Of means, ``goals`` has what the audit counts for each objective of values, with the worth of its unit.
+    """
+
+    answers: list[Any]
+    labels: list[int]
+    n_classes: int
+    by_threshold: bool
+    limits: SelectionLimits
+    n_candidates: int
+    names: tuple[str, ...]
+    gains: dict[str, list[int]]
+    prices: dict[str, list[int]]
+    goals: dict[str, tuple[dict[str, Any], Fraction]]
+    ballot: Callable[[int, int], Ballot]
+
+    @property
+    def slow(self) -> bool:
+        return bool(self.goals) or PAID in self.names
+
+    @property
+    def n_committees(self) -> int:
+        """How many there are within the sizes."""
+        return sum(math.comb(self.n_candidates, size) for size in self.sizes)
+
+    @property
+    def sizes(self) -> range:
+        """How many members there may be."""
+        return range(self.limits.min_size, self.limits.max_size + 1)
+
+    def point(self, members: Sequence[int], threshold: int, right: Sequence[int]) -> Point:
+        """Return the objectives of a committee that is right on so many rows of each class."""
+        return [self._objective(name, members, threshold, right) for name in self.names]
+
+    def _objective(self, name: str, members: Sequence[int], threshold: int, right: Sequence[int]) -> int:
+        if name in self.goals:
+            goal, unit = self.goals[name]
+            counted = count_mean_selection({**goal, "members": list(members)}, self.answers, self.labels)
+            assert counted.value is not None, "sizes have been looked at"
+            return round(counted.value * unit)
+        if name in self.gains:
+            return -sum(gain * n for gain, n in zip(self.gains[name], right, strict=True))
+        if name != PAID:
+            return sum(self.prices[name][k] for k in members)
+        ballot = self.ballot(threshold, len(members))
+        added = ballot.added(np.array(self.answers)[:, list(members)])
+        return price_paid(ballot, added, np.array(self.prices[PAID])[list(members)])
+
+    def right(self, members: Sequence[int], threshold: int) -> list[int]:
+        """Return how many rows of each class a committee is right on, row by row."""
+        right = [0] * self.n_classes
+        for row, label in zip(self.answers, self.labels, strict=True) if not self.goals else ():
+            votes = [sum(row[k] == one for k in members) for one in range(self.n_classes)]
+            decided = int(votes[1] > threshold) if self.by_threshold else votes.index(max(votes))
+            right[label] += decided == label
+        return right
+
+    def every(self) -> Iterator[tuple[list[int], int, Point]]:
+        """Yield every committee with each threshold."""
+        if self.goals:
+            for size in self.sizes:
+                for some in itertools.combinations(range(self.n_candidates), size):
+                    yield list(some), 0, self.point(some, 0, ())
+            return
+        limits = {"min_size": self.limits.min_size, "max_size": self.limits.max_size}
+        found = every_committee(
+            [tuple(row) for row in self.answers], self.labels, limits, n_classes=self.n_classes,
+            by_threshold=self.by_threshold,
+        )  # fmt: skip
+        for members, threshold, right in found:
+            yield members, threshold, self.point(members, threshold, right)
+
+
+def _count_of(chosen: Chosen, front: Front) -> _Count:
+    """Return how committees of a model's candidates are counted for a front."""
+    if front.candidates != chosen.names:
+        raise BadInputError(
+            f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from the "
+            f"{len(front.candidates):,} of the front. Name the model that was written with it."
+        )
+    record, terms = chosen.record, chosen.terms
+    n, labels = len(chosen.names), record.labels.tolist()
+    limits = selection_limits(n, min_size=terms.min_size, max_size=front.extras.get("max_size"))
+    values = [one.name for one in front.objectives if one.name not in MEMBER_OBJECTIVES]
+    prices = _prices(front, n, len(labels))
+    if chosen.voting == SOFT:
+        assert record.shares is not None, "soft votes are on record"
+        texts = [f"{one.sense} {one.name}" for one in front.objectives]
+        given = {name: np.array(price, dtype=np.float64) for name, price in _given_prices(front).items()}
+        votes = SoftVotes(record.shares, record.labels)
+        problem = mean_front_problem(votes, texts, costs=given, classes=chosen.classes_, limits=limits)
+        return _Count(
+            record.shares.tolist(), labels, votes.n_classes, False, limits, n, tuple(front.names), {}, prices,
+            _goals(problem, values, front), lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
+        )  # fmt: skip
+    two = record.packed_votes is not None
+    n_classes = 2 if two else len(chosen.classes_)
+    answers = (
+        np.unpackbits(record.packed_votes, axis=1, count=n)
+        if record.packed_votes is not None
+        else record.codes
+    )
+    assert answers is not None, "votes are on record"
+    names = [str(one) for one in chosen.classes_]
+    if two:
+        names = [*(one for one in names if one != str(terms.positive)), str(terms.positive)]
+    gains = {
+        one.name: _gains(one.name, one.scale or 1, [labels.count(c) for c in range(n_classes)], names)
+        for one in front.objectives
+        if one.name in values
+    }
+    return _Count(
+        answers.tolist(), labels, n_classes, two, limits, n, tuple(front.names), gains, prices, {},
+        lambda threshold, size: Threshold(threshold, size) if two else Plurality(n_classes),
+    )  # fmt: skip
+
+
+def _goals(
+    problem: MeanFrontProblem, values: Sequence[str], front: Front
+) -> dict[str, tuple[dict[str, Any], Fraction]]:
+    """Return what the audit counts for each objective of values, and what its unit is in the front's."""
+    goals = {}
+    for name, value in zip(values, problem.values, strict=True):
+        own = front.objectives[front.names.index(name)]
+        unit = Fraction(
+            -(own.scale or 1), value.goal.denominator * (1 if value.goal.kind == "right" else 2**32)
+        )
+        goals[name] = plain_mean_problem(value.goal, problem.limits), unit
+    return goals
+
+
+def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) -> list[int]:
+    """Return what a right row of each class adds to an objective."""
+    shares = {
+        "accuracy": [Fraction(1, sum(sizes))] * len(sizes),
+        "balanced-accuracy": [Fraction(1, max(1, n) * sum(map(bool, sizes))) for n in sizes],
+    }
+    place, whole = {
+        "true-positives": (1, True), "recall": (1, False), "true-negatives": (0, True), "specificity": (0, False),
+    }.get(name, (-1, False))  # fmt: skip
+    if name not in shares:
+        place = classes.index(name.partition(":")[2]) if place < 0 else place
+        worth = Fraction(1, 1 if whole else max(1, sizes[place]))
+        shares[name] = [worth * (c == place) for c in range(len(sizes))]
+    return [int(share * scale) for share in shares[name]]
+
+
+def _given_prices(front: Front) -> dict[str, list[float]]:
+    return dict(front.extras.get("prices") or {})
+
+
+def _prices(front: Front, n: int, n_rows: int) -> dict[str, list[int]]:
+    """Return what members add to each objective of members, and what asking them costs."""
+    given, prices = _given_prices(front), {}
+    for one in front.objectives:
+        if one.name == SIZE:
+            prices[one.name] = [1] * n
+        elif one.name in MEMBER_OBJECTIVES:
+            own = given.get("cost" if one.name == PAID else one.name)
+            if own is None or len(own) != n:
+                raise BadInputError(
+                    f"the front must hold what each candidate adds to {one.name}, which files of earlier "
+                    "versions lack. Make it again with shortlist prune."
+                )
+            scale = (one.scale or 1) // (n_rows if one.name == PAID else 1)
+            prices[one.name] = [int(seen(price) * scale) for price in own]
+    return prices
+
+
+def _other_prices(chosen: Chosen, front: Front) -> tuple[str, ...]:
+    """Say where a front's costs are not those of the model; what was measured is on record in the front."""
+    told, known = _given_prices(front).get("cost"), chosen.terms.member_costs
+    same = told is None or known is None or told == list(known)
+    return () if same else ("the front has other costs of its candidates than the model",)
+
+
+def _wrong_points(front: Front, count: _Count) -> Iterator[str]:
+    """Say which points are no committees within the sizes, or have other values than theirs."""
+    thresholds = front.extras.get("thresholds") if count.by_threshold else [0] * len(front)
+    if not isinstance(thresholds, list) or len(thresholds) != len(front):
+        yield "the front does not have a threshold for each committee"
+        return
+    points = front.points.tolist()
+    for number, (mask, threshold) in enumerate(zip(front.decisions.tolist(), thresholds, strict=True)):
+        members = [k for k, one in enumerate(mask) if one]
+        size = len(members)
+        if any(one not in (0, 1) for one in mask) or not (
+            size in count.sizes and threshold in range(size + 1)
+        ):
+            yield f"the committee of point {number} has a size or threshold that it may not have"
+            continue
+        counted = count.point(members, threshold, count.right(members, threshold))
+        factors = [one.sign * (one.scale or 1) for one in front.objectives]
+        off = [
+            objective.name
+            for objective, mine, told, factor, value in zip(
+                front.objectives, counted, points[number], factors, front.values[number].tolist(), strict=True
+            )
+            if abs(mine - told) > _slack(objective.name, objective.scale or 1, count)
+            or told / factor != value
+        ]
+        if off:
+            yield f"point {number} has another {all_of(off)} than its committee"
+
+
+def _slack(name: str, scale: int, count: _Count) -> int:
+    """Return by how much sums of logarithms may differ; nothing else may."""
+    is_loss = name in count.goals and count.goals[name][0]["goal"]["kind"] != "right"
+    return int(MOST_OFF * scale) if is_loss else 0
+
+
+def _missing(front: Front, count: _Count) -> tuple[str, ...]:
+    """Count every committee, and say which of them the front should have, or which dominates a point."""
+    slack = np.array([_slack(one.name, one.scale or 1, count) for one in front.objectives])
+    points = front.points
+    allowed = np.zeros(len(slack), dtype=np.int64)
+    if front.proof.kind is ProofKind.APPROXIMATE:
+        scales = np.array([one.scale or 1 for one in front.objectives])
+        allowed = np.floor(np.array(front.proof.missing, dtype=np.float64) * scales + 1e-9).astype(np.int64)
+    known: set[tuple[int, ...]] = set()
+    for members, threshold, found in count.every():
+        if tuple(found) in known:
+            continue
+        known.add(tuple(found))
+        own = np.array(found)
+        if front.proof.kind is ProofKind.NONDOMINATED:
+            wrong = ((own <= points).all(axis=1) & (own < points - slack).any(axis=1)).any()
+        else:
+            wrong = not (points - allowed <= own + slack).all(axis=1).any()
+        if wrong:
+            return (_told(front, count, members, threshold, found),)
+    return ()
+
+
+def _asked(chosen: Chosen, front: Front, count: _Count, budget: Budget, solver: str) -> FrontCheck:
+    """Ask for a committee that the front should have, by sums of integers first, then of a solver."""
+    program = committee_program(chosen, front.objectives, count.gains, count.prices, count.limits)
+    scales, proof = [one.scale or 1 for one in front.objectives], front.proof
+    if proof.missing is not None:
+        missing = (gap * scale for gap, scale in zip(proof.missing, scales, strict=True))
+        proof = dataclasses.replace(proof, missing=tuple(missing))
+    whole = dataclasses.replace(
+        front,
+        objectives=tuple(linear.objective for linear in program.objectives),
+        values=front.points.astype(np.float64),
+        proof=proof,
+    )
+    facts = check_claims(program, whole, budget=budget, solver=solver)
+    if facts.search is None or facts.search.columns is None:
+        return facts
+    columns, n = facts.search.columns.tolist(), count.n_candidates
+    members, threshold = np.flatnonzero(columns[:n]).tolist(), columns[n] if count.by_threshold else 0
+    found = count.point(members, threshold, count.right(members, threshold))
+    return dataclasses.replace(facts, failures=(_told(front, count, members, threshold, found),))
+
+
+def _told(front: Front, count: _Count, members: Sequence[int], threshold: int, point: Point) -> str:
+    values = ", ".join(
+        f"{one.name} {value * one.sign / (one.scale or 1):.10g}"
+        for one, value in zip(front.objectives, point, strict=True)
+    )
+    voted = f" with a threshold of {threshold}" if count.by_threshold else ""
+    worse = (np.array(point) <= front.points).all(axis=1)
+    what = f"which dominates point {int(np.argmax(worse))}" if worse.any() else "which no point dominates"
+    return f"the committee of {all_of([front.candidates[k] for k in members])}{voted} has {values}, {what}"
