@@ -51,33 +51,23 @@ class SetSource:
 
 @dataclass(frozen=True)
 class DataSet:
-    """One public set.
-
-    Attributes
-    ----------
-    name : str
-        What users call it.
-    title, page, licence, note : str
-        What it is, where that is explained, who may use it, and what one should know before.
-    rows : int
-        Number of rows.
-    columns : tuple of str
-        Names of the columns; the last one is ``target``.
-    classes : mapping of str to int
-        Rows of each class; empty where the target is a number.
-    source : SetSource or None
-        None where no hash of the original is known, so that it is read from a folder only.
-    """
+    """One public set."""
 
     name: str
+    """What users call it."""
     title: str
     page: str
+    """Where it is explained."""
     licence: str
     rows: int
     columns: tuple[str, ...]
+    """Their names; the last one is ``target``."""
     note: str = ""
+    """What one should know before."""
     classes: Mapping[str, int] = field(default_factory=dict)
+    """Rows of each class; empty where the target is a number."""
     source: SetSource | None = None
+    """None where no hash of the original is known, so that it is read from a folder only."""
 
     @property
     def features(self) -> tuple[str, ...]:

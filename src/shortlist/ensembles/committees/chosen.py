@@ -70,38 +70,26 @@ def record_rows(
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What a committee was chosen for, and within which limits.
-
-    Attributes
-    ----------
-    goal : str or mapping
-        The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``.
-    positive : label or None
-        The positive class of two; None where a plurality or a mean decides.
-    diversity : str or mapping
-        Limits on it, as ``ExactPruner`` takes them.
-    min_size, max_size, max_copies : int
-        How many members, and how often each may count.
-    why_sizes : str
-        Why these sizes, where nobody asked for them; else empty.
-    member_costs : tuple of float or None
-        What each classifier of the pool costs.
-    max_cost : float or None
-        What the members may cost together.
-    solver : str
-        Who was asked for the proof.
-    """
+    """What a committee was chosen for, and within which limits."""
 
     goal: Any = "accuracy"
+    """The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``."""
     positive: Any = None
+    """The positive class of two; None where a plurality or a mean decides."""
     diversity: Any = "none"
+    """Limits on it, as ``ExactPruner`` takes them."""
     min_size: int = 1
     max_size: int | None = None
     why_sizes: str = ""
+    """Why these sizes, where nobody asked for them; else empty."""
     max_copies: int = 1
+    """How often each member may count."""
     member_costs: tuple[float, ...] | None = None
+    """What each classifier of the pool costs."""
     max_cost: float | None = None
+    """What the members may cost together."""
     solver: str = AUTO
+    """Who was asked for the proof."""
 
 
 @saved_from("shortlist.ensembles")

@@ -54,30 +54,22 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StageRows:
-    """Encoded rows: those that fit the classifiers and the validation rows.
-
-    Attributes
-    ----------
-    encoding : Encoding
-        Which columns belong to which feature.
-    fit_rows, validation_rows : ndarray of float, shape (n_rows, n_columns)
-        Encoded columns.
-    fit_labels, validation_labels : ndarray of int64, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-        Number of classes, at least 2.
-    fold_of : ndarray of int8, shape (n_fit_rows,), or None
-        Where the rows that fit validate as well, the fold of each, -1 for those in none: see
-        :func:`rows_in_folds`. None: other rows validate.
-    """
+    """Encoded rows: those that fit the classifiers and the validation rows."""
 
     encoding: Encoding
+    """Which columns belong to which feature."""
     fit_rows: NDArray[np.float64]
+    """Encoded columns, ``(n_rows, n_columns)``."""
     fit_labels: NDArray[np.int64]
+    """Class numbers, ``(n_rows,)``."""
     validation_rows: NDArray[np.float64]
     validation_labels: NDArray[np.int64]
     n_classes: int
+    """Number of classes, at least 2."""
     fold_of: NDArray[np.int8] | None = None
+    """Where the rows that fit validate as well, the fold of each, -1 for those in none: see
+    :func:`rows_in_folds`. None: other rows validate.
+    """
 
     @property
     def runs(self) -> list[slice]:
