@@ -11,8 +11,8 @@ from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, 
 
 NEVER = "never"
 INTERVALS = (
-    "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, or by the "
-    "exact tail where all cases cost the same."
+    "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, "
+    "or by the exact tail where all cases cost the same."
 )
 
 
