@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
 from shortlist.methods.recheck.boxes import BoxSearch
@@ -63,6 +64,12 @@ def recheck_front(
     'rechecked'
     """
     budget = budget or Budget()
+    known = [linear.objective.name for linear in named.program.objectives]
+    if missing := [name for name in front.names if name not in known]:
+        raise BadInputError(
+            f"the front must be of this program, which lacks its objective{'s' * (len(missing) > 1)} "
+            f"{all_of(missing)}. Name the program it was made from."
+        )
     named = chosen_objectives(named, [(one.sense, one.name) for one in front.objectives])
     if named.candidates != front.candidates:
         raise BadInputError(
