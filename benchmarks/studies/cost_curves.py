@@ -19,7 +19,8 @@ from benchmarks.studies.curve_methods import METHODS, Judged, candidates
 from benchmarks.studies.streed_trees import INSTALLED
 from shortlist.multistage.holdout import split_three
 from shortlist.multistage.presets import PRESETS
-from shortlist.multistage.problem.costs import FeatureCosts, feature_costs, read_costs
+from shortlist.multistage.problem.cost_files import read_costs
+from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows

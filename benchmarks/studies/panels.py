@@ -26,7 +26,7 @@ from shortlist.panels.panel_options import AUTO, PanelOptions
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, stages_of
 from shortlist.panels.search import find_policies
-from shortlist.panels.verdict import figures, verdict
+from shortlist.panels.verdict import figures, measured_panel, verdict
 from shortlist.runs.budget import Budget
 
 SEEDS = (1, 5, 10, 50, 100)
@@ -199,7 +199,7 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
         rows = [_on_other_half(log, seed, learner) for seed in range(seeds)]
         accuracy, price, single, wrong, undecided, missed, seconds = np.mean(rows, axis=0)
         yield {
-            "part": "llmbar", "data": "llmbar", "what": f"decide {learner}, a quarter measuring", "n_halves": seeds,
+            "part": "llmbar", "data": "llmbar", "what": f"decide {learner}, as the command chooses", "n_halves": seeds,
             "accuracy": accuracy, "price": price, "single": single, "reach": 0.861, "seconds": seconds,
             "reached": bool(accuracy >= 0.861 and price <= MOST_CENTS), "wrong_verdicts": wrong,
             "undecided_verdicts": undecided, "missed": missed,
@@ -209,10 +209,12 @@ def llmbar(folder: Path, seeds: int) -> Iterator[dict[str, Any]]:
 def _on_other_half(log: AnswerLog, seed: int, learner: str) -> tuple[float, ...]:
     train, test = _halves(log, seed)
     start = time.process_time()
-    choice = choose_panels(train, PanelOptions(decide=learner, seed=seed))
+    choice = choose_panels(train, PanelOptions(decide=learner, seed=seed, test_share=None))
     seconds = time.process_time() - start
-    panel = choice.panel(_best_for_cents(choice))
-    told, real, does = verdict(choice, panel), verdict(choice, panel, test), figures(panel, test)
+    point = _best_for_cents(choice)
+    panel = choice.panel(point)
+    told = verdict(choice, measured_panel(choice, point))
+    real, does = verdict(choice, panel, test), figures(panel, test)
     beyond = not real.within_chance
     missed = beyond and real.difference > 0 and not told.recommended
     wrong = (missed and not told.undecided) or (beyond and real.difference < 0 and told.recommended)

@@ -32,7 +32,7 @@ from shortlist.papers.product_lines import prepared_question
 from shortlist.papers.pruning import PruningSize, plan_pruning
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
-from shortlist.runs import Progress, Report, Unit, Work, silent
+from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.workers import Where, open_workers
 
@@ -221,9 +221,9 @@ def _costs(number: int, two: Cluster) -> Iterator[dict[str, Any]]:
     units = [Unit(str(i), _nothing, (rows,)) for i in range(EMPTY_UNITS)]
     for name, where in (("this process", 1), ("two processes", 2), ("two Dask workers", two.address)):
         with open_workers(where) as there:
-            list(there.completed(units[:16]))
+            list(there.completed(units[:16], Cancellation()))
             start = time.perf_counter()
-            assert len(list(there.completed(units))) == EMPTY_UNITS
+            assert len(list(there.completed(units, Cancellation()))) == EMPTY_UNITS
             milliseconds = (time.perf_counter() - start) / EMPTY_UNITS * 1000
         load = round(os.getloadavg()[0], 1)
         yield {

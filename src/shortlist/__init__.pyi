@@ -23,9 +23,9 @@ from shortlist.errors import UntrustedFileError as UntrustedFileError
 from shortlist.guarantees.guarantee import Guarantee as Guarantee
 from shortlist.guarantees.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier as MultiStageClassifier
+from shortlist.multistage.problem.cost_files import read_costs as read_costs
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.problem.costs import feature_costs as feature_costs
-from shortlist.multistage.problem.costs import read_costs as read_costs
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
 from shortlist.products.configuration.product_front import Configured
 from shortlist.products.configuration.product_front import configure as configure
@@ -40,9 +40,8 @@ from shortlist.results.objective import Limit, Sense
 from shortlist.results.objective import Objective as Objective
 from shortlist.results.picking import Pick
 from shortlist.results.proof import Proof as Proof
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import ProofKind, Selection
 from shortlist.results.proof import Status as Status
-from shortlist.results.selection import Selection
 from shortlist.saved_models import SavedModel
 from shortlist.tables.fingerprints import Fingerprint
 

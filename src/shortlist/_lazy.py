@@ -18,15 +18,7 @@ from typing import Any
 def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its stub.
 
-    Parameters
-    ----------
-    package : str
-        The ``__name__`` of the package.
-
-    Raises
-    ------
-    ImportError
-        If the package was installed without its stub.
+    Raises ImportError if the package was installed without its stub.
     """
     try:
         stub = pkgutil.get_data(package, "__init__.pyi")

@@ -29,10 +29,7 @@ def as_choice(value: str, argument: str, choices: Sequence[str]) -> str:
 def as_options(kind: type[T], given: Mapping[str, Any], owner: str) -> T:
     """Return the options of `owner`, a dataclass; what is None or not given has its default.
 
-    Raises
-    ------
-    BadInputError
-        If a name is no field of the dataclass, or a value is out of range.
+    Raises BadInputError if a name is no field of the dataclass, or a value is out of range.
     """
     wanted = {name: value for name, value in given.items() if value is not None}
     known = [each.name for each in fields(kind) if each.init]  # type: ignore[arg-type]  # a dataclass

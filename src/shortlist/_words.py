@@ -10,12 +10,8 @@ MOST_IN_MESSAGE = 20
 def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     """List things for people, as alternatives.
 
-    Parameters
-    ----------
-    things : iterable
-        What to list, in this order; each is written as ``str`` writes it.
-    most : int, default=20
-        How many are named before the rest is counted, at least 1.
+    `things`: what to list, in this order; each is written as ``str`` writes it. `most`: how many are named
+    before the rest is counted, at least 1.
 
     Returns
     -------

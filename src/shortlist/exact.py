@@ -55,12 +55,7 @@ def as_decimal(text: str) -> Decimal | None:
 def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
     """Return a finite number as the decimal that people see, not as the nearest double, or None.
 
-    Parameters
-    ----------
-    value : number or text
-        What a user gave.
-    only_numbers : bool, default=False
-        Whether text and truth values are no numbers.
+    `only_numbers`: whether text and truth values are no numbers.
 
     Examples
     --------
@@ -154,14 +149,8 @@ def decimal_steps(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Mask]:
     """Multiply each row by the smallest power of ten that makes all its values integers below 2^53.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_values,)
-        The values of all rows, one row after the other.
-    starts : ndarray of int, shape (n_rows + 1,)
-        Row i is ``values[starts[i]:starts[i + 1]]``.
-    most : int, default=9
-        The largest power, at most 18.
+    `values`, ``(n_values,)``: the values of all rows, one row after the other. `starts`, ``(n_rows + 1,)``:
+    row i is ``values[starts[i]:starts[i + 1]]``. `most`: the largest power, at most 18.
 
     Returns
     -------

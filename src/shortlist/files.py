@@ -51,10 +51,8 @@ def check_writable(path: str | Path, name: str = "out") -> None:
 def whole_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`, renamed to `path` when the block ends without an error.
 
-    Raises
-    ------
-    UnwritableFileError
-        If the folder of `path` does not exist or cannot be written, or `path` is a folder.
+    Raises UnwritableFileError if the folder of `path` does not exist or cannot be written, or `path` is a
+    folder.
     """
     check_writable(path)
     target = Path(path).resolve()  # a link stays a link
@@ -94,12 +92,7 @@ def read_parquet(path: str | Path) -> "pa.Table":
     ``pyarrow.parquet.read_table`` and ``pandas.read_parquet`` leave threads behind that may still run when
     Python ends; then the process aborts ("terminate called without an active exception", exit code 134)
     although all went well. Turn the table into a frame with ``to_pandas(use_threads=False)``, which starts
-    none either.
-
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, or is damaged.
+    none either. Raises BadFileError if the file cannot be read, or is damaged.
     """
     return parquet_table(str(path), read_bytes(path))
 
@@ -155,15 +148,10 @@ def dump_object(value: object, path: str | Path) -> None:
 def load_object(path: str | Path, *, trust: bool = False) -> Any:
     """Unpickle what :func:`dump_object` or joblib wrote.
 
-    Unpickling runs code from the file, so it happens only for a file whose bytes this user's own
-    Shortlist wrote on this machine (its SHA-256 is on the user's list), or with ``trust=True``.
-
-    Raises
-    ------
-    UntrustedFileError
-        If the file is not one of the user's own and `trust` is False.
-    BadFileError
-        If the file cannot be read or is not a joblib file.
+    Unpickling runs code from the file, so it happens only for a file whose bytes this user's own Shortlist
+    wrote on this machine (its SHA-256 is on the user's list), or with ``trust=True``. Raises
+    UntrustedFileError if the file is not one of the user's own and `trust` is False. Raises BadFileError if
+    the file cannot be read or is not a joblib file.
     """
     content = read_bytes(path)
     if not content.startswith(PICKLE_BEGINNINGS):
@@ -212,12 +200,7 @@ def cache_folder(part: str) -> Path:
     """Return the user's folder of what can be made or fetched again, by what it holds, such as ``datasets``.
 
     It is ``shortlist/PART`` in ``$XDG_CACHE_HOME``, or in ``~/.cache`` without that variable. It need not be
-    there yet.
-
-    Raises
-    ------
-    BadFileError
-        If the user has no home, and the variable names no folder from the root on.
+    there yet. Raises BadFileError if the user has no home, and the variable names no folder from the root on.
     """
     home = os.environ.get("XDG_CACHE_HOME", "")
     try:

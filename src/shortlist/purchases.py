@@ -23,18 +23,12 @@ STEPS_OF_A_PROOF = 100_000
 
 
 class StageKind(NamedTuple):
-    """A kind of classifier that every feature subset gets one of.
-
-    Attributes
-    ----------
-    make : callable
-        Takes the size, and returns an unfitted classifier without a seed.
-    size : int
-        The usual size: members of an ensemble at most, trees of a forest, or rounds of boosting.
-    """
+    """A kind of classifier that every feature subset gets one of."""
 
     make: Callable[[int], Any]
+    """Takes the size, and returns an unfitted classifier without a seed."""
     size: int
+    """The usual size: members of an ensemble at most, trees of a forest, or rounds of boosting."""
 
 
 def _pruned(size: int) -> Any:
@@ -80,22 +74,16 @@ forest; histogram gradient boosting.
 def stage_classifier(kind: str, ensemble_size: int | None = None) -> Any:
     """Return a classifier for every stage, as ``MultiStageClassifier(subclassifier=...)`` takes it.
 
-    Parameters
-    ----------
-    kind : str
-        A name in :data:`STAGE_KINDS`.
-    ensemble_size : int, optional
-        Members of an ensemble, trees or rounds; the usual number where it is not given.
+    Raises BadInputError if there is no kind of that name, or the size is no whole number of at least 1, or
+    the kind has none.
+
+    `kind`: a name in :data:`STAGE_KINDS`. `ensemble_size`: members of an ensemble, trees or rounds; the usual
+    number where it is not given.
 
     Returns
     -------
     classifier : estimator or None
         Unfitted, and without a seed, which then follows from that of the stages. None for ``"logistic"``.
-
-    Raises
-    ------
-    BadInputError
-        If there is no kind of that name, or the size is no whole number of at least 1, or the kind has none.
 
     Examples
     --------
@@ -122,18 +110,8 @@ def purchase_rules(model: FeatureModel, columns: Sequence[str]) -> PurchaseRules
     Features that are called as columns are these columns; the others stand for panels and the like. What has
     been bought after a stage, any stage, must be the columns of some product: a panel with mandatory children
     is bought whole, of alternatives one is bought, and what another requires comes before it or with it.
-
-    Parameters
-    ----------
-    model : FeatureModel
-    columns : sequence of str
-        The columns that can be bought, each a feature.
-
-    Raises
-    ------
-    BadInputError
-        If a column is no feature, or a feature without children that is not abstract is no column, or the
-        model has no product, or none with a column.
+    Raises BadInputError if a column is no feature, or a feature without children that is not abstract is no
+    column, or the model has no product, or none with a column.
 
     Examples
     --------
@@ -162,18 +140,8 @@ def model_costs(model: FeatureModel, columns: Sequence[str]) -> FeatureCosts | N
 
     A price on a column is the price of that column. A price on a feature above columns, such as a panel, is
     paid once, with the first column below it that is bought; columns below it without a price are free then.
-
-    Parameters
-    ----------
-    model : FeatureModel
-    columns : sequence of str
-        The columns that can be bought, each a feature.
-
-    Raises
-    ------
-    BadInputError
-        If a price is no number of at least 0, a column has a price neither on it nor above it, or two prices
-        are above it.
+    Raises BadInputError if a price is no number of at least 0, a column has a price neither on it nor above
+    it, or two prices are above it.
     """
     table = model_attributes(model)
     names = [name for name in table.columns if name.casefold() == COST]

@@ -43,12 +43,8 @@ def save_model(model: SavedModel, path: str | Path) -> None:
 def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
     """Read a model file; one that this user did not write needs `trust`, since reading it runs code.
 
-    Raises
-    ------
-    UntrustedFileError
-        If the file is not the user's own and `trust` is False.
-    BadFileError
-        If it is not a model file.
+    Raises UntrustedFileError if the file is not the user's own and `trust` is False. Raises BadFileError if
+    it is not a model file.
     """
     model = load_object(path, trust=trust)
     if not isinstance(model, SavedModel):

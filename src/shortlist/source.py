@@ -60,10 +60,7 @@ class Source:
 def read_source(path: str | Path) -> Source:
     """Read a text file, undoing gzip.
 
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, is empty or no text, or its compression is broken.
+    Raises BadFileError if the file cannot be read, is empty or no text, or its compression is broken.
     """
     content = read_bytes(path)
     if content[:2] == b"\x1f\x8b":

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,7 @@ def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
     seconds = 0.0
     for case in range(n):
         asked: tuple[int, ...] = ()
-        said = -1
+        said, ended = -1, cases.final.kind == "answer"
         for number, judges in enumerate(recipe.sets):
             new = [judge for judge in judges if judge not in asked]
             asked = judges
@@ -121,11 +122,11 @@ def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
             is_last = number == len(recipe.sets) - 1
             code, ends = _stage_of(cases, found, number, case)
             if ends or (is_last and cases.final.kind == "answer"):
-                said = code
+                said, ended = code, True
                 break
-        if said < 0 and cases.final.kind != "answer":
+        if not ended:
             price += cases.final_price
-        if not (said < 0 and cases.final.kind == HAND_OVER):
+        if ended or cases.final.kind != HAND_OVER:
             loss += int(cases.losses[said, cases.truth[case]])
     return loss, price, seconds / n
 
@@ -133,17 +134,18 @@ def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
 def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, bool]:
     """Return what a stage decides about a case, and whether that ends it."""
     recipe, n_classes = found.recipe, cases.answers.n_classes
-    judges = recipe.sets[number]
-    if recipe.learner == "votes":
-        own = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
-        votes = Votes(judges, own, recipe.rule, recipe.missing, recipe.ties)
+    judges, every = recipe.sets[number], recipe.sets[-1]
+    judged = cases.decisions[recipe.learner].of(every if recipe.settled else judges)
+    if recipe.settled:
+        whole = judged.decision
+        assert isinstance(whole, Votes)
+        own = tuple(whole.votes[whole.judges.index(judge)] for judge in every)
         words = cases.answers.words[case, list(judges)].tolist()
-        code = voted(votes, words, n_classes)[0]
-        return code, settled_by_trying(votes, words, n_classes) if recipe.settled else code >= 0
-    judged = cases.decisions[recipe.learner].of(judges)
+        ends = settled_by_trying(replace(whole, judges=judges, votes=own), words, n_classes)
+        return int(judged.decided.codes[case]), ends
     order, least = judged.ordering, recipe.thresholds[number] or (0.0,) * n_classes
-    ends = order.codes[case] >= 0 and order.sure[case] >= least[order.codes[case]]
-    return int(judged.decided.codes[case]), bool(ends)
+    is_sure = order.codes[case] >= 0 and order.sure[case] >= least[order.codes[case]]
+    return int(judged.decided.codes[case]), bool(is_sure)
 
 
 def best_of_oracle(cases: Cases, total: int) -> int:

@@ -4,13 +4,16 @@ import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shortlist.panels.policy import Final
+from shortlist.export import reader
+from shortlist.panels.policy import Final, Question
+from shortlist.panels.saved_panels import panel_of
 from tests.export.test_damaged_policies import mutated
 from tests.panels.made import KINDS, behind_a_router, log_of, panel_of_kind
 
@@ -89,3 +92,19 @@ def test_what_is_left_out_or_of_another_kind_does_not_fit_the_schema(kind: str) 
     draws = random.Random(kind)
     changed = [mutated(plain, draws) for _ in range(200)]
     assert sum(not fits(one, SCHEMA) for one in changed) > 60
+
+
+def test_a_panel_remembers_what_it_was_chosen_for_and_another_form_of_that_is_refused() -> None:
+    rng = np.random.default_rng(5)
+    panel = panel_of_kind(rng, log_of(rng, n_judges=3), "scores", 2, Final())
+    asked = Question(("error-cost", "price"), ((0, 9, 1), (2, 0, 5), (4, 1, 0), (3, 3, 3)))
+    for question in (asked, Question(("recall", "specificity", "price"), positive="yes")):
+        plain = json.loads(json.dumps(replace(panel, question=question).plain()))
+        assert fits(plain, SCHEMA)
+        reader.check(plain)
+        assert panel_of(plain).question == question
+    assert panel_of(json.loads(json.dumps(panel.plain()))).question is None
+    open_policy = {name: value for name, value in plain.items() if name != "digest"}
+    for change in ({"objectives": "price"}, {"error_costs": [[0, 1, 2]]}, {"positive": 3}):
+        with pytest.raises(reader.ReaderError, match="the policy is damaged: "):
+            reader.check(open_policy | {"question": open_policy["question"] | change})

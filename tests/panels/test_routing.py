@@ -13,11 +13,15 @@ from shortlist.export import reader
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import cases_of as cases_of_log
+from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Found, Recipe, followed
-from shortlist.panels.routing import alone_policies, grouped, trade_offs
+from shortlist.panels.router import columns_for_trees
+from shortlist.panels.routing import _Search, alone_policies, grouped, trade_offs
+from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import out_of_fold, undominated
 from tests.panels.test_policy_schema import SCHEMA, fits
@@ -245,3 +249,19 @@ def forks_of(router: Any) -> list[Any]:
     if isinstance(router, int):
         return []
     return [router, *forks_of(router.yes), *forks_of(router.no)]
+
+
+def test_a_case_that_is_there_three_times_is_one_sample_of_what_a_router_gains() -> None:
+    log = routed_log(4, 1000)
+    told = []
+    for times in (1, 3):
+        rows = np.repeat(np.arange(1000), times)
+        some = replace(log.at(rows), groups=rows)
+        cases, _ = cases_of_log(some, confidence_scale(some), PanelOptions(decide="votes"))
+        searched = find_policies(cases, max_stages=2, budget=Budget())
+        search = _Search(searched, cases, some.features, columns_for_trees(some.features), Budget())
+        told.append(search.gains(rows % 2, some.groups))
+    once, thrice = told
+    for n_groups, (gain, error) in once.items():
+        assert error > 0
+        assert thrice[n_groups] == pytest.approx((gain, error))

@@ -1,5 +1,6 @@
 """Policies of a search, each counted anew case by case."""
 
+import functools
 import itertools
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from shortlist.panels.bounds import bound_at
 from shortlist.panels.candidates import orders_of, stages_until_settled
-from shortlist.panels.decisions import Heard
+from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
 from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
@@ -18,6 +19,7 @@ from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
 
 FINALS = (Final(), Final("hand-over", 7.0), Final("reject"))
+NOBODY = Votes((), ())
 
 
 def cases_of(
@@ -28,8 +30,19 @@ def cases_of(
     sure: bool = False,
     n_cases: int = 60,
     learner: str = "logistic",
+    votes: Votes = NOBODY,
 ) -> Cases:
-    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer."""
+    """Cases with silence, a price for each call, and latencies; the later judges are better and dearer.
+
+    `votes` say how votes are counted, by which and by `learner` cases are decided.
+    """
+    drawn = _drawn(seed, n_judges, sure, n_cases, learner, votes=votes)
+    return replace(drawn, final=final, final_price=round(final.price))
+
+
+@functools.cache
+def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, votes: Votes) -> Cases:
+    """The same cases whatever the final decision is, with the fits of their decisions, which take longest."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n_cases)
     is_right = rng.random((n_cases, n_judges)) < np.linspace(0.45, 0.85, n_judges)
@@ -37,12 +50,13 @@ def cases_of(
     confidence = np.where(is_right, rng.random(words.shape), 0.5 * rng.random(words.shape)) * sure
     answers = Heard(words, confidence, 3)
     prices = rng.integers(1, 4, words.shape) * np.arange(1, n_judges + 1)
+    latency = rng.integers(1, 9, words.shape) / 4.0
     folds = np.arange(n_cases) % 3
-    decisions = {learner: OutOfFold(answers, truth, folds, learner)} if learner != "votes" else {}
-    return Cases(
-        answers, truth, prices, rng.integers(1, 9, words.shape) / 4.0, right_or_wrong(3), final,
-        round(final.price), decisions,
-    )  # fmt: skip
+    names = dict.fromkeys(("votes", learner))
+    decisions = {name: OutOfFold(answers, truth, folds, name, start=votes) for name in names}
+    for array in (truth, words, confidence, prices, latency):
+        array.setflags(write=False)
+    return Cases(answers, truth, prices, latency, right_or_wrong(3), Final(), 0, decisions)
 
 
 def searched(cases: Cases, max_stages: int, **options: Any) -> Searched:
@@ -71,7 +85,7 @@ def test_every_policy_has_the_loss_price_and_seconds_of_its_cases(
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 @pytest.mark.parametrize("learner", ["votes", "logistic", "dawid-skene"])
 def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner: str) -> None:
-    cases = cases_of(3, 4, final, learner=learner)
+    cases = cases_of(1, 4, final, learner=learner)
     for one in found_in(cases, 3):
         stages = stages_of(one.recipe, cases.decisions, 3)
         outcome = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, final)
@@ -83,7 +97,7 @@ def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner
 
 @pytest.mark.parametrize("with_latency", [False, True])
 def test_no_point_of_a_front_dominates_another_and_none_is_there_twice(with_latency: bool) -> None:
-    cases = cases_of(4, 4, Final(), sure=True)
+    cases = cases_of(1, 4, Final(), sure=True)
     found = found_in(cases, 3, with_latency=with_latency)
     points: list[Any] = [(one.loss, one.price, *((one.seconds,) * with_latency)) for one in found]
     assert sorted(points) == undominated(points)
@@ -149,7 +163,8 @@ def test_many_judges_are_asked_the_cheapest_first_and_the_most_accurate_first() 
 @pytest.mark.parametrize("missing", ["ignored", "counted"])
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
-    cases = replace(cases_of(8, 5, final, n_cases=200, learner="votes"), rule="majority", missing=missing)
+    votes = replace(NOBODY, rule="majority", missing=missing)
+    cases = cases_of(8, 5, final, n_cases=200, learner="votes", votes=votes)
     found = found_in(cases, 3)
     assert any(len(one.recipe.sets[-1]) > 1 for one in found)
     for one in found:
@@ -157,7 +172,7 @@ def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing
 
 
 def test_losses_by_kind_of_mistake_are_those_that_are_minimised() -> None:
-    cases = cases_of(6, 3, Final(), sure=True)
+    cases = cases_of(0, 3, Final(), sure=True)
     losses = np.array([[0, 9, 1], [2, 0, 5], [4, 1, 0], [3, 3, 3]])
     dear = replace(cases, losses=losses)
     for one in found_in(dear, 2):

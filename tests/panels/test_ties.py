@@ -12,11 +12,12 @@ from shortlist.export.protocol_text import markdown
 from shortlist.panels.decisions import FIRST, TIES, Heard, Votes
 from shortlist.panels.policy import Final, Panel, Stage, settled
 from shortlist.panels.protocol import panel_protocol
+from shortlist.panels.recipes import stages_of
 from shortlist.panels.saved_panels import panel_of
 from tests.panels.made import log_of
 from tests.panels.oracles import out_of_fold, settled_by_trying, voted
 from tests.panels.test_saved_panels import log_scale
-from tests.panels.test_search import cases_of, searched
+from tests.panels.test_search import NOBODY, cases_of, searched
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -79,10 +80,11 @@ def test_the_reader_takes_the_first_of_equals_where_the_panel_does(*, is_settled
 
 @pytest.mark.parametrize("seed", range(3))
 def test_committees_that_break_ties_are_counted_as_they_decide(seed: int) -> None:
-    cases = replace(cases_of(seed, 4, Final(), learner="votes"), ties=FIRST)
+    cases = cases_of(seed, 4, Final(), learner="votes", votes=replace(NOBODY, ties=FIRST))
     found = [one for job in searched(cases, 1).jobs for one in job(cases)]
     for one in found:
         assert (one.loss, one.price) == out_of_fold(cases, one)[:2]
     committees = [one for one in found if len(one.recipe.judges) > 1]
     assert committees
-    assert all(one.recipe.ties == FIRST for one in committees)
+    for one in committees:
+        assert stages_of(one.recipe, cases.decisions, 3)[-1].decision.plain()["ties"] == FIRST

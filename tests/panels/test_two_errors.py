@@ -12,6 +12,7 @@ from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.learning import OutOfFold
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong
@@ -32,7 +33,10 @@ def two_classes(seed: int, final: Final, positive: int = 1) -> Cases:
     truth = (rng.random(90) < 0.3).astype(np.int64)
     words = np.where(rng.random((90, 3)) < [0.6, 0.75, 0.9], truth[:, None], rng.integers(0, 3, (90, 3)))
     answers = cases.answers._replace(words=words, n_classes=2)
-    return replace(cases, answers=answers, truth=truth, losses=right_or_wrong(2), positive=positive)
+    decisions = {"votes": OutOfFold(answers, truth, np.arange(90) % 3, "votes")}
+    return replace(
+        cases, answers=answers, truth=truth, losses=right_or_wrong(2), positive=positive, decisions=decisions
+    )
 
 
 def two_class_log(seed: int = 0, n_cases: int = 400) -> AnswerLog:

@@ -11,8 +11,7 @@ from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
-from shortlist.results.proof import Proof, ProofKind, Status
-from shortlist.results.selection import Selection
+from shortlist.results.proof import Proof, ProofKind, Selection, Status
 
 EVIL = "<b>&amp"
 PROOF = Proof(ProofKind.APPROXIMATE, limit="60 s")

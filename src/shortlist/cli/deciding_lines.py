@@ -22,34 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Deciding:
-    """Where a dialogue is.
-
-    Attributes
-    ----------
-    state : DecisionState
-        What was decided, and what follows.
-    names : FeatureNames
-        How features may be called.
-    attributes : mapping of str to Attribute
-        What ``finish by`` may name.
-    inputs : mapping of str to file
-        Files that ``save`` must not overwrite.
-    stage, by : str
-        Of the decisions that come next.
-    saved : tuple of Decision
-        What the last file written holds.
-    ended : bool
-        Whether the user has had enough.
-    """
+    """Where a dialogue is."""
 
     state: "DecisionState"
+    """What was decided, and what follows."""
     names: "FeatureNames"
+    """How features may be called."""
     attributes: "Mapping[str, Attribute]"
+    """What ``finish by`` may name."""
     inputs: "Mapping[str, Named]" = field(default_factory=dict)
+    """Files that ``save`` must not overwrite."""
     stage: str = ""
     by: str = ""
+    """Of the decisions that come next."""
     saved: "tuple[Decision, ...]" = ()
+    """What the last file written holds."""
     ended: bool = False
+    """Whether the user has had enough."""
 
     @property
     def unsaved(self) -> bool:
@@ -66,10 +55,7 @@ class Deciding:
 def act(deciding: Deciding, line: str) -> Deciding:
     """Do what a line says, print the answer, and return where the dialogue is then.
 
-    Raises
-    ------
-    BadInputError
-        If the line cannot be followed; then nothing has changed.
+    Raises BadInputError if the line cannot be followed; then nothing has changed.
     """
     word, _, argument = line.strip().partition(" ")
     if not word or word.startswith("#"):

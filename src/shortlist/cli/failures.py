@@ -25,12 +25,8 @@ class NothingKeptError(Exception):
 def ended(error: BaseException, translate: Callable[[str | BaseException], str]) -> tuple[str, int]:
     """Return what to say of an error, and the exit code.
 
-    Parameters
-    ----------
-    error : BaseException
-        What came out of the command.
-    translate : callable
-        Calls the library's arguments by the names of the command's options.
+    `error`: what came out of the command. `translate`: calls the library's arguments by the names of the
+    command's options.
     """
     if isinstance(error, KeyboardInterrupt):
         return NOTHING_WRITTEN, INTERRUPTED

@@ -41,25 +41,13 @@ def check_files(
 
     Every command calls it once, before it does anything else, with every file that it may read or write,
     those that it finds by itself included. Two files are the same if they lead to the same place on the disk,
-    whatever they are called: through links of both kinds, ``./`` and ``..``.
+    whatever they are called: through links of both kinds, ``./`` and ``..``. Raises BadFileError if an input
+    cannot be read or an output cannot be written. Raises BadInputError if an output is an input or another
+    output, or has a wrong ending.
 
-    Parameters
-    ----------
-    inputs : mapping of str to str, Path, sequence of them, or None
-        Files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
-        ``example:NAME`` are no files.
-    outputs : mapping of str to str, Path, sequence of them, or None
-        Files that are written, likewise.
-    endings : mapping of str to sequence of str, optional
-        The endings that an output may have, such as ``(".parquet",)``; an output without an entry may have
-        any.
-
-    Raises
-    ------
-    BadFileError
-        If an input cannot be read or an output cannot be written.
-    BadInputError
-        If an output is an input or another output, or has a wrong ending.
+    `inputs`: files that are read, by what the user calls them, such as ``TABLE`` or ``--costs``. ``-`` and
+    ``example:NAME`` are no files. `outputs`: files that are written, likewise. `endings`: the endings that an
+    output may have, such as ``(".parquet",)``; an output without an entry may have any.
     """
     given = list(_files(inputs))
     written = [
@@ -83,17 +71,7 @@ def check_files(
 def check_folder(folder: str | None, name: str) -> str | None:
     """Return a folder that is read, and refuse one that is not there.
 
-    Parameters
-    ----------
-    folder : str or None
-        As the user wrote it.
-    name : str
-        What the user calls it, such as ``--data``.
-
-    Raises
-    ------
-    BadFileError
-        If it is no folder.
+    Raises BadFileError if it is no folder.
     """
     if folder is not None and not Path(folder).is_dir():
         raise BadFileError(f"{name} must be a folder, got {folder!r}, which is none. Check the path.")

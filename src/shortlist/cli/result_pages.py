@@ -23,6 +23,9 @@ def result_page(
 ) -> str:
     """Return the page of a saved result.
 
+    Raises BadFileError if the file is none of these, or cannot be read. Raises UntrustedFileError if a model
+    is not the user's own and `trust` is False.
+
     Parameters
     ----------
     path : str or Path
@@ -33,13 +36,6 @@ def result_page(
         Load a model that this user did not write, which runs the code in it.
     following : str, default=""
         See :func:`shortlist.report.page.page`.
-
-    Raises
-    ------
-    BadFileError
-        If the file is none of these, or cannot be read.
-    UntrustedFileError
-        If a model is not the user's own and `trust` is False.
     """
     path = Path(path)
     ending = path.suffix.casefold()
@@ -63,12 +59,8 @@ def result_page(
 def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
     """Return saved stages, or a panel, as a protocol to print.
 
-    Raises
-    ------
-    BadInputError
-        If the file is neither.
-    UntrustedFileError
-        If a model is not the user's own and `trust` is False.
+    Raises BadInputError if the file is neither. Raises UntrustedFileError if a model is not the user's own
+    and `trust` is False.
     """
     if Path(path).suffix.casefold() == ".json":
         from shortlist.panels import load_panel
@@ -84,10 +76,7 @@ def result_protocol(path: str | Path, *, trust: bool = False) -> "Protocol":
 def estimator_parts(estimator: Any) -> tuple[str, Parts]:
     """Return what a fitted estimator is, and the parts of its page.
 
-    Raises
-    ------
-    BadInputError
-        If it is none of Shortlist's, or is not fitted.
+    Raises BadInputError if it is none of Shortlist's, or is not fitted.
     """
     chosen = estimator if isinstance(estimator, Chosen) else getattr(estimator, "chosen_", None)
     if chosen is not None:

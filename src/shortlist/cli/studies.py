@@ -19,18 +19,7 @@ if TYPE_CHECKING:
     from shortlist.runs import Study
 
 
-UNDECIDING = frozenset(
-    [
-        "workers",
-        "jobs",
-        "json",
-        "out",
-        "report",
-        "rows",
-        "study",
-        "trust",
-    ]
-)
+UNDECIDING = frozenset(["workers", "jobs", "json", "out", "report", "rows", "study", "trust"])
 """Parameters that do not decide which answer is found, so that studies of the cache do not depend on them."""
 
 answered: list[Path] = []
@@ -42,19 +31,14 @@ unfinished: set[Path] = set()
 
 @dataclass(frozen=True)
 class StudyPlace:
-    """Where a study is.
-
-    Attributes
-    ----------
-    path : Path or None
-        The file of the study; None for none.
-    cached : bool
-        Whether it lies in the cache because no file was named: then the command does not wait while another
-        process works on it.
-    """
+    """Where a study is."""
 
     path: Path | None = None
+    """The file of the study; None for none."""
     cached: bool = False
+    """Whether it lies in the cache because no file was named: then the command does not wait while another
+    process works on it.
+    """
 
     @contextlib.contextmanager
     def opened(self, context: typer.Context) -> "Iterator[Study]":
@@ -163,12 +147,8 @@ class StudyOptions:
     def place(self, context: typer.Context, data: str) -> "StudyPlace":
         """Return where the study is.
 
-        Parameters
-        ----------
-        context : typer.Context
-            Of the command; its parameters tell a study of the cache from others.
-        data : str
-            A digest of what the command reads.
+        `context`: of the command; its parameters tell a study of the cache from others. `data`: a digest of
+        what the command reads.
         """
         if self.file is not None:
             return StudyPlace(self.file)

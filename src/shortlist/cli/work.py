@@ -22,10 +22,7 @@ STILL_AT_WORK_S = 60.0
 def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]]:
     """Yield the cancellation that the first Ctrl-C or SIGTERM sets, and a report that shows progress.
 
-    Parameters
-    ----------
-    keeps : Path, optional
-        The study to which finished parts are added, so that the same command goes on from there.
+    `keeps`: the study to which finished parts are added, so that the same command goes on from there.
 
     Raises
     ------
@@ -57,12 +54,8 @@ def last_resort(
 
     Every search looks at its limit by itself, so this is the last resort against unforeseen cases.
 
-    Parameters
-    ----------
-    seconds : float or None
-        The limit; None for none.
-    clock, wait, end : callable
-        What tells the time, waits between two looks at it until the block is over, and ends the process.
+    `clock`, `wait`, `end`: what tells the time, waits between two looks at it until the block is over, and
+    ends the process.
     """
     over, start = threading.Event(), clock()
 

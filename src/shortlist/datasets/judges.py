@@ -12,30 +12,20 @@ MESSAGES_SEED = 1
 
 
 class JudgeKind(NamedTuple):
-    """Judges that are alike.
-
-    Attributes
-    ----------
-    name : str
-        What they are called, each with its number.
-    number : int
-        How many.
-    cost : float
-        What asking the first costs, in cents; each further one costs a fifth more.
-    skill : float
-        How well they see what is harmful: the more, the smaller their errors.
-    shared : float
-        Share of the variance of their errors that they have in common.
-    asked : float
-        Share of the messages that they were asked about.
-    """
+    """Judges that are alike."""
 
     name: str
+    """What they are called, each with its number."""
     number: int
+    """How many."""
     cost: float
+    """What asking the first costs, in cents; each further one costs a fifth more."""
     skill: float
+    """How well they see what is harmful: the more, the smaller their errors."""
     shared: float
+    """Share of the variance of their errors that they have in common."""
     asked: float
+    """Share of the messages that they were asked about."""
 
 
 JUDGE_KINDS = (

@@ -20,42 +20,28 @@ IDENTIFIER = "id_"
 
 @dataclass(frozen=True)
 class SetSource:
-    """Where the file of a set is, and how its rows are written.
-
-    Attributes
-    ----------
-    url : str
-        What is downloaded.
-    sha256 : str
-        Of the file that is read, in hexadecimal.
-    size : int
-        Of the same file, in bytes.
-    separator : str
-        Between the cells of a row.
-    header : bool
-        Whether the first line names the columns.
-    missing : str
-        What is written where a value is not known.
-    order : tuple of str
-        The columns that the file begins with; those after them are in the order of the set.
-    classes : mapping of str to str
-        The class of the set for each word of the file; without an entry the word is the class.
-    members : tuple of str
-        Names of files in archives: the first in the download, each other one in the one before.
-    most_bytes : int
-        Limit of the download.
-    """
+    """Where the file of a set is, and how its rows are written."""
 
     url: str
+    """What is downloaded."""
     sha256: str
+    """Of the file that is read, in hexadecimal."""
     size: int
+    """Of the same file, in bytes."""
     separator: str = ","
+    """Between the cells of a row."""
     header: bool = False
+    """Whether the first line names the columns."""
     missing: str = ""
+    """What is written where a value is not known."""
     order: tuple[str, ...] = ()
+    """The columns that the file begins with; those after them are in the order of the set."""
     classes: Mapping[str, str] = field(default_factory=dict)
+    """The class of the set for each word of the file; without an entry the word is the class."""
     members: tuple[str, ...] = ()
+    """Names of files in archives: the first in the download, each other one in the one before."""
     most_bytes: int = 0
+    """Limit of the download."""
 
     @property
     def file(self) -> str:
@@ -114,10 +100,7 @@ def public_sets() -> Mapping[str, DataSet]:
 def public_set(name: str) -> DataSet:
     """Return a public set; underscores in the name are as good as hyphens.
 
-    Raises
-    ------
-    BadInputError
-        If there is none of that name.
+    Raises BadInputError if there is none of that name.
     """
     sets = public_sets()
     wanted = name.replace("_", "-")

@@ -25,12 +25,8 @@ PRICES = {"judges-prices": "judges", "judges-needs": "judges"}
 def shipped_table(name: str) -> "pd.DataFrame":
     """Load a table of scikit-learn, or make one, with names of classes in its last column, ``target``.
 
-    A table of prices has the columns ``name`` and ``cost``, and ``needs`` where judges need something.
-
-    Raises
-    ------
-    BadInputError
-        If there is none of that name.
+    A table of prices has the columns ``name`` and ``cost``, and ``needs`` where judges need something. Raises
+    BadInputError if there is none of that name.
     """
     import sklearn.datasets
 

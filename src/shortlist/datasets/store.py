@@ -35,13 +35,12 @@ NETWORK_ERRORS = (OSError, http.client.HTTPException, ssl.SSLError)
 
 
 def download(
-    url: str,
-    *,
-    most_bytes: int,
-    silence_s: float = SILENCE_S,
-    tell: TellBytes = lambda _done, _total: None,
+    url: str, *, most_bytes: int, silence_s: float = SILENCE_S, tell: TellBytes = lambda _done, _total: None
 ) -> bytes:
     """Return the content of a file on a server.
+
+    Raises FetchError if the server cannot be reached, refuses, is silent, or sends too much or too little.
+    Raises BadInputError if the address is not accepted.
 
     Parameters
     ----------
@@ -52,15 +51,6 @@ def download(
         Nothing longer is accepted, whatever the server says.
     silence_s : float, default=30
         Seconds without a byte after which the server is given up.
-    tell : callable, optional
-        Receives progress.
-
-    Raises
-    ------
-    FetchError
-        If the server cannot be reached, refuses, is silent, or sends too much or too little.
-    BadInputError
-        If the address is not accepted.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -176,14 +166,8 @@ def fetch(
 ) -> Path:
     """Put the original of a set into the cache, from a folder or else by download, if its hash is right.
 
-    Parameters
-    ----------
-    data_set : DataSet
-        What to fetch.
-    folder : str or Path, optional
-        Where the original lies, under the name that it has at its source, in place of a download.
-    silence_s, tell
-        As for :func:`shortlist.datasets.store.download`.
+    `folder`: where the original lies, under the name that it has at its source, in place of a download.
+    `silence_s`, `tell`: as for :func:`shortlist.datasets.store.download`.
 
     Returns
     -------
@@ -237,12 +221,8 @@ def table_file(data_set: DataSet, folder: str | Path | None = None) -> Path | No
 def table_bytes(data_set: DataSet, folder: str | Path | None = None) -> tuple[str, bytes] | None:
     """Return what messages call the table of a set, and its bytes as CSV, perhaps packed; None without one.
 
-    See :func:`table_file` for where it is looked for.
-
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, or is an original but not the one whose hash is known.
+    See :func:`table_file` for where it is looked for. Raises BadFileError if the file cannot be read, or is
+    an original but not the one whose hash is known.
     """
     path = table_file(data_set, folder)
     if path is None:
@@ -291,19 +271,8 @@ def _from_server(source: SetSource, silence_s: float, tell: TellBytes) -> bytes:
 def checked_original(source: SetSource, content: bytes, name: str) -> bytes:
     """Return the file that is read, out of its archives, if it is the one whose hash is known.
 
-    Parameters
-    ----------
-    source : SetSource
-        What the file must be.
-    content : bytes
-        Of the download.
-    name : str
-        What messages call the download.
-
-    Raises
-    ------
-    BadFileError
-        If it is another file, or an archive without it. Never more is unpacked than the size that is known.
+    Raises BadFileError if it is another file, or an archive without it. Never more is unpacked than the size
+    that is known.
     """
     for depth, member in enumerate(source.members, start=1):
         most = source.size if depth == len(source.members) else source.most_bytes
@@ -322,12 +291,7 @@ def as_table_text(data_set: DataSet, content: bytes) -> str:
     """Return the rows of an original as a CSV table with a header, whose last column is ``target``.
 
     Cells are as the file has them, but for classes, which are written as the set does, and for what is not
-    known, which is empty.
-
-    Raises
-    ------
-    BadFileError
-        If a row has more or fewer cells than the set has columns.
+    known, which is empty. Raises BadFileError if a row has more or fewer cells than the set has columns.
     """
     source = data_set.source
     assert source is not None

@@ -26,14 +26,9 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
 
     Its inputs are the features by name, ``(n_rows, 1)``: numbers in double precision with NaN for a gap, and
     words with an empty text for one. Its outputs are ``label``, ``answered`` and ``probabilities``, and of
-    stages ``stage`` and ``cost``. All stages are worked out for every row.
-
-    Raises
-    ------
-    BadInputError
-        If a feature holds neither numbers nor words, judges decide, or members were evolved.
-    MissingDependencyError
-        If onnx is not installed.
+    stages ``stage`` and ``cost``. All stages are worked out for every row. Raises BadInputError if a feature
+    holds neither numbers nor words, judges decide, or members were evolved. Raises MissingDependencyError if
+    onnx is not installed.
     """
     if policy["probabilities" if policy["kind"] == "committee" else "kind"] == "votes":
         raise BadInputError(
@@ -315,12 +310,8 @@ def write_onnx(content: bytes, path: str | Path) -> None:
 def check_onnx(content: bytes, saved: SavedModel, rows: "pd.DataFrame", policy: dict[str, Any]) -> int:
     """Ask an ONNX model about rows, and compare it with the model; return how many were compared.
 
-    Raises
-    ------
-    BadInputError
-        If there is no row, or one is answered otherwise: then the file must not be used.
-    MissingDependencyError
-        If onnxruntime is not installed.
+    Raises BadInputError if there is no row, or one is answered otherwise: then the file must not be used.
+    Raises MissingDependencyError if onnxruntime is not installed.
     """
     try:
         import onnxruntime

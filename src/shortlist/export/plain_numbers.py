@@ -23,10 +23,7 @@ from shortlist.multistage.subclassifiers.encoding import Encoding
 def evolved_numbers(ensemble: EvolutionaryEnsembleClassifier, names: Sequence[str]) -> dict[str, Any]:
     """Return the members of an evolved ensemble, and how they vote.
 
-    Raises
-    ------
-    BadInputError
-        If they are of a search space of the user's own.
+    Raises BadInputError if they are of a search space of the user's own.
     """
     features, columns = pool_numbers(ensemble.encoder_, names)
     classes = list(range(len(ensemble.classes_)))

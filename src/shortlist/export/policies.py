@@ -59,11 +59,8 @@ roots of what is left of them."""
 def policy_of(saved: SavedModel) -> dict[str, Any]:
     """Return a saved model as a policy, which :mod:`shortlist.export.reader` answers with.
 
-    Raises
-    ------
-    BadInputError
-        If the model is of another kind, or a member cannot be written as plain numbers; the sentence names
-        it.
+    Raises BadInputError if the model is of another kind, or a member cannot be written as plain numbers; the
+    sentence names it.
     """
     estimator = saved.estimator
     policy: dict[str, Any] = {
@@ -91,10 +88,7 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
         threshold = (
             found.threshold if found.promised else 2.0
         )  # more than any probability: nothing is answered
-        promised = {
-            "answer_from": threshold,
-            "guarantee": found.as_dict(),
-        }
+        promised = {"answer_from": threshold, "guarantee": found.as_dict()}
     return policy | _committee(committee, saved.features) | promised
 
 
@@ -136,10 +130,7 @@ def keeps_rows(policy: dict[str, Any]) -> str:
 def check_policy(policy: dict[str, Any], saved: SavedModel, rows: "pd.DataFrame") -> int:
     """Ask the reader about rows, one by one, and compare it with the model; return how many were compared.
 
-    Raises
-    ------
-    BadInputError
-        If there is no row, or one is answered otherwise: then the policy must not be used.
+    Raises BadInputError if there is no row, or one is answered otherwise: then the policy must not be used.
     """
     if not len(rows):
         raise BadInputError("a policy is checked on rows, got none. Name a table with rows.")

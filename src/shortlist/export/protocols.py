@@ -58,56 +58,38 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a protocol.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    orders : tuple of str
-        What is ordered, all at once.
-    amounts : tuple of Amount
-        The price first.
-    sums : tuple of str
-        What is added up: one score with two classes, otherwise one sum per class; empty where the classifier
-        is not linear.
-    lines : tuple of Line
-        What is added up.
-    classifier : str
-        What answers where nothing can be added up.
-    rules : tuple of Rule
-        One per class.
-    share : float, optional
-        Of all cases that are on record, those that this step answers.
-    """
+    """One step of a protocol."""
 
     number: int
+    """From 1."""
     orders: tuple[str, ...]
+    """What is ordered, all at once."""
     amounts: tuple[Amount, ...]
+    """The price first."""
     sums: tuple[str, ...]
+    """What is added up: one score with two classes, otherwise one sum per class; empty where the classifier
+    is not linear.
+    """
     lines: tuple[Line, ...]
+    """What is added up."""
     classifier: str
+    """What answers where nothing can be added up."""
     rules: tuple[Rule, ...]
+    """One per class."""
     share: float | None = None
+    """Of all cases that are on record, those that this step answers."""
 
 
 class Route(NamedTuple):
-    """The steps of the cases for which something holds that is known before the first step.
-
-    Attributes
-    ----------
-    when : str
-        What holds.
-    first, last : int
-        The numbers of the steps.
-    share : float or None
-        Of all cases that are on record.
-    """
+    """The steps of the cases for which something holds that is known before the first step."""
 
     when: str
+    """What holds."""
     first: int
     last: int
+    """The numbers of the steps."""
     share: float | None
+    """Of all cases that are on record."""
 
 
 class Wording(NamedTuple):
@@ -133,36 +115,24 @@ OF_STAGES = Wording()
 
 @dataclass(frozen=True)
 class Protocol:
-    """What to do, step by step, in words and numbers as they are printed.
-
-    Attributes
-    ----------
-    target : str
-        What is answered.
-    steps : tuple of Step
-    promise : str
-        What is promised about the answers, or that nothing is.
-    checked : str
-        How the printed numbers answer the rows that they were checked on.
-    digits : int
-        Significant digits of the printed numbers.
-    n_rows, n_changed : int
-        Rows that were checked, and those that the printed numbers answer otherwise, or at another step.
-    wording : Wording
-        What things are called.
-    routes : tuple of Route
-        Empty where every case begins with step 1.
-    """
+    """What to do, step by step, in words and numbers as they are printed."""
 
     target: str
+    """What is answered."""
     steps: tuple[Step, ...]
     promise: str
+    """What is promised about the answers, or that nothing is."""
     checked: str
+    """How the printed numbers answer the rows that they were checked on."""
     digits: int
+    """Significant digits of the printed numbers."""
     n_rows: int
     n_changed: int
+    """Rows that were checked, and those that the printed numbers answer otherwise, or at another step."""
     wording: Wording = OF_STAGES
+    """What things are called."""
     routes: tuple[Route, ...] = ()
+    """Empty where every case begins with step 1."""
 
     @property
     def lasts(self) -> set[int]:
@@ -176,20 +146,11 @@ def protocol_of(
     """Return saved stages as a protocol.
 
     Scores are in the units of the table: a number is multiplied by its weight as it is, and a word adds its
-    own. Numbers have the fewest digits with which they answer all rows as the model does.
+    own. Numbers have the fewest digits with which they answer all rows as the model does. Raises
+    BadInputError if the model is not one of stages.
 
-    Parameters
-    ----------
-    saved : SavedModel
-    rows : DataFrame of shape (n_rows, n_features), optional
-        Rows on which the printed numbers are compared with the model.
-    digits : tuple of two int, default=(3, 12)
-        Significant digits at least and at most.
-
-    Raises
-    ------
-    BadInputError
-        If the model is not one of stages.
+    `rows`, ``(n_rows, n_features)``: rows on which the printed numbers are compared with the model. `digits`:
+    significant digits at least and at most.
     """
     classifier = saved.estimator
     if not isinstance(classifier, MultiStageClassifier):

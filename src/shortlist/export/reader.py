@@ -831,6 +831,17 @@ def _check_panel(policy: Any) -> None:
     _need(final["kind"] == "hand-over" or final["price"] == 0, "price of final")
     _need(policy["least"] is None or _is_number(policy["least"]), "least")
     _need(isinstance(policy["promise"], str), "promise")
+    if "question" in policy:
+        _check_question(policy["question"], n_classes)
+
+
+def _check_question(question: Any, n_classes: int) -> None:
+    """Check what a panel says it was chosen for; no answer depends on it."""
+    objectives, costs = question["objectives"], question["error_costs"]
+    _need(_is_list(objectives) and all(isinstance(one, str) for one in objectives), "objectives")
+    _need(_is_list(costs) and len(costs) in {0, n_classes + 1}, "error_costs")
+    _need(all(_are_places(row, 2**31) and len(row) == n_classes for row in costs), "error_costs")
+    _need(isinstance(question["positive"], str | None), "positive")
 
 
 def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:

@@ -16,18 +16,12 @@ if TYPE_CHECKING:
 
 
 class Demand(NamedTuple):
-    """What is to be promised: so many of the answers are right, and the promise holds so often.
-
-    Attributes
-    ----------
-    accuracy : float
-        Least share of right answers among the answered rows, in (0, 1).
-    confidence_level : float
-        How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1).
-    """
+    """What is to be promised: so many of the answers are right, and the promise holds so often."""
 
     accuracy: float
+    """Least share of right answers among the answered rows, in (0, 1)."""
     confidence_level: float
+    """How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1)."""
 
     @property
     def error(self) -> float:
@@ -41,13 +35,7 @@ class Demand(NamedTuple):
 
 
 def as_demand(accuracy: float, confidence_level: float) -> Demand:
-    """Check what is to be promised.
-
-    Raises
-    ------
-    BadInputError
-        If a number is not between 0 and 1.
-    """
+    """Check what is to be promised; raises BadInputError if a number is not between 0 and 1."""
     for name, value in (("answer_accuracy", accuracy), ("confidence_level", confidence_level)):
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
             raise BadInputError(name, "must be above 0 and below 1", repr(value), "Usual values: 0.9, 0.95.")
@@ -60,11 +48,7 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
-    Parameters
-    ----------
-    n_answered, n_wrong : array-like of int
-        Answers, and the wrong ones among them.
-    demand : Demand
+    `n_answered`, `n_wrong`: answers, and the wrong ones among them.
 
     Returns
     -------

@@ -19,12 +19,7 @@ Interval = tuple[float, float]
 def wilson_interval(n_right: float, n_rows: int) -> Interval:
     """Return Wilson's score interval (1927) of a share, at 95 %.
 
-    Parameters
-    ----------
-    n_right : float
-        Rows that are right; no whole number where several rows are one case.
-    n_rows : int
-        At least one.
+    `n_right`: rows that are right; no whole number where several rows are one case. `n_rows`: at least one.
 
     Examples
     --------
@@ -40,13 +35,23 @@ def wilson_interval(n_right: float, n_rows: int) -> Interval:
     return low, high
 
 
+def most_unseen(n_rows: int) -> float:
+    """Return the share of all rows that may be of a kind of which none of so many was seen, at 95 %.
+
+    It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
+
+    Examples
+    --------
+    >>> round(most_unseen(100), 4)
+    0.0362
+    """
+    return 1 - float(((1 - CONFIDENCE) / 2) ** (1 / n_rows))
+
+
 def mean_interval(values: NDArray[np.float64]) -> Interval:
     """Return the normal interval of a mean, at 95 %; of one value alone there is none, and its ends are it.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        Of at least one row, such as what each row paid.
+    `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
 
     Examples
     --------

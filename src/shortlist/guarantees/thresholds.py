@@ -29,19 +29,13 @@ NEAR_BEST = 0.9
 
 
 class AnswerCounts(NamedTuple):
-    """How many of some rows are answered, and rightly, from each threshold on.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows, answered or not.
-    answered, right : ndarray of int64, shape (n_thresholds,)
-        Answered rows, and those that are answered rightly.
-    """
+    """How many of some rows are answered, and rightly, from each threshold on."""
 
     n_rows: int
+    """Rows, answered or not."""
     answered: NDArray[np.int64]
     right: NDArray[np.int64]
+    """Answered rows, and those that are answered rightly, ``(n_thresholds,)``."""
 
 
 def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -50,10 +44,8 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     Each lies in the middle between two scores that are more than :data:`SAME_SCORE` apart, so that the last
     bits of a score decide nothing, whoever computes it.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows,)
-        How sure the answer to each row is, at least 0; of rows that have no part in the tests.
+    `scores`, ``(n_rows,)``: how sure the answer to each row is, at least 0; of rows that have no part in the
+    tests.
 
     Examples
     --------
@@ -89,14 +81,6 @@ def first_to_try(chosen: AnswerCounts, n_calibration: int, demand: Demand) -> in
     """Return the place of the threshold where tests begin: the most cautious with nearly the best chance.
 
     Too cautious a threshold has too few answers to reject anything, and the sequence ends where it begins.
-
-    Parameters
-    ----------
-    chosen : AnswerCounts
-        Of rows that have no part in the tests.
-    n_calibration : int
-        Rows that will be tested.
-    demand : Demand
     """
     chances = chances_to_pass(chosen, n_calibration, demand)
     return int(np.flatnonzero(chances >= NEAR_BEST * chances.max())[0])
@@ -127,13 +111,8 @@ def promise(
 ) -> Guarantee:
     """Test thresholds one after another, ever less cautious, and return the last one that passes.
 
-    Parameters
-    ----------
-    thresholds : ndarray of float, shape (n_thresholds,)
-        Found without the calibration rows, the most cautious first.
-    chosen, calibration : AnswerCounts
-        Of rows that have no part in the tests, and of the calibration rows.
-    demand : Demand
+    `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`,
+    `calibration`: of rows that have no part in the tests, and of the calibration rows.
 
     Examples
     --------
@@ -165,19 +144,13 @@ LEAST_PER_CENT = 50
 
 
 class Trial(NamedTuple):
-    """The thresholds of a point, and how many rows it answers from each on.
-
-    Attributes
-    ----------
-    thresholds : ndarray of float, shape (n_thresholds,)
-        Found without the calibration rows, the most cautious first.
-    chosen, calibration : AnswerCounts
-        Of rows that have no part in the tests, and of the calibration rows.
-    """
+    """The thresholds of a point, and how many rows it answers from each on."""
 
     thresholds: NDArray[np.float64]
+    """Found without the calibration rows, the most cautious first, ``(n_thresholds,)``."""
     chosen: AnswerCounts
     calibration: AnswerCounts
+    """Of rows that have no part in the tests, and of the calibration rows."""
 
 
 def promise_each(
@@ -189,12 +162,6 @@ def promise_each(
     that have no part in the tests: the chance of a threshold to pass, times the share of these rows that it
     answers rightly. The first test that fails ends it. A point gets the least cautious of its thresholds that
     passed.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        One for each point, at least one.
-    demand : Demand
 
     Returns
     -------
@@ -236,12 +203,6 @@ def most_that_holds(trials: Sequence[Trial], demand: Demand) -> Guarantee | None
 
     Of several points the one with the most right answers among the calibration rows. None where not even
     :data:`LEAST_PER_CENT` could.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-    demand : Demand
-        Which none of the points keeps.
     """
     for per_cent in range(int(np.ceil(100 * demand.accuracy - 1e-9)) - 1, LEAST_PER_CENT - 1, -1):
         guarantees, _ = promise_each(trials, demand._replace(accuracy=per_cent / 100))

@@ -16,16 +16,7 @@ Signs: TypeAlias = NDArray[np.int8]
 Int32: TypeAlias = int | np.int32
 
 COUNTS = record_type(
-    "trail",
-    "head",
-    "level",
-    "clauses",
-    "fixed",
-    "heap",
-    "conflicts",
-    "learned",
-    "restarts",
-    "until_restart",
+    "trail", "head", "level", "clauses", "fixed", "heap", "conflicts", "learned", "restarts", "until_restart"
 )
 Counts: TypeAlias = Annotated[Records, COUNTS]
 """The numbers that a kernel changes, one record: length of the trail, how much of it is propagated, decision

@@ -18,15 +18,6 @@ class Clauses:
 
     Build one with :meth:`from_clauses`, or pass the arrays.
 
-    Parameters
-    ----------
-    n_variables : int
-        Variables are numbered 1 to `n_variables`; one that no clause names is free.
-    literals : ndarray of int32, shape (n_literals,)
-        The clauses one after the other; `v` means that variable v is true, `-v` that it is false.
-    offsets : ndarray of int64, shape (n_clauses + 1,)
-        Clause i holds ``literals[offsets[i]:offsets[i + 1]]``; an empty clause cannot be satisfied.
-
     Raises
     ------
     BadInputError
@@ -42,8 +33,15 @@ class Clauses:
     """
 
     n_variables: int
+    """Variables are numbered 1 to `n_variables`; one that no clause names is free."""
     literals: NDArray[np.int32]
+    """The clauses one after the other, ``(n_literals,)``; `v` means that variable v is true, `-v` that it is
+    false.
+    """
     offsets: NDArray[np.int64]
+    """Clause i holds ``literals[offsets[i]:offsets[i + 1]]``, ``(n_clauses + 1,)``; an empty clause cannot be
+    satisfied.
+    """
 
     def __post_init__(self) -> None:
         literals = np.ascontiguousarray(self.literals, dtype=np.int32)

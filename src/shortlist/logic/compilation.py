@@ -30,12 +30,8 @@ def force_order(
     Every clause moves to the mean place of its variables, every variable to the mean place of its clauses,
     and places are then numbered anew, until the total span has not fallen for `patience` rounds.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        Clauses over the variables to order, none of them empty.
-    start : ndarray of int64, shape (n_variables,)
-        Variables (from 0) in the order to begin with.
+    `clauses`: clauses over the variables to order, none of them empty. `start`, ``(n_variables,)``: variables
+    (from 0) in the order to begin with.
 
     Returns
     -------

@@ -20,31 +20,25 @@ class Diagram:
     Make one with :func:`shortlist.logic.compilation.compile_diagram`. Nodes are numbered from the bottom:
     node 0 is false, node 1 is true, and both children of a node have smaller numbers. A child may lie several
     levels below its parent: the levels between may take either value.
-
-    Parameters
-    ----------
-    places : ndarray of int32, shape (n_variables,)
-        The level that decides each variable, 0 at the top; -1 for a variable with one value in every model.
-        Equivalent variables share a level.
-    polarities : ndarray of bool, shape (n_variables,)
-        The value of a fixed variable; otherwise the value of the variable on the high side of its level.
-    n_levels : int
-        Number of levels.
-    levels : ndarray of int32, shape (n_nodes,)
-        The level of each node, falling; `n_levels` for nodes 0 and 1.
-    low, high : ndarray of int32, shape (n_nodes,)
-        The child on either side; the terminals are their own children.
-    root : int
-        The topmost node.
     """
 
     places: NDArray[np.int32]
+    """The level that decides each variable, 0 at the top, ``(n_variables,)``; -1 for a variable with one
+    value in every model. Equivalent variables share a level.
+    """
     polarities: Mask
+    """The value of a fixed variable, ``(n_variables,)``; otherwise the value of the variable on the high side
+    of its level.
+    """
     n_levels: int
+    """Number of levels."""
     levels: NDArray[np.int32]
+    """The level of each node, falling, ``(n_nodes,)``; `n_levels` for nodes 0 and 1."""
     low: NDArray[np.int32]
     high: NDArray[np.int32]
+    """The child on either side, ``(n_nodes,)``; the terminals are their own children."""
     root: int
+    """The topmost node."""
 
     @property
     def n_variables(self) -> int:
@@ -114,10 +108,7 @@ class Diagram:
     def model(self, index: int) -> Mask:
         """Return model number `index` of an order in which each level is low before it is high.
 
-        Raises
-        ------
-        BadInputError
-            If there are not so many models.
+        Raises BadInputError if there are not so many models.
         """
         if not 0 <= index < self.n_models:
             raise BadInputError(
@@ -144,10 +135,7 @@ class Diagram:
     def sample(self, n: int, *, rng: np.random.Generator) -> Mask:
         """Draw `n` models, each with the same probability, with replacement; shape (n, n_variables).
 
-        Raises
-        ------
-        BadInputError
-            If there is no model.
+        Raises BadInputError if there is no model.
         """
         if not self.n_models:
             raise BadInputError("sample", "needs a model to draw", "contradictory clauses")
@@ -201,30 +189,19 @@ _NONE = 2**62
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Which sides of each level literals leave.
-
-    Attributes
-    ----------
-    low, high : ndarray of bool, shape (n_levels,)
-        Whether the side may be taken.
-    consistent : bool
-        False if no model has all literals, as far as fixed and equivalent variables tell.
-    """
+    """Which sides of each level literals leave."""
 
     low: Mask
     high: Mask
+    """Whether the side may be taken, ``(n_levels,)``."""
     consistent: bool
+    """False if no model has all literals, as far as fixed and equivalent variables tell."""
 
 
 def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
     """Count the models in which literals hold, exactly.
 
-    Takes time linear in the nodes.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist.
+    Takes time linear in the nodes. Raises BadInputError if a literal names a variable that does not exist.
 
     Examples
     --------
@@ -257,21 +234,11 @@ def least_sums(
 ) -> tuple[int, ...] | None:
     """Return the least sum of each row of costs over the models in which literals hold; None without one.
 
-    A shortest path from the top to the bottom for every row, level by level.
+    A shortest path from the top to the bottom for every row, level by level. Raises BadInputError if a
+    literal names a variable that does not exist, or the shape of costs does not fit.
 
-    Parameters
-    ----------
-    diagram : Diagram
-        The models.
-    costs : ndarray of int64, shape (n_rows, n_variables)
-        What each true variable adds; the sizes in a row sum to less than 2^53.
-    literals : iterable of int
-        What holds.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist, or the shape of costs does not fit.
+    `costs`, ``(n_rows, n_variables)``: what each true variable adds; the sizes in a row sum to less than
+    2^53.
 
     Examples
     --------

@@ -24,23 +24,20 @@ FIXED_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Presolved:
-    """Smaller clauses, and the way back to the variables they came from.
-
-    Parameters
-    ----------
-    clauses : Clauses
-        What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
-        model.
-    places : ndarray of int32, shape (n_variables,)
-        For every original variable its new variable minus 1, or -1 if it has the same value in every model.
-    polarities : ndarray of bool, shape (n_variables,)
-        The value of a fixed variable; otherwise its value when the new variable is true. Equivalent variables
-        share a new one; opposite ones share it with opposite polarities.
-    """
+    """Smaller clauses, and the way back to the variables they came from."""
 
     clauses: Clauses
+    """What is left, over its own variables 1 to ``clauses.n_variables``; one false clause if there is no
+    model.
+    """
     places: NDArray[np.int32]
+    """For every original variable its new variable minus 1, or -1 if it has the same value in every model,
+    ``(n_variables,)``.
+    """
     polarities: Mask
+    """The value of a fixed variable, ``(n_variables,)``; otherwise its value when the new variable is true.
+    Equivalent variables share a new one; opposite ones share it with opposite polarities.
+    """
 
     def restore(self, assignments: Mask) -> Mask:
         """Turn models of the smaller clauses, one a row, into models of the original ones."""
@@ -71,8 +68,6 @@ def presolve(
 
     Parameters
     ----------
-    clauses : Clauses
-        What must hold.
     complete : bool, default=True
         Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
         propagation finds. Equivalences are the strongly connected components of the implications that clauses
@@ -134,13 +129,6 @@ def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = F
 
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
     """Find literals that clauses of two literals make equivalent.
-
-    Parameters
-    ----------
-    clauses : Clauses
-        What holds.
-    further : ndarray of int32, shape (n, 2), optional
-        Further implications, as :func:`shortlist.logic.probing.further_implications` returns them.
 
     Returns
     -------

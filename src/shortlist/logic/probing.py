@@ -27,19 +27,16 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """What unit propagation found.
-
-    Parameters
-    ----------
-    values : ndarray of int8, shape (n_variables,)
-        1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell.
-    consistent : bool
-        False if the clauses and the given literals contradict each other; `values` is then what was found
-        before the contradiction.
-    """
+    """What unit propagation found."""
 
     values: NDArray[np.int8]
+    """1 where the variable must be true, 0 where it must be false, -1 where propagation does not tell,
+    ``(n_variables,)``.
+    """
     consistent: bool
+    """False if the clauses and the given literals contradict each other; `values` is then what was found
+    before the contradiction.
+    """
 
     @property
     def literals(self) -> tuple[int, ...]:
@@ -53,12 +50,7 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
 
     Sound and not complete: every value found holds in all models, others may too. Two literals of each clause
     are watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or
-    are passed.
-
-    Raises
-    ------
-    BadInputError
-        If a literal names a variable that does not exist.
+    are passed. Raises BadInputError if a literal names a variable that does not exist.
 
     Examples
     --------
@@ -115,12 +107,7 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     Both values of every variable are propagated. Together with the clauses of two literals the rows have the
     same strongly connected components as all implications that propagation finds.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What holds.
-    budget : Budget, optional
-        When it ends, the variables that were not looked at add nothing.
+    `budget`: when it ends, the variables that were not looked at add nothing.
 
     Returns
     -------
@@ -156,14 +143,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
 
     This is the vivification of Piette, Hamadi & Saïs (2008).
 
-    Parameters
-    ----------
-    clauses : Clauses
-        Which to make shorter; `known` may contain them.
-    known : Clauses
-        What holds besides, over the same variables.
-    budget : Budget, optional
-        When it ends, the clauses that were not looked at stay as they are.
+    `clauses`: which to make shorter; `known` may contain them. `known`: what holds besides, over the same
+    variables. `budget`: when it ends, the clauses that were not looked at stay as they are.
 
     Returns
     -------

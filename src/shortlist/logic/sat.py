@@ -17,19 +17,14 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class SatAnswer:
-    """What a search found.
-
-    Parameters
-    ----------
-    model : ndarray of bool, shape (n_variables,), or None
-        Values that satisfy the clauses and the assumptions; None if there are none.
-    conflict : tuple of int
-        Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses
-        alone do.
-    """
+    """What a search found."""
 
     model: Mask | None
+    """Values that satisfy the clauses and the assumptions, ``(n_variables,)``; None if there are none."""
     conflict: tuple[int, ...] = ()
+    """Without a model: assumptions that contradict the clauses, not always fewest; empty if the clauses alone
+    do.
+    """
 
     @property
     def satisfiable(self) -> bool:
@@ -124,12 +119,8 @@ class SatSolver:
     def solve(self, assumptions: Iterable[int] = ()) -> SatAnswer:
         """Look for a model in which every literal of `assumptions` is true.
 
-        Raises
-        ------
-        BadInputError
-            If an assumption names a variable that does not exist.
-        SearchStoppedError
-            If the budget ends before there is an answer.
+        Raises BadInputError if an assumption names a variable that does not exist. Raises SearchStoppedError
+        if the budget ends before there is an answer.
         """
         listed = list(assumptions)
         if any(not 1 <= abs(literal) <= self._n for literal in listed):
@@ -223,15 +214,9 @@ def minimal_conflict(
 ) -> tuple[int, ...] | None:
     """Find constraints that contradict each other, none of which can be left out.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What should hold.
-    groups : sequence of int, optional
-        The constraint that each clause belongs to, at least 0; a negative number marks a clause that always
-        holds. Default: every clause is its own constraint.
-    budget : Budget, optional
-        Ends the search by :class:`SearchStoppedError`.
+    `clauses`: what should hold. `groups`: the constraint that each clause belongs to, at least 0; a negative
+    number marks a clause that always holds. Default: every clause is its own constraint. `budget`: ends the
+    search by :class:`SearchStoppedError`.
 
     Returns
     -------

@@ -112,12 +112,8 @@ class StagedAnswers(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return :meth:`stage_probabilities`.
 
-        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it.
-
-        Raises
-        ------
-        BadInputError
-            If a row lacks what the first stage needs.
+        Exists with ``answer_rejected=True``, where :meth:`predict` agrees with it. Raises BadInputError if a
+        row lacks what the first stage needs.
         """
         probabilities = self.stage_probabilities(X)
         nothing = np.flatnonzero(np.isnan(probabilities).any(axis=1))
@@ -150,20 +146,12 @@ class StagedAnswers(TableClassifier):
     def predict_on_demand(self, acquire: Acquire, n_rows: int) -> OnDemand:
         """Predict rows whose features are bought only when a stage needs them.
 
-        Parameters
-        ----------
-        acquire : callable
-            ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column numbers
-            when fitted without names), and returns their values, ``(len(rows), len(features))``. It is called
-            at most once per stage, and never for a row that is decided or a feature that is not needed.
-        n_rows : int
-            Number of rows.
+        Raises AcquisitionError if `acquire` raises, or returns the wrong shape or values that cannot be used;
+        its ``partial`` holds the rows decided before and what was paid.
 
-        Raises
-        ------
-        AcquisitionError
-            If `acquire` raises, or returns the wrong shape or values that cannot be used; its ``partial``
-            holds the rows decided before and what was paid.
+        `acquire`: ``acquire(rows, features)`` gets row numbers and a tuple of features (names, or column
+        numbers when fitted without names), and returns their values, ``(len(rows), len(features))``. It is
+        called at most once per stage, and never for a row that is decided or a feature that is not needed.
         """
         self._check_chosen()
         names = getattr(self, "feature_names_in_", None)

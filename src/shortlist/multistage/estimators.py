@@ -9,14 +9,8 @@ import numpy as np
 
 from shortlist._validation import as_choice, as_count, as_positive, as_positive_seconds
 from shortlist.arrays import Labels
-from shortlist.errors import (
-    BadInputError,
-    LowCoverageWarning,
-    RoughSearchWarning,
-)
-from shortlist.guarantees.cells import (
-    reject_label_for,
-)
+from shortlist.errors import BadInputError, LowCoverageWarning, RoughSearchWarning
+from shortlist.guarantees.cells import reject_label_for
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.multistage.answering import StagedAnswers
 from shortlist.multistage.method_choice import (
@@ -27,21 +21,14 @@ from shortlist.multistage.method_choice import (
     search_stages,
 )
 from shortlist.multistage.predict.point_choice import USUAL, check_choice, choose_point
-from shortlist.multistage.predict.stage_answers import (
-    models_behind,
-    promised_front,
-)
+from shortlist.multistage.predict.stage_answers import models_behind, promised_front
 from shortlist.multistage.problem.costs import FeatureCosts, feature_costs
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.question import demand_of, fits_of, question_of, state_problem
 from shortlist.multistage.search._evaluation import CONCLUSIVE
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.multistage.search.stage_objectives import (
-    DEFAULT_OBJECTIVES,
-)
-from shortlist.multistage.subclassifiers.subclassifiers import (
-    StageRows,
-)
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows
 from shortlist.multistage.validation_split import (
     calibration_rows,
     encoded_rows,
@@ -343,12 +330,7 @@ class MultiStageClassifier(StagedAnswers):
         RoughSearchWarning
             If the search saw only some of the rows, or windows were searched for want of time to enumerate.
         """
-        for chosen in (
-            "point_",
-            "assignment_",
-            "model_",
-            "guarantee_",
-        ):  # those of an earlier fit
+        for chosen in ("point_", "assignment_", "model_", "guarantee_"):  # those of an earlier fit
             if chosen in vars(self):
                 delattr(self, chosen)
         X, y, seed = self._begin_fit(X, y, unsupported)

@@ -33,18 +33,12 @@ SHARES = (0.5, 0.25, 0.25)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class StagedMeasure(Figures):
-    """What a stage assignment does on some rows; coverage, accuracy and cost are g1, g2 and g3* of the paper.
-
-    Attributes
-    ----------
-    aggregate : float
-        g1 + g2 + (1 - g3* / ΣC), the paper's overall figure.
-    only_answer : str or None
-        The class that every answered row gets; None where there are several, or none.
-    """
+    """What a stage assignment does on some rows; coverage, accuracy and cost are the paper's g1, g2, g3*."""
 
     aggregate: float
+    """g1 + g2 + (1 - g3* / ΣC), the paper's overall figure."""
     only_answer: str | None
+    """The class that every answered row gets; None where there are several, or none."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
@@ -83,7 +77,9 @@ def stage_table(
 
     Where the classifier validates out of fold, the first two parts together fit and validate; else the first
     fits and the second validates, as in the paper. Where something is to be promised, the calibration set is
-    drawn before, from all classes together.
+    drawn before, from all classes together. Raises BadInputError if a class has too few rows to be in every
+    part. Raises UnmetChoiceError if no point is as the classifier's `pick` and `limits` ask for, or none
+    keeps the promise; the classifier has its front.
 
     Parameters
     ----------
@@ -102,14 +98,6 @@ def stage_table(
         Progress events, and a way to stop with what was found.
     study : Study, optional
         Where the search keeps what it has done, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in every part.
-    UnmetChoiceError
-        If no point is as the classifier's `pick` and `limits` ask for, or none keeps the promise; the
-        classifier has its front.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}
@@ -162,10 +150,7 @@ def split_three(
 ) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """Return row numbers of the three parts, each class split alike; no case is in two of them.
 
-    Raises
-    ------
-    BadInputError
-        If a class has fewer than 4 rows, or cases, or there is one class only.
+    Raises BadInputError if a class has fewer than 4 rows, or cases, or there is one class only.
     """
     labels, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     few = counts < (4 if len(labels) > 1 else len(y) + 1)
@@ -212,12 +197,8 @@ def measure_validation_rows(classifier: MultiStageClassifier) -> StagedMeasure:
 def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     """Return g1 + g2 + (1 - g3* / ΣC), the sum in Figure 12 of :cite:t:`Hamilton2022`.
 
-    Parameters
-    ----------
-    coverage, accuracy : float
-        Share of rows that are answered, and share of the answers that are right.
-    share_paid : float
-        Mean cost of a row over the price of all features; 0 where all features are free.
+    `coverage`, `accuracy`: share of rows that are answered, and share of the answers that are right.
+    `share_paid`: mean cost of a row over the price of all features; 0 where all features are free.
 
     Examples
     --------

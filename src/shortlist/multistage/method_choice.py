@@ -70,14 +70,8 @@ def refined_front(
 ) -> tuple[StageProblem, Front, str]:
     """Fit the classifier of every subset that the points of a front use, and measure these anew.
 
-    Parameters
-    ----------
-    problem : StageProblem
-        What was searched.
-    own : Subclassifiers
-        What fits and validates as it is meant: on all rows, a classifier for each subset.
-    found : Front
-        What was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
+    `own`: what fits and validates as it is meant: on all rows, a classifier for each subset. `found`: what
+    was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
 
     Returns
     -------
@@ -149,9 +143,10 @@ def search_stages(
 ) -> FoundStages:
     """Search by a method.
 
+    Raises FitsStoppedError if the search was cancelled before there was an answer.
+
     Parameters
     ----------
-    problem : StageProblem
     method : str
         One of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches windows
         otherwise. An enumeration without time for its fits gives way to windows. Where every subset needs a
@@ -165,11 +160,6 @@ def search_stages(
         Threads that enumerate, or the address of a Dask scheduler.
     budget : Budget
         For all of it.
-
-    Raises
-    ------
-    FitsStoppedError
-        If the search was cancelled before there was an answer.
     """
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None

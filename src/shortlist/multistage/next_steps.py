@@ -28,39 +28,30 @@ ASK, ANSWER, REJECT = "ask", "answer", "reject"
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class NextStep:
-    """What comes next for one row.
-
-    Attributes
-    ----------
-    what : str
-        ``"ask"``: measure `features`. ``"answer"``: `label` is the class. ``"reject"``: even the last stage
-        is not confident, and `label` is the reject label.
-    features : tuple of str
-        What the next stage needs and is not known, to be measured in any order, together or one by one.
-    price : float
-        What this stage costs more than the ones before, in the user's money, in all: features of it that are
-        known already count too.
-    label : object
-        The class or the reject label; None while there is something to ask.
-    confidence : float or None
-        The largest class probability at the last stage that was reached; None before the first.
-    stage : int
-        That stage, from 1; 0 before the first.
-    paid : float
-        What the stages up to that one cost.
-    failed : tuple of str
-        Features that could not be had and that an answer had to do without: the median, or no category,
-        stands for them. What the validation rows say of the confidence does not hold for such a row.
-    """
+    """What comes next for one row."""
 
     what: str
+    """``"ask"``: measure `features`. ``"answer"``: `label` is the class. ``"reject"``: even the last stage is
+    not confident, and `label` is the reject label.
+    """
     features: tuple[str, ...]
+    """What the next stage needs and is not known, to be measured in any order, together or one by one."""
     price: float
+    """What this stage costs more than the ones before, in the user's money, in all: features of it that are
+    known already count too.
+    """
     label: Any
+    """The class or the reject label; None while there is something to ask."""
     confidence: float | None
+    """The largest class probability at the last stage that was reached; None before the first."""
     stage: int
+    """That stage, from 1; 0 before the first."""
     paid: float
+    """What the stages up to that one cost."""
     failed: tuple[str, ...]
+    """Features that could not be had and that an answer had to do without: the median, or no category, stands
+    for them. What the validation rows say of the confidence does not hold for such a row.
+    """
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON holds it."""

@@ -21,24 +21,16 @@ SCALINGS = ("10T", "10^T", "100T")
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Preset:
-    """One data set's settings.
-
-    Attributes
-    ----------
-    cost_classes : dict
-        Cost class by feature name; files order their columns differently.
-    scaling : str
-        One of :data:`SCALINGS`.
-    confidence : float
-        p̂.
-    options : EmscoOptions
-        Parameters of the evolution.
-    """
+    """One data set's settings."""
 
     cost_classes: dict[str, int]
+    """Cost class by feature name; files order their columns differently."""
     scaling: str
+    """One of :data:`SCALINGS`."""
     confidence: float
+    """p̂."""
     options: EmscoOptions
+    """Parameters of the evolution."""
 
     def costs(self, scaling: str | None = None) -> dict[str, int]:
         """Return the cost of each feature."""

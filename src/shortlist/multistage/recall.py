@@ -16,18 +16,12 @@ from shortlist.runs.workers import Where
 
 @dataclass(frozen=True, eq=False)
 class Recall:
-    """Recall per generation, one row per seed.
-
-    Attributes
-    ----------
-    points : ndarray of float, shape (n_seeds, n_generations + 1)
-        Share of the front's objective vectors that the population holds.
-    assignments : ndarray of float, same shape
-        Share of all assignments on the front, ties counted, that the population holds.
-    """
+    """Recall per generation, one row per seed."""
 
     points: NDArray[np.float64]
+    """Share of the front's objective vectors that the population holds, ``(n_seeds, n_generations + 1)``."""
     assignments: NDArray[np.float64]
+    """Share of all assignments on the front, ties counted, that the population holds."""
 
 
 def recall(

@@ -34,33 +34,22 @@ Outcome: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class StageCheck:
-    """What a recheck of a front of stages found.
-
-    Attributes
-    ----------
-    failures : tuple of str
-        What is not as the front claims, a sentence each, without a full stop.
-    n_points : int
-        Points of the front.
-    n_rows : int
-        Validation rows that each point was counted on.
-    claim : ProofKind
-        What the front claims.
-    uncounted : tuple of str
-        Objectives that only the search's own code counted again.
-    n_sampled : int
-        Random stage assignments of which none was better than a complete front.
-    seconds : float
-        Wall-clock time of the recheck.
-    """
+    """What a recheck of a front of stages found."""
 
     failures: tuple[str, ...]
+    """What is not as the front claims, a sentence each, without a full stop."""
     n_points: int
+    """Points of the front."""
     n_rows: int
+    """Validation rows that each point was counted on."""
     claim: ProofKind
+    """What the front claims."""
     uncounted: tuple[str, ...] = ()
+    """Objectives that only the search's own code counted again."""
     n_sampled: int = 0
+    """Random stage assignments of which none was better than a complete front."""
     seconds: float = 0.0
+    """Wall-clock time of the recheck."""
 
     @property
     def status(self) -> str:
@@ -100,7 +89,7 @@ def recheck_stages(
 
     Coverage, conclusive accuracy and acquisition cost are counted row by row in fractions, without the
     search's kernels. A front that is called complete must be found again, and random stage assignments must
-    not be better.
+    not be better. Raises ShortlistError if it was stopped.
 
     Parameters
     ----------
@@ -112,11 +101,6 @@ def recheck_stages(
         How many stage assignments are drawn.
     budget : Budget, optional
         Who is told, and who can stop it.
-
-    Raises
-    ------
-    ShortlistError
-        If it was stopped.
     """
     budget = budget or Budget()
     again = clone(classifier)

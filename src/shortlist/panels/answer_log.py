@@ -109,6 +109,11 @@ class AnswerLog:
         return AnswerLog(**changed)
 
 
+def n_different(log: AnswerLog) -> int:
+    """Return how many different cases a log has; one that was asked several times counts once."""
+    return len(log.truth) if log.groups is None else len(np.unique(log.groups))
+
+
 _OPTIONAL = ("confidence", "probabilities", "latency", "groups")
 
 

@@ -2,11 +2,13 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.panels.decisions import Votes
+from shortlist.panels.decisions import FIRST, Votes
+from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.recipes import Cases, Found, Judges
 
 ALL_SETS_UP_TO, ALL_PAIRS_UP_TO = 5, 30
@@ -18,10 +20,8 @@ MOST_TRIPLES = 60
 
 
 def committees_of(cases: Cases) -> list[Judges]:
-    """Return committees by votes: all, or the most accurate judges and those that are added one by one."""
+    """Return committees of many judges: the most accurate ones, those that are added one by one, and all."""
     n = cases.n_judges
-    if n <= ALL_SETS_UP_TO:
-        return [one for size in range(2, n + 1) for one in itertools.combinations(range(n), size)]
     ranked = ranked_judges(cases)
     grown = _grown_by_votes(cases, ranked)
     tried = itertools.chain(
@@ -41,42 +41,47 @@ def ranked_judges(cases: Cases) -> list[int]:
 def orders_of(cases: Cases, members: Judges) -> list[Judges]:
     """Return the orders in which a committee is asked until its class is settled.
 
-    More than half of the votes settle nothing sooner, so that many are asked side by side, and only who
-    these are and the order of the others matters. All such orders are tried for a few judges; beyond, the
-    cheapest first and the most accurate first.
+    They are all orders for a few judges; beyond, the cheapest first and the most accurate first.
     """
     mean = cases.prices.mean(axis=0)
     cheapest = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
     if cases.n_judges > ALL_SETS_UP_TO:
         accurate = tuple(judge for judge in ranked_judges(cases) if judge in members)
         return list(dict.fromkeys([cheapest, accurate]))
-    n_first = len(members) // 2 + 1
-    return [
-        (*first, *others)
-        for first in itertools.combinations(cheapest, n_first)
-        for others in itertools.permutations(judge for judge in cheapest if judge not in first)
-    ]
+    return list(itertools.permutations(cheapest))
 
 
-def stages_until_settled(cases: Cases, members: Judges, max_stages: int) -> list[tuple[Judges, ...]]:
+def stages_until_settled(
+    cases: Cases, members: Judges, max_stages: int, name: str = VOTES
+) -> list[tuple[Judges, ...]]:
     """Return the judges asked so far after each stage, for the ways to ask a committee until it is settled.
 
-    The first stage asks more than half, and the others are asked in as many groups as stages are left, since
+    The first stage asks judges with more than half of the votes, or with half where the first of equal
+    classes wins, as fewer settle nothing. The others are asked in as many groups as stages are left, since
     fewer groups never pay less: in all such groups for a few judges, and beyond in ones of about equal size.
     """
-    n, n_first = len(members), len(members) // 2 + 1
-    n_parts = min(max_stages - 1, n - n_first)
-    if n_parts < 1 or n < 3:
-        return []
-    ends = [tuple(np.linspace(n_first, n, n_parts + 1).astype(int)[:-1].tolist())]
-    if cases.n_judges <= ALL_SETS_UP_TO:
-        ends = list(itertools.combinations(range(n_first, n), n_parts))
+    whole = cases.decisions[name].of(members).decision
+    assert isinstance(whole, Votes)
+    votes = dict(zip(whole.judges, whole.votes, strict=True))
+    half = (sum(whole.votes) + (whole.ties != FIRST)) / 2
     different: dict[tuple[frozenset[int], ...], tuple[Judges, ...]] = {}
     for order in orders_of(cases, members):
-        for some in ends:
-            sets = tuple(order[:end] for end in (*some, n))
+        so_far = list(itertools.accumulate(votes[judge] for judge in order))
+        n_first = next((place for place, some in enumerate(so_far, 1) if some >= half), len(order))
+        for some in _ends_of_stages(cases, n_first, len(order), max_stages - 1):
+            sets = tuple(order[:end] for end in (*some, len(order)))
             different.setdefault(tuple(map(frozenset, sets)), sets)
     return list(different.values())
+
+
+def _ends_of_stages(cases: Cases, n_first: int, n: int, most: int) -> list[tuple[int, ...]]:
+    """Return after how many judges the stages end, but for the last one."""
+    n_parts = min(most, n - n_first)
+    if n_parts < 1:
+        return []
+    if cases.n_judges <= ALL_SETS_UP_TO:
+        return list(itertools.combinations(range(n_first, n), n_parts))
+    return [tuple(np.linspace(n_first, n, n_parts + 1).astype(int)[:-1].tolist())]
 
 
 def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
@@ -89,9 +94,11 @@ def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:
 def _grown_by_votes(cases: Cases, ranked: list[int]) -> Judges:
     """Add the judge that makes the plurality of all so far lose least, one after the other."""
     members = [ranked[0]]
+    nobody = cases.decisions[VOTES].of(()).decision
+    assert isinstance(nobody, Votes)
     while len(members) < min(MOST_VOTERS, cases.n_judges):
         rest = [judge for judge in ranked if judge not in members]
-        votes = Votes((), (1,) * (len(members) + 1), cases.rule, cases.missing, cases.ties)
+        votes = replace(nobody, votes=(1,) * (len(members) + 1))
         losses = [
             cases.losses_of(votes.decide(cases.answers.of([*members, judge])).codes).sum() for judge in rest
         ]
@@ -104,7 +111,8 @@ def stage_sets(cases: Cases, name: str) -> list[Judges]:
     n = cases.n_judges
     if n <= ALL_SETS_UP_TO:
         return [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
-    return [(judge,) for judge in range(n)] + _grown_sets(cases, name)
+    larger = committees_of(cases) if name in VOTING else _grown_sets(cases, name)
+    return [(judge,) for judge in range(n)] + larger
 
 
 def _grown_sets(cases: Cases, name: str) -> list[Judges]:
@@ -132,10 +140,13 @@ def _losses_alone(cases: Cases, name: str) -> NDArray[np.int64]:
 
 
 def pairs_of(cases: Cases, name: str, sets: list[Judges]) -> list[tuple[Judges, Judges]]:
-    """Return the chains of two stages: each set, and one that contains it."""
+    """Return the chains of two stages: each set, and one that contains it.
+
+    Of many judges votes of two of them are left out, which decide little that one of them does not.
+    """
     n = cases.n_judges
     nested: list[tuple[Judges, Judges]] = [(one, two) for one in sets for two in sets if set(one) < set(two)]
-    if n <= ALL_SETS_UP_TO:
+    if n <= ALL_SETS_UP_TO or (name in VOTING and n > ALL_PAIRS_UP_TO):
         return nested
     judges = range(n) if n <= ALL_PAIRS_UP_TO else _promising(cases, name)
     couples: list[tuple[Judges, Judges]] = [

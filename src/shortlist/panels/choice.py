@@ -20,10 +20,10 @@ from shortlist.guarantees.thresholds import (
     possible_thresholds,
     promise_each,
 )
-from shortlist.panels.answer_log import UNASKED, AnswerLog
+from shortlist.panels.answer_log import UNASKED, AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.decisions import ConfidenceScale, confidence_scale, heard
-from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, OutOfFold, folds_of
+from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
+from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, WEIGHTED, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     ACCURACY,
     AUTO,
@@ -34,11 +34,13 @@ from shortlist.panels.panel_options import (
     PRICE,
     RECALL,
     SPECIFICITY,
+    USUAL_SHARE,
     PanelOptions,
+    all_choose,
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, Outcome, Panel
+from shortlist.panels.policy import ANSWER, Outcome, Panel, Question
 from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
 from shortlist.panels.routing import routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
@@ -52,6 +54,8 @@ LEAST_ASKED = 0.95
 """Judges that were asked about a smaller share of the cases are named."""
 FINEST_SHARE = 20
 """The share of the cases that measures is rounded to a fraction of no more parts than these."""
+N_PARTS = 5
+"""Into so many parts few cases are cut, each of which measures panels that the others chose."""
 FINEST_STEPS = 10**9
 """Prices that are no decimals are rounded to this part of the largest one."""
 
@@ -80,6 +84,9 @@ class PanelChoice:
         Of each point, where something is to be promised.
     steps : int
         So many steps of price one unit has.
+    parts : tuple of PanelChoice
+        Where all cases choose, so that `test` has the same ones: what the others chose without each part of
+        them, which are its `test`, one part after the other.
     """
 
     front: Front
@@ -93,6 +100,7 @@ class PanelChoice:
     of_two: tuple[Found, ...] = ()
     guarantees: tuple[Guarantee, ...] = ()
     steps: int = 1
+    parts: tuple["PanelChoice", ...] = ()
 
     def panel(self, point: int) -> Panel:
         """Return the panel of a point, with the judges that it asks."""
@@ -117,7 +125,8 @@ def choose_panels(
 ) -> PanelChoice:
     """Find the front of panels over the judges of a log.
 
-    A quarter of the cases is held out and measures. Cases of one group stay together.
+    Some of the cases are held out and measure, or panels are chosen anew without each part of the cases; see
+    :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
     Parameters
     ----------
@@ -137,18 +146,41 @@ def choose_panels(
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
     known, gaps = _fully_asked(log.at(log.truth >= 0))
-    chosen, test, calibration = _split(known, options)
+    if not all_choose(n_different(known), options, objectives):
+        return _chosen(_split(known, options), gaps, options, objectives, budget)
+    part_of = folds_of(known, N_PARTS, options.seed)
+    order = np.argsort(part_of, kind="stable")
+    known, part_of = known.at(order), part_of[order]
+    whole = _chosen((known, known, None), gaps, options, objectives, budget)
+    rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
+    parts = tuple(_chosen(cases, [], options, objectives, budget) for cases in rest)
+    late = "A limit came before panels were chosen anew without each part of the cases as long as with all."
+    claims = (*whole.claims, late) if budget.stopped else whole.claims
+    front = replace(
+        whole.front, seconds=budget.elapsed, extras={**whole.front.extras, "claims": list(claims)}
+    )
+    return replace(whole, parts=parts, claims=claims, front=front)
+
+
+def _chosen(
+    parts: tuple[AnswerLog, AnswerLog, AnswerLog | None],
+    gaps: list[str],
+    options: PanelOptions,
+    objectives: Sequence[str],
+    budget: Budget,
+) -> PanelChoice:
+    """Return the front that some cases choose, beside those that measure and those that calibrate."""
+    chosen, test, calibration = parts
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     claims = [*claims, *gaps]
-    every = len(log.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
-    every &= bool(cases.decisions) or options.max_stages == 1  # no chains are searched by votes
+    every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives and options.demand is None
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
-    front = _front(found, cases, objectives, steps=steps, judges=log.judges, proof=proof)
+    front = _front(found, cases, objectives, steps=steps, judges=chosen.judges, proof=proof)
     front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
     choice = PanelChoice(
         front,
@@ -207,13 +239,16 @@ def _searched(
     if not options.router:
         return searched.found, searched.claims, searched.of_two
     features, halves = chosen.features[list(options.router)], folds_of(chosen, 2, options.seed)
-    found, said = routed_policies(searched, cases, features, halves, with_latency=with_latency, budget=budget)
+    found, said = routed_policies(
+        searched, cases, features, halves, groups=chosen.groups, with_latency=with_latency, budget=budget
+    )
     return found, [*searched.claims, *said], searched.of_two
 
 
 def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
     """Return the cases that choose, those that measure, and those that calibrate."""
-    share = Fraction(options.test_share).limit_denominator(FINEST_SHARE)
+    asked = USUAL_SHARE if options.test_share is None else options.test_share
+    share = Fraction(asked).limit_denominator(FINEST_SHARE)
     parts, n = folds_of(log, share.denominator, options.seed), share.numerator
     if options.demand is None:
         return log.at(parts >= n), log.at(parts < n), None
@@ -234,20 +269,21 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
-    learner = options.decide
-    if learner == AUTO:
+    learners = dict.fromkeys((VOTES, options.decide))
+    if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
-        learner = LOGISTIC if few or scale.told.any() else DAWID_SKENE
+        learners = dict.fromkeys((VOTES, WEIGHTED, LOGISTIC if few or scale.told.any() else DAWID_SKENE))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
         for fold in np.unique(folds)
     ]
-    decisions = {} if learner == VOTES else {learner: OutOfFold(answers, log.truth, folds, learner, without)}
+    votes = Votes((), (), options.votes, options.missing, options.ties)
+    decisions = {name: OutOfFold(answers, log.truth, folds, name, without, start=votes) for name in learners}
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions, options.votes, options.missing, options.ties,
+        round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
     )  # fmt: skip
     return cases, steps
@@ -349,8 +385,16 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         least=recipe.least,
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
+        question=_question(choice),
     )
     return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
+
+
+def _question(choice: PanelChoice) -> Question:
+    names, cases = choice.front.names, choice.cases
+    costs = tuple(map(tuple, cases.losses.tolist())) if ERROR_COST in names else ()
+    positive = choice.chosen.classes[cases.positive] if RECALL in names else None
+    return Question(tuple(names), costs, positive)
 
 
 def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
@@ -443,6 +487,13 @@ def _fields(guarantee: Guarantee) -> dict[str, Any]:
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
+    if choice.parts:
+        told = (
+            f"All {len(choice.chosen.truth):,} cases are training cases, as they are few. Accuracy and price "
+            f"are measured by nested cross-validation: on each of {len(choice.parts)} parts of the cases, "
+            f"by panels that the others chose in the same way."
+        )
+        return [*said, told]
     parts = f"{len(choice.chosen.truth):,} training cases, {len(choice.test.truth):,} hold-out cases"
     if choice.calibration is not None:
         once = (

@@ -9,8 +9,16 @@ from typing import Any
 
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.losses import scoring_of
+from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Found
-from shortlist.panels.verdict import Verdict, compared, difference_in_words
+from shortlist.panels.verdict import (
+    Verdict,
+    compared,
+    difference_in_words,
+    measured_panel,
+    price_in,
+    rechosen,
+)
 
 
 def best_of_two(found: Sequence[Found], price: int) -> Found | None:
@@ -29,7 +37,7 @@ class BesideTwo:
     is_itself : bool
         Whether it loses as much on the training cases, so that neither a longer chain nor a router gains.
     verdict : Verdict
-        Both on the hold-out cases; the cascade is what it calls the single judge.
+        Both on cases that chose neither; the cascade is what it calls the single judge.
     """
 
     asks: str
@@ -48,7 +56,7 @@ class BesideTwo:
         price = f" for {own.price:.4g} a case" if own.price else ""
         return (
             f"The best cascade of at most two judges for no more is {self.asks}: {own.objective} "
-            f"{own.value:.4g}{price} on the hold-out cases. This panel differs from it by "
+            f"{own.value:.4g}{price} on cases that chose neither. This panel differs from it by "
             f"{difference_in_words(told)}, {chance}."
         )
 
@@ -74,7 +82,12 @@ class BesideTwo:
 
 def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> BesideTwo:
     """Return a point of a front beside a cascade of at most two judges, who are told in `asks`."""
-    cascade = choice.of_recipe(two.recipe)
     scoring = scoring_of(choice, choice.test)
-    verdict = compared(asks, cascade, choice.panel(point), choice.test, scoring)
+
+    def again(part: PanelChoice) -> Panel:
+        within = best_of_two(part.of_two, price_in(choice, point, part))
+        return part.of_recipe((within or min(part.of_two, key=lambda one: one.price)).recipe)
+
+    cascade = rechosen(choice, choice.of_recipe(two.recipe), again)
+    verdict = compared(asks, cascade, measured_panel(choice, point), choice.test, scoring)
     return BesideTwo(asks, two.loss <= choice.found[point].loss, verdict)

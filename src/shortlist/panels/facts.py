@@ -11,6 +11,7 @@ from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.break_even import break_even_prices
 from shortlist.panels.choice import PanelChoice
+from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
@@ -22,6 +23,7 @@ from shortlist.panels.verdict import (
     Verdict,
     best_single,
     difference_in_words,
+    measured_panel,
     single_found,
     single_panel,
     verdict,
@@ -69,6 +71,8 @@ class PanelReport:
     errors : mapping, optional
         Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
         the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
+    n_parts : int, default=0
+        Into how many parts the cases are cut, where all of them choose; 0 where some are held out.
     """
 
     panel: Panel
@@ -85,6 +89,7 @@ class PanelReport:
     notes: Sequence[str] = ()
     best_of_all: Verdict | None = None
     errors: Mapping[str, Any] | None = None
+    n_parts: int = 0
 
 
 def panel_report(
@@ -93,9 +98,10 @@ def panel_report(
     """Return what is told of a point of a front of panels, which was picked within some limits."""
     panel = choice.panel(point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
+    measured = measured_panel(choice, point)
     two = best_of_two(choice.of_two, choice.found[point].price)
     asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
-    told, best = verdict(choice, panel, limits=limits), verdict(choice, panel)
+    told, best = verdict(choice, measured, limits=limits), verdict(choice, measured)
     return PanelReport(
         panel=panel,
         point=point,
@@ -111,6 +117,7 @@ def panel_report(
         notes=[*choice.claims, *notes],
         best_of_all=None if best.single == told.single else best,
         errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
+        n_parts=len(choice.parts),
     )
 
 
@@ -215,6 +222,8 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "router": router,
         "final": {"kind": panel.final.kind, "price": panel.final.price, "share": left},
         "held_out": dataclasses.asdict(told.panel_figures),
+        "n_parts": report.n_parts,
+        "measured_on": _measured_on(report),
         "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
         "best_of_all": _best_of_all(report),
         "two_judges": None if report.beside is None else report.beside.facts(),
@@ -238,6 +247,14 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "in_words": in_words(stages, router, panel.final, left),
         "notes": list(report.notes),
     }
+
+
+def _measured_on(report: PanelReport) -> str:
+    """Say which cases measure."""
+    n_cases = f"{report.verdict.panel_figures.n_cases:,}"
+    if not report.n_parts:
+        return f"{n_cases} hold-out cases"
+    return f"{n_cases} cases, by panels chosen in the same way without them"
 
 
 def _best_of_all(report: PanelReport) -> dict[str, Any] | None:
@@ -287,10 +304,19 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
         "price": sum(panel.prices[judge] for judge in stage.asks),
         "seconds": None if math.isnan(seconds) else seconds,
         "decides": stage.decision.plain()["rule"],
+        "votes": _unequal_votes(panel, stage.decision),
         "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "settled": stage.settled,
         "answer_from": None if always else dict(zip(panel.classes, least, strict=True)),
     }
+
+
+def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:
+    """Return how many votes each judge has so far, where not all have one."""
+    if not isinstance(decision, Votes) or {*decision.votes} <= {1} or len(decision.judges) < 2:
+        return None
+    pairs = zip(decision.judges, decision.votes, strict=False)
+    return {panel.judges[judge]: votes for judge, votes in pairs}
 
 
 def in_words(
@@ -316,6 +342,8 @@ def in_words(
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
     """Say whom a stage asks, and how many cases it answers."""
     ends = f"that answers {_percent(stage['answered'])} of the cases."
+    if stage["votes"] is not None:
+        ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."
     if not stage["asks"]:
         return f"Answer {stage['answers']} without asking anybody: {ends}"
     begin = "Ask" if stage["number"] == 1 else "Then ask"
@@ -345,8 +373,9 @@ def verdict_sentences(report: PanelReport) -> list[str]:
         said.insert(0, f"Recall is that of {report.errors['positive']!r}.")
     if told.n_more_cases is not None:
         said.append(
-            f"About {told.n_more_cases:,} more labelled cases, of which as large a share is held out, would "
-            "tell the two apart, if the difference stays."
+            f"About {told.n_more_cases:,} more labelled cases"
+            f"{'' if report.n_parts else ', of which as large a share is held out,'} would tell the two "
+            "apart, if the difference stays."
         )
     if told.n_independent is not None and told.correlation is not None:
         said.append(

@@ -1,6 +1,7 @@
 """Decisions that are learned from cases of known truth, and what they decide about cases out of fold."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,13 @@ PSEUDO_COUNT = 0.5
 """Added to each count of an answer to cases of a class."""
 EM_ROUNDS = 30
 
-LOGISTIC, DAWID_SKENE, VOTES = "logistic", "dawid-skene", "votes"
-LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES)
+VOTES_A_UNIT, MOST_VOTES = 4, 20
+"""How many votes one unit of log-odds is, in whole numbers, and how many a judge has at most."""
+
+LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED = "logistic", "dawid-skene", "votes", "weighted-votes"
+LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED)
+VOTING = (VOTES, WEIGHTED)
+"""Those that decide by votes: one for each judge, or more for those that are right more often."""
 
 Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Decision | None], Decision]
 """Makes the decision of some judges out of their answers and the truth; perhaps from an earlier one."""
@@ -90,13 +96,45 @@ def fit_dawid_skene(
 
 
 def fit_votes(
-    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], _start: Decision | None = None
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], start: Decision | None = None
 ) -> Votes:
-    """Return one vote for each judge; nothing is learned."""
-    return Votes(judges, (1,) * len(judges))
+    """Return one vote for each judge, counted as those of `start` are; nothing is learned."""
+    return _counted_like(start, judges, (1,) * len(judges))
 
 
-FITS: dict[str, Learner] = {LOGISTIC: fit_logistic, DAWID_SKENE: fit_dawid_skene, VOTES: fit_votes}
+def fit_weighted_votes(
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], start: Decision | None = None
+) -> Votes:
+    """Give each judge votes by how often it is right, counted as those of `start` are.
+
+    A judge that is right with probability p has log((k - 1) p / (1 - p)) in units of a quarter, rounded, of k
+    classes. Those are the best weights if judges err independently, and in every wrong class alike
+    (:cite:t:`NitzanParoush1982` for two classes). One that is right no more often than by chance has none,
+    and nor has one that is silent in every case.
+
+    Examples
+    --------
+    >>> answers = Heard(np.array([[0, 1]] * 8 + [[0, 0]] * 2), np.zeros((10, 2)), 2)
+    >>> fit_weighted_votes((0, 1), answers, np.zeros(10, dtype=np.int64)).votes
+    (10, 0)
+    """
+    known = truth >= 0
+    words, n_classes = answers.words[known], answers.n_classes
+    right = (words == truth[known, None]).sum(axis=0)
+    wrong = (words < n_classes).sum(axis=0) - right
+    units = np.log((right + 1) * (n_classes - 1) / (wrong + n_classes - 1))
+    votes = np.clip(np.rint(VOTES_A_UNIT * units), 0, MOST_VOTES).astype(np.int64)
+    return _counted_like(start, judges, tuple(votes.tolist()))
+
+
+def _counted_like(start: Decision | None, judges: tuple[int, ...], votes: tuple[int, ...]) -> Votes:
+    rule = start if isinstance(start, Votes) else Votes((), ())
+    return replace(rule, judges=judges, votes=votes)
+
+
+FITS: dict[str, Learner] = {
+    LOGISTIC: fit_logistic, DAWID_SKENE: fit_dawid_skene, VOTES: fit_votes, WEIGHTED: fit_weighted_votes
+}  # fmt: skip
 
 
 def _vote_shares(answers: Heard) -> Floats:
@@ -162,9 +200,11 @@ class OutOfFold:
         With a column for each judge.
     truth : ndarray of int64, shape (n_cases,)
     folds : ndarray of int64, shape (n_cases,)
-    learner : {"logistic", "dawid-skene", "votes"}
+    learner : {"logistic", "dawid-skene", "votes", "weighted-votes"}
     without : sequence of Heard, optional
         For each fold the answers to all cases, with what confidence is worth learned without that fold.
+    start : Decision, optional
+        What fits begin with: votes of nobody, which say how votes are counted.
     """
 
     def __init__(
@@ -174,8 +214,10 @@ class OutOfFold:
         folds: NDArray[np.int64],
         learner: str,
         without: Sequence[Heard] | None = None,
+        *,
+        start: Decision | None = None,
     ) -> None:
-        self.answers, self.truth, self.learner = answers, truth, learner
+        self.answers, self.truth, self.learner, self._start = answers, truth, learner, start
         self._folds = [folds == fold for fold in np.unique(folds)]
         self._without = [answers] * len(self._folds) if without is None else without
         self._known: dict[tuple[int, ...], Judged] = {}
@@ -189,7 +231,7 @@ class OutOfFold:
 
     def _judged(self, chosen: tuple[int, ...]) -> Judged:
         fit, answers = FITS[self.learner], self.answers.of(chosen)
-        whole = fit(chosen, answers, self.truth, None)
+        whole = fit(chosen, answers, self.truth, self._start)
         if self.learner == VOTES:
             plain = whole.decide(answers)
             return Judged(whole, plain, plain)
@@ -199,4 +241,5 @@ class OutOfFold:
             part = fit(chosen, seen.at(~out), self.truth[~out], whole)
             codes[out], sure[out] = part.decide(seen.at(out))
         decided = Decided(codes, sure)
-        return Judged(whole, decided, decided if answers.confidence.any() else whole.decide(answers))
+        finely = self.learner != WEIGHTED and answers.confidence.any()
+        return Judged(whole, decided, decided if finely else whole.decide(answers))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from shortlist.arrays import Floats
-from shortlist.guarantees.intervals import Interval, Z
+from shortlist.guarantees.intervals import Interval, Z, most_unseen
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, RECALL
 from shortlist.panels.policy import Outcome
@@ -55,6 +56,26 @@ class Scoring:
         """Return the standard error of the mean of numbers like these losses, or of differences of them."""
         return mean_error(values, log, by_class=self.objective == BALANCED)
 
+    def interval(self, losses: Floats, log: AnswerLog) -> Interval:
+        """Return the interval at 95 % of the objective, from the loss of each case."""
+        least, most = self._extremes()
+        low, high = interval_of_mean(losses, log, least, most, by_class=self.objective == BALANCED)
+        return (low, high) if self.sign < 0 else (1 - high, 1 - low)
+
+    def interval_of_gain(self, gains: Floats, log: AnswerLog) -> Interval:
+        """Return the interval at 95 % of the difference in the objective, from what each case loses less."""
+        least, most = self._extremes()
+        by_class = self.objective == BALANCED
+        low, high = interval_of_mean(gains, log, least - most, most - least, by_class=by_class)
+        return (low, high) if self.sign > 0 else (-high, -low)
+
+    def _extremes(self) -> tuple[Floats, Floats]:
+        """Return the least and the largest loss of cases of each class."""
+        least, most = self.losses.min(axis=0), self.losses.max(axis=0)
+        if self.objective == BALANCED:
+            return least, most
+        return least.min(keepdims=True), most.max(keepdims=True)
+
 
 def scoring_of(choice: "PanelChoice", log: AnswerLog) -> Scoring:
     """Return what mistakes cost on a log under the objectives of a front."""
@@ -70,23 +91,26 @@ def accuracy_scoring(log: AnswerLog) -> Scoring:
     return Scoring(ACCURACY, right_or_wrong(len(log.classes)).astype(np.float64))
 
 
-def n_different(log: AnswerLog) -> int:
-    """Return how many different cases a log has; one that was asked several times counts once."""
-    return len(log.truth) if log.groups is None else len(np.unique(log.groups))
-
-
-def by_case(values: Floats, log: AnswerLog) -> Floats:
-    """Return the sum of numbers over the rows of each different case."""
-    if log.groups is None:
+def by_case(values: Floats, groups: NDArray[np.int64] | None) -> Floats:
+    """Return the sum of numbers over the rows of each different case, of which all rows have one group."""
+    if groups is None:
         return values
-    _, places = np.unique(log.groups, return_inverse=True)
+    _, places = np.unique(groups, return_inverse=True)
     return np.bincount(places, weights=values).astype(np.float64)
+
+
+def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> float:
+    """Return the standard error of a mean from what the number of each row is above its own.
+
+    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
+    """
+    sums = by_case(residuals, groups)
+    n = len(sums)
+    return math.sqrt(float(sums @ sums) * n / max(1, n - 1)) / len(residuals)
 
 
 def mean_error(values: Floats, log: AnswerLog, *, by_class: bool = False) -> float:
     """Return the standard error of the mean over the rows of a log, whose repeated cases are one sample.
-
-    It is the linearised one of a ratio (Cochran 1977), and n - 1 divides where no case is there twice.
 
     Parameters
     ----------
@@ -97,14 +121,38 @@ def mean_error(values: Floats, log: AnswerLog, *, by_class: bool = False) -> flo
     """
     strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
     means = np.bincount(strata, weights=values) / np.maximum(1, np.bincount(strata))
-    sums = by_case(values - means[strata], log)
-    n = len(sums)
-    return math.sqrt(float(sums @ sums) * n / max(1, n - 1)) / len(values)
+    return clustered_error(values - means[strata], log.groups)
 
 
-def interval_of(mean: float, error: float) -> Interval:
-    """Return the normal interval at 95 % around a mean."""
-    return mean - Z * error, mean + Z * error
+def interval_of_mean(
+    values: Floats, log: AnswerLog, least: Floats, most: Floats, *, by_class: bool = False
+) -> Interval:
+    """Return the interval at 95 % of the mean of numbers that lie between bounds.
+
+    It is the normal one. Where all numbers are the same, nothing tells how far others are away. So few of all
+    cases are others, by :func:`shortlist.guarantees.intervals.most_unseen`, and these lie at the bounds.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_cases,)
+    log : AnswerLog
+    least, most : ndarray of float, shape (1,) or (n_classes,)
+        The bounds, of the cases of each class where the shares of the classes are taken as given.
+    by_class : bool, default=False
+        As in :func:`mean_error`.
+    """
+    strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
+    wide = Z * mean_error(values, log, by_class=by_class)
+    low, high = float(values.mean()) - wide, float(values.mean()) + wide
+    for stratum in np.unique(strata).tolist():
+        here = strata == stratum
+        own = values[here]
+        if own.min() == own.max():
+            n = len(own) if log.groups is None else len(np.unique(log.groups[here]))
+            share = float(here.mean()) * most_unseen(n)
+            low -= share * float(own[0] - least[stratum])
+            high += share * float(most[stratum] - own[0])
+    return max(low, float(least[strata].mean())), min(high, float(most[strata].mean()))
 
 
 def sign_flip_p(sums: Floats) -> float:

@@ -10,7 +10,10 @@ from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
 NEVER = "never"
-INTERVALS = "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors."
+INTERVALS = (
+    "In brackets intervals at 95 %: Wilson's for shares, normal for mean prices and costs of errors, or by the "
+    "exact tail where all cases cost the same."
+)
 
 
 def panel_parts(report: PanelReport) -> Parts:
@@ -19,18 +22,18 @@ def panel_parts(report: PanelReport) -> Parts:
 
 
 def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
-    n_cases = told["held_out"]["n_cases"]
+    of_cases = f"the {told['held_out']['n_cases']:,} {'training' if told['n_parts'] else 'hold-out'} cases"
     yield Heading("What to do")
     for sentence in filter(None, (told["advice"], *told["in_words"])):
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
-    shares = f"Shares are of {n_cases:,} hold-out cases."
+    shares = f"Shares are of {of_cases}."
     yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
-    yield _stage_table(told)
+    yield _stage_table(told, shares)
     yield Heading("What it is worth")
     for sentence in told["verdict"]:
         yield Text(sentence)
-    yield _held_out(told, n_cases)
+    yield _held_out(told)
     if report.guarantee is not None:
         yield from guarantee_parts(report.guarantee)
     yield Heading("What one gets for how much")
@@ -43,7 +46,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
         yield Text(note, note=True)
 
 
-def _stage_table(told: Mapping[str, Any]) -> Table:
+def _stage_table(told: Mapping[str, Any], note: str) -> Table:
     columns = ["stage", "price", "seconds", "reached by", "answers", "sure enough from"]
     router = told["router"]
     ways = [("", told["stages"])]
@@ -64,8 +67,7 @@ def _stage_table(told: Mapping[str, Any]) -> Table:
         for where, stages in ways
         for stage in stages
     ]
-    notes = ("Shares are of the hold-out cases.",)
-    return Table("Stage after stage", tuple(columns), tuple(rows), notes)
+    return Table("Stage after stage", tuple(columns), tuple(rows), (note,))
 
 
 def _least(stage: Mapping[str, Any]) -> str:
@@ -80,7 +82,7 @@ def _least(stage: Mapping[str, Any]) -> str:
     return ", ".join(f"{label} {text}" for label, text in texts.items())
 
 
-def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
+def _held_out(told: Mapping[str, Any]) -> Table:
     single, own, errors = told["single"], told["held_out"], told["errors"] or {}
     told_of = {
         "this panel": (measured(own, errors.get("panel")), own["latency"]),
@@ -92,8 +94,7 @@ def _held_out(told: Mapping[str, Any], n_cases: int) -> Table:
         rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two).values(), ""))
     names = {"accuracy": "right", "price": "mean price"}
     columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
-    title = f"On {n_cases:,} hold-out cases"
-    return Table(title, columns, tuple(rows), (INTERVALS,))
+    return Table(f"On {told['measured_on']}", columns, tuple(rows), (INTERVALS,))
 
 
 def _chart(told: Mapping[str, Any]) -> Chart:

@@ -24,6 +24,8 @@ BALANCED = "balanced-accuracy"
 
 FEWEST_CASES = 20
 """Fewer cases of known truth choose nothing."""
+USUAL_SHARE, FEW_CASES = 0.25, 500
+"""The share of the cases that is held out unless another one is asked for, and how many cases are few."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,10 @@ class PanelOptions:
 
     Attributes
     ----------
-    decide : {"auto", "logistic", "dawid-skene", "votes"}
-        How answers of several judges are decided; votes are always candidates. ``auto`` is logistic
-        regression for up to five judges or where they tell how sure they are, and otherwise the model of
-        Dawid and Skene.
+    decide : {"auto", "logistic", "dawid-skene", "votes", "weighted-votes"}
+        How answers of several judges are decided; one vote for each is always a candidate. ``auto`` is
+        weighted votes, and logistic regression for up to five judges or where they tell how sure they are,
+        and otherwise the model of Dawid and Skene.
     votes : {"plurality", "majority"}
         Which class wins votes: the one with most, or the one with more than half.
     missing : {"ignored", "counted"}
@@ -49,8 +51,9 @@ class PanelOptions:
     error_costs : mapping of (str, str) to int
         What answering the first class costs where the second is right; 1 for every mistake by default. No
         answer, an empty first class, costs as much as the worst answer by default.
-    test_share : float
-        The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise.
+    test_share : float or None
+        The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None is a
+        quarter, and no hold-out set where cases are few; see :func:`all_choose`.
     demand : Demand or None
         What is to be promised, on calibration cases: as many as hold-out cases.
     n_folds : int
@@ -69,7 +72,7 @@ class PanelOptions:
     final: Final = field(default_factory=Final)
     max_stages: int = 2
     error_costs: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    test_share: float = 0.25
+    test_share: float | None = USUAL_SHARE
     demand: Demand | None = None
     n_folds: int = 5
     seed: int = 0
@@ -95,7 +98,7 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
     most = 0.5 if options.demand is None else 0.4
-    if not 0.05 <= options.test_share <= most:
+    if options.test_share is not None and not 0.05 <= options.test_share <= most:
         why = "" if options.demand is None else " with a promise, as as many cases calibrate"
         raise BadInputError("test_share", f"must be from 0.05 to {most}{why}", f"{options.test_share:g}")
     _check_objectives(log, options, objectives)
@@ -104,6 +107,16 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
             raise BadInputError("router", "must name features of the log that are no judges", repr(name))
     if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
         raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
+
+
+def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:
+    """Whether all of so many different cases choose, and panels chosen anew without some measure.
+
+    So it is for fewer than 500 cases where no share of them is asked for, nothing is promised, and there are
+    two objectives: accuracy or the cost of errors, and price.
+    """
+    is_asked = options.test_share is None and options.demand is None
+    return is_asked and n_cases < FEW_CASES and len(objectives) == 2
 
 
 def _check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:

@@ -56,6 +56,30 @@ class Final:
             raise BadInputError("final", "must hand over at a price of at least 0", repr(self.price))
 
 
+@dataclass(frozen=True)
+class Question:
+    """What a panel was chosen for.
+
+    Attributes
+    ----------
+    objectives : tuple of str
+    error_costs : tuple of tuple of int
+        What deciding each class costs, and nothing, the last row, where the second is the truth; empty where
+        the cost of errors is no objective.
+    positive : str, optional
+        The positive class, where recall and specificity are objectives.
+    """
+
+    objectives: tuple[str, ...]
+    error_costs: tuple[tuple[int, ...], ...] = ()
+    positive: str | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        costs = [list(row) for row in self.error_costs]
+        return {"objectives": list(self.objectives), "error_costs": costs, "positive": self.positive}
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """Judges who are asked side by side, and what is done with all answers so far.
@@ -135,6 +159,8 @@ class Panel:
         What tells by columns of the case which of the branches it goes to, before anybody is asked.
     branches : tuple of tuple of Stage
         The stages of each branch of the router; `stages` are then those of a case that it cannot tell.
+    question : Question, optional
+        What it was chosen for; None where that is not known.
     """
 
     judges: tuple[str, ...]
@@ -148,6 +174,7 @@ class Panel:
     promise: str = ""
     router: Fork | None = None
     branches: tuple[tuple[Stage, ...], ...] = ()
+    question: Question | None = None
 
     @property
     def ways(self) -> tuple[tuple[Stage, ...], ...]:
@@ -258,6 +285,8 @@ class Panel:
         if self.router is not None:
             branches = [[_plain_stage(stage) for stage in stages] for stages in self.branches]
             policy |= {"router": self.router.plain(), "branches": branches}
+        if self.question is not None:
+            policy["question"] = self.question.plain()
         return policy | {"digest": reader.digest(policy)}
 
 

@@ -199,7 +199,7 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
     """Say in words what votes a class needs."""
     votes = stage.decision
     assert isinstance(votes, Votes)
-    if least == NEVER and not stage.settled:
+    if (least == NEVER or not any(votes.votes)) and not stage.settled:
         return ""
     if len(votes.judges) == 1 and not stage.settled:
         return f"{plain(panel.judges[votes.judges[0]])} says so"

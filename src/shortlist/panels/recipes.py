@@ -1,15 +1,15 @@
 """Policies as recipes, and the training cases: what each costs there, out of fold."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED, UNDECIDED, Decided, Heard, Votes
-from shortlist.panels.learning import VOTES, Judged, OutOfFold
+from shortlist.panels.decisions import UNDECIDED, Decided, Heard, Votes
+from shortlist.panels.learning import Judged, OutOfFold
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, settled
 from shortlist.panels.router import ALONE, Alone, Fork
 
@@ -28,11 +28,9 @@ class Recipe:
     thresholds : tuple of tuple of float
         For each stage the least that ends a case, by class; empty where the last stage answers all.
     learner : str
-        Who decides: a key of the decisions out of fold, or ``"votes"``.
+        Who decides: a key of the decisions out of fold.
     settled : bool, default=False
-        With votes: judges are asked one after the other until the class is settled.
-    rule, missing, ties : str
-        With votes: as :class:`shortlist.panels.decisions.Votes` has them.
+        With votes: judges are asked in the order of the last set until the class is settled.
     alone : Alone, optional
         What decides if nobody is asked; the learner is ``"alone"`` then.
     router : Fork, optional
@@ -46,9 +44,6 @@ class Recipe:
     thresholds: tuple[tuple[float, ...], ...]
     learner: str
     settled: bool = False
-    rule: str = PLURALITY
-    missing: str = IGNORED
-    ties: str = UNANSWERED
     alone: Alone | None = None
     router: Fork | None = None
     branches: tuple["Recipe", ...] = ()
@@ -104,9 +99,7 @@ class Cases:
     final_price : int
         What a person costs, in steps.
     decisions : mapping of str to OutOfFold
-        By the name of the learner.
-    rule, missing, ties : str
-        How votes decide.
+        By the name of the learner; votes are among them.
     positive : int
         The place of the positive class, where there are two.
     """
@@ -118,10 +111,7 @@ class Cases:
     losses: NDArray[np.int64]
     final: Final
     final_price: int
-    decisions: "Mapping[str, OutOfFold | PartOutOfFold]" = field(default_factory=dict)
-    rule: str = PLURALITY
-    missing: str = IGNORED
-    ties: str = UNANSWERED
+    decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
     positive: int = 1
 
     @property
@@ -195,25 +185,29 @@ def stages_of(
         New places of the judges, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
-    every = recipe.sets[-1]
     stages: list[Stage] = []
     asked: set[int] = set()
-    for judges, thresholds in zip(recipe.sets, recipe.thresholds, strict=True):
+    for number, (judges, thresholds) in enumerate(zip(recipe.sets, recipe.thresholds, strict=True)):
         asks = tuple(moved[judge] for judge in judges if judge not in asked)
         asked.update(judges)
-        if recipe.learner == VOTES:
-            known = tuple(moved[judge] for judge in judges)
-            votes = (1,) * (len(every) if recipe.settled else len(judges))
-            decision: Any = Votes(known, votes, recipe.rule, recipe.missing, recipe.ties)
-        elif recipe.learner == ALONE:
-            decision = recipe.alone
-        else:
-            fitted = decisions[recipe.learner].of(judges).decision
-            renamed = tuple(moved[judge] for judge in sorted(judges))
-            decision = replace(fitted, judges=renamed)  # type: ignore[type-var]  # all are dataclasses
+        decision: Any = recipe.alone
+        if recipe.learner != ALONE:
+            decision = _decision_at(recipe, number, decisions[recipe.learner])
+            decision = replace(decision, judges=tuple(moved[judge] for judge in decision.judges))
         least = thresholds or (0.0,) * n_classes
         stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
     return tuple(stages)
+
+
+def _decision_at(recipe: Recipe, number: int, decisions: OutOfFold | PartOutOfFold) -> Any:
+    """Return what decides at a stage; until a committee is settled it has the votes of all its judges."""
+    judges, every = recipe.sets[number], recipe.sets[-1]
+    if not recipe.settled:
+        return decisions.of(judges).decision
+    whole = decisions.of(every).decision
+    assert isinstance(whole, Votes)
+    votes = dict(zip(whole.judges, whole.votes, strict=True))
+    return replace(whole, judges=judges, votes=tuple(votes[judge] for judge in every))
 
 
 class Followed(NamedTuple):
@@ -225,49 +219,53 @@ class Followed(NamedTuple):
         Classes; -1 for no answer.
     loss, price : ndarray of int64, shape (n_cases,)
         In steps.
+    seconds : ndarray of float, shape (n_cases,)
+        NaN where not known.
+    handed_over : ndarray of bool, shape (n_cases,)
+        Which a person decides.
     """
 
     codes: NDArray[np.int64]
     loss: NDArray[np.int64]
     price: NDArray[np.int64]
+    seconds: Floats
+    handed_over: Mask
 
 
 def followed(cases: Cases, recipe: Recipe) -> Followed:
     """Follow a recipe without a router through its stages on each case."""
     n_cases = len(cases.truth)
     codes, price = np.full(n_cases, UNDECIDED), np.zeros(n_cases, dtype=np.int64)
-    sure = np.zeros(n_cases)
+    sure, seconds = np.zeros(n_cases), np.zeros(n_cases)
     left = np.ones(n_cases, dtype=bool)
     asked: Judges = ()
     for number, judges in enumerate(recipe.sets):
-        price[left] += cases.price_of(tuple(judge for judge in judges if judge not in asked))[left]
+        new = tuple(judge for judge in judges if judge not in asked)
+        price[left] += cases.price_of(new)[left]
+        seconds[left] += cases.seconds_of(new)[left]
         asked = judges
         said, how_sure, ends = _stage_says(cases, recipe, number)
         if number == len(recipe.sets) - 1 and cases.final.kind == ANSWER:
             ends = np.ones(n_cases, dtype=bool)
         codes[left & ends], sure[left & ends] = said[left & ends], how_sure[left & ends]
         left &= ~ends
-    codes[sure < recipe.least] = UNDECIDED
-    loss = cases.losses_of(codes)
-    if cases.final.kind != ANSWER:
-        price += cases.final_price * (codes < 0)
-        loss = np.where((codes < 0) & (cases.final.kind == HAND_OVER), 0, loss)
-    return Followed(codes, loss, price)
+    left |= sure < recipe.least
+    codes[left] = UNDECIDED
+    price[left] += cases.final_price
+    handed_over = left & (cases.final.kind == HAND_OVER)
+    return Followed(codes, np.where(handed_over, 0, cases.losses_of(codes)), price, seconds, handed_over)
 
 
 def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
     """Return what a stage decides about each case, how sure it is, and which cases that ends."""
-    judges = recipe.sets[number]
-    if recipe.learner == VOTES:
-        votes = (1,) * len(recipe.sets[-1] if recipe.settled else judges)
-        decision = Votes(judges, votes, recipe.rule, recipe.missing, recipe.ties)
-        answers = cases.answers.of(judges)
-        codes, sure = decision.decide(answers)
-        return codes, sure, settled(decision, answers) if recipe.settled else np.asarray(codes >= 0)
     if recipe.alone is not None:
         codes, sure = recipe.alone.decide(cases.answers)
         return codes, sure, np.asarray(codes >= 0)
-    judged = cases.decisions[recipe.learner].of(judges)
+    decisions = cases.decisions[recipe.learner]
+    judged = decisions.of(recipe.sets[-1] if recipe.settled else recipe.sets[number])
+    if recipe.settled:  # the class is then that of all judges
+        votes, answers = _decision_at(recipe, number, decisions), cases.answers.of(recipe.sets[number])
+        return judged.decided.codes, votes.decide(answers).sure, settled(votes, answers)
     least = np.array([*(recipe.thresholds[number] or (0.0,) * cases.answers.n_classes), NEVER])
     ordering = judged.ordering
     return judged.decided.codes, ordering.sure, np.asarray(ordering.sure >= least[ordering.codes])

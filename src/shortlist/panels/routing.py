@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.arrays import Floats
 from shortlist.panels.chains import merged
+from shortlist.panels.losses import clustered_error
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.router import ALONE, Alone, Column, Fork, columns_for_trees, columns_of, grown
 from shortlist.panels.search import PolicyFront, Searched
@@ -98,6 +99,7 @@ def routed_policies(
     features: "pd.DataFrame",
     halves: NDArray[np.int64],
     *,
+    groups: NDArray[np.int64] | None = None,
     with_latency: bool = False,
     budget: "Budget",
 ) -> tuple[list[Found], list[str]]:
@@ -112,6 +114,8 @@ def routed_policies(
         Columns that cost nothing.
     halves : ndarray of int64, shape (n_cases,)
         0 or 1, equal for cases that must not be parted.
+    groups : ndarray of int64, shape (n_cases,), optional
+        Equal for cases that are the same one, which count as one sample.
     with_latency : bool, default=False
         Whether latency is an objective besides loss and price.
     budget : Budget
@@ -119,7 +123,7 @@ def routed_policies(
     names = all_of(features.columns)
     unfinished = f"Not finished, as a limit came first: a router by {names}."
     search = _Search(searched, cases, features, columns_for_trees(features), budget)
-    gains = search.gains(halves)
+    gains = search.gains(halves, groups)
     if budget.stopped:
         return searched.found, [unfinished]
     best = max(gains, key=lambda n: gains[n][0])
@@ -216,7 +220,9 @@ class _Search:
             )
         return found
 
-    def gains(self, halves: NDArray[np.int64]) -> dict[int, tuple[float, float]]:
+    def gains(
+        self, halves: NDArray[np.int64], groups: NDArray[np.int64] | None
+    ) -> dict[int, tuple[float, float]]:
         """Return by number of groups what a router gains on cases that did not choose it, and its error.
 
         A gain is a share of loss and price together, the mean over several prices of a mistake.
@@ -231,7 +237,9 @@ class _Search:
                 if router is not None:
                     gained[n][rest] = self._gained(router, plain, rows, rest, prices)
                 self.budget.report(Progress("routers", place + half * len(GROUPS), 2 * len(GROUPS)))
-        return {n: (float(one.mean()), float(one.std() / np.sqrt(len(one)))) for n, one in gained.items()}
+        return {
+            n: (float(one.mean()), clustered_error(one - one.mean(), groups)) for n, one in gained.items()
+        }
 
     def _gained(
         self,

@@ -17,7 +17,7 @@ from shortlist.panels.decisions import (
     ScoreTable,
     Votes,
 )
-from shortlist.panels.policy import NEVER, Final, Panel, Stage
+from shortlist.panels.policy import NEVER, Final, Panel, Question, Stage
 from shortlist.panels.router import ALONE, Alone, router_of
 
 
@@ -58,7 +58,13 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         promise=policy["promise"],
         router=router_of(policy["router"]) if "router" in policy else None,
         branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
+        question=_question(policy["question"]) if "question" in policy else None,
     )
+
+
+def _question(plain: dict[str, Any]) -> Question:
+    costs = tuple(tuple(map(int, row)) for row in plain["error_costs"])
+    return Question(tuple(plain["objectives"]), costs, plain["positive"])
 
 
 def _curve(plain: dict[str, Any] | None) -> Curve | None:

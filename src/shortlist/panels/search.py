@@ -13,7 +13,6 @@ from shortlist.arrays import Floats, Mask
 from shortlist.panels.candidates import (
     ALL_PAIRS_UP_TO,
     ALL_SETS_UP_TO,
-    committees_of,
     pairs_of,
     stage_sets,
     stages_until_settled,
@@ -21,9 +20,9 @@ from shortlist.panels.candidates import (
 )
 from shortlist.panels.chains import threshold_front
 from shortlist.panels.decisions import Decided, Votes
-from shortlist.panels.learning import VOTES
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Stage, run_stages
-from shortlist.panels.recipes import Cases, Found, Judges, Recipe, stages_of
+from shortlist.panels.learning import VOTES, VOTING
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER
+from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
 from shortlist.runs.budget import Budget
 from shortlist.runs.progress import Progress
 
@@ -98,30 +97,26 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
         f"All {counted(n, 'single judge')} as they answer.",
         [partial(_single, judge=judge) for judge in range(n)],
     )
-    yield (
-        "committees by votes",
-        _told_committees(n, max_stages),
-        [
-            partial(_votes_of, members=one, stages=stages_until_settled(cases, one, max_stages))
-            for one in committees_of(cases)
-        ],
-    )
-    if not cases.decisions and max_stages > 1:
-        told = "Chains of two stages that go on where votes are not clear enough are not searched by votes."
-        yield "chains by votes", told, []
     for name in cases.decisions:
-        yield from _learned_families(cases, name, max_stages, front)
+        yield from _families_by(cases, name, max_stages, front)
 
 
-def _learned_families(
+def _families_by(
     cases: Cases, name: str, max_stages: int, front: "PolicyFront"
 ) -> Iterator[tuple[str, str, list[Job]]]:
     sets = stage_sets(cases, name)
     yield (
         f"judges at once by {name}",
-        f"Decisions by {name} of {counted(len(sets), 'set')} of judges, asked at once.",
+        f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
+    if max_stages > 1 and name in VOTING:
+        orders = [one for members in sets for one in stages_until_settled(cases, members, max_stages, name)]
+        yield (
+            f"committees until settled by {name}",
+            f"Committees by {name} until settled, of the same sets, {_told_orders(cases, max_stages)}.",
+            [partial(_until_settled, name=name, sets=one) for one in orders],
+        )
     if max_stages > 1:
         pairs = pairs_of(cases, name, sets)
         yield (
@@ -131,7 +126,7 @@ def _learned_families(
         )
     if max_stages > 2 and cases.final.kind != ANSWER:
         told = "Chains of three stages are searched only where the last stage always answers."
-        yield "chains of three stages", told, []
+        yield f"chains of three stages by {name}", told, []
     elif max_stages > 2:
         triples = triples_of(front.kept, name, sets)
         told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
@@ -142,15 +137,25 @@ def _learned_families(
         )
 
 
-def _told_committees(n: int, max_stages: int) -> str:
-    """Say how complete the committees by votes are."""
-    if n > ALL_SETS_UP_TO:
-        return (
-            "Committees by votes, not of all sets of judges: the most accurate judges together, all judges, "
-            "and sets to which the judge that helps most was added again and again."
-        )
-    settled = f" or in any order in {max_stages} stages until settled" if max_stages > 1 else ""
-    return f"Committees by votes, of all sets of judges, asked at once{settled}."
+def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
+    """Say how complete the sets of judges are whose answers are decided together."""
+    if cases.n_judges <= ALL_SETS_UP_TO:
+        return f"all {counted(n_sets, 'set')} of judges"
+    some = f"{counted(n_sets, 'set')} of judges, not all"
+    if name not in VOTING:
+        return some
+    return (
+        f"{some}: each judge, the most accurate judges together, all judges, and sets to which the judge "
+        "that helps most was added again and again"
+    )
+
+
+def _told_orders(cases: Cases, max_stages: int) -> str:
+    """Say in how many stages committees are asked, and in which orders."""
+    orders = (
+        "any order" if cases.n_judges <= ALL_SETS_UP_TO else "two orders: cheapest or most accurate first"
+    )
+    return f"in at most {max_stages} stages and in {orders}"
 
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
@@ -161,6 +166,8 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
         if n <= ALL_SETS_UP_TO
         else "of one judge and a second one, and some of larger sets of judges"
         if n <= ALL_PAIRS_UP_TO
+        else "over these sets of judges"
+        if name in VOTING
         else f"of {ALL_PAIRS_UP_TO} of the {n} judges alone"
     )
     thresholds = (
@@ -189,37 +196,11 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
     return Found(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
-def _votes_of(cases: Cases, members: Judges, stages: list[tuple[Judges, ...]]) -> list[Found]:
-    """Return a committee asked at once, and one asked in some stages until it is settled."""
-    found = [_asked_at_once(cases, members)]
-    for sets in stages:
-        recipe = Recipe(
-            sets,
-            ((),) * len(sets),
-            VOTES,
-            settled=True,
-            rule=cases.rule,
-            missing=cases.missing,
-            ties=cases.ties,
-        )
-        made = stages_of(recipe, cases.decisions, cases.answers.n_classes)
-        found.append(_measured_stages(cases, recipe, made))
-    return found
-
-
-def _asked_at_once(cases: Cases, members: Judges) -> Found:
-    votes = Votes(members, (1,) * len(members), cases.rule, cases.missing, cases.ties)
-    recipe = Recipe((members,), ((),), VOTES, rule=cases.rule, missing=cases.missing, ties=cases.ties)
-    return _measured(cases, recipe, votes.decide(cases.answers.of(members)))
-
-
-def _measured_stages(cases: Cases, recipe: Recipe, stages: tuple[Stage, ...]) -> Found:
-    outcome = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, cases.final)
-    kept = ~outcome.handed_over
-    loss = int(cases.losses_of(outcome.codes)[kept].sum())
-    person = (cases.final_price - cases.final.price) * int(outcome.handed_over.sum())  # in steps
-    price = round(float(outcome.price.sum() + person))
-    return Found(loss, price, float(outcome.latency.mean()), recipe)
+def _until_settled(cases: Cases, name: str, sets: tuple[Judges, ...]) -> list[Found]:
+    """Return a committee that is asked until no vote left can change its class."""
+    recipe = Recipe(sets, ((),) * len(sets), name, settled=True)
+    told = followed(cases, recipe)
+    return [Found(int(told.loss.sum()), int(told.price.sum()), float(told.seconds.mean()), recipe)]
 
 
 def _at_once(cases: Cases, name: str, judges: Judges) -> list[Found]:

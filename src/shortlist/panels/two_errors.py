@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shortlist._words import counted
 from shortlist.guarantees.intervals import wilson_interval
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.policy import HAND_OVER, Panel
+from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.search import find_policies
 from shortlist.runs.budget import Budget
@@ -92,8 +92,7 @@ def with_errors(cases: Cases, found: Found) -> Found:
     """
     told = followed(cases, found.recipe)
     wrong = told.codes != cases.truth
-    if cases.final.kind == HAND_OVER:
-        wrong &= told.codes >= 0
+    wrong &= ~told.handed_over
     is_positive = cases.truth == cases.positive
     errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
     return found._replace(loss=int(told.loss.sum()), errors=errors)

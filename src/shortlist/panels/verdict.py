@@ -1,29 +1,27 @@
 """What a panel does on hold-out cases, and whether it is worth more than the best single judge."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from shortlist.arrays import Mask
+from shortlist.arrays import Floats, Mask
 from shortlist.guarantees.intervals import Interval, Z, wilson_interval
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.losses import (
     Scoring,
     accuracy_scoring,
     by_case,
-    interval_of,
-    mean_error,
-    n_different,
+    interval_of_mean,
     scoring_of,
     sign_flip_p,
 )
 from shortlist.panels.panel_options import ACCURACY, ERROR_COST, RECALL
-from shortlist.panels.policy import Panel
+from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Found, Recipe
 from shortlist.panels.two_errors import with_errors
 from shortlist.results.objective import Limit
@@ -43,11 +41,12 @@ class Figures:
     objective : str
         ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
     value, value_interval : float, (float, float)
-        The objective, and its interval at 95 %: that of the accuracy, or a normal one.
+        The objective, and its interval at 95 %: that of the accuracy, or as that of the price.
     accuracy, accuracy_interval : float, (float, float)
         Share of right cases, and Wilson's interval at 95 %.
     price, price_interval : float, (float, float)
-        Mean price as paid, and its normal interval at 95 %.
+        Mean price as paid, and its interval at 95 %: the normal one, or by an exact tail where all cases
+        cost the same; see :func:`shortlist.panels.losses.interval_of_mean`.
     latency : float or None
         Mean seconds.
     ended : tuple of float
@@ -82,7 +81,6 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
     accuracy, losses = float(right.mean()), scoring.of(outcome, log)
     value = accuracy if scoring.objective == ACCURACY else scoring.value(float(losses.mean()))
     wilson = wilson_interval(int(right.sum()) if n == n_cases else accuracy * n_cases, n_cases)
-    normal = interval_of(value, scoring.error(losses, log))
     return Figures(
         n_cases=n,
         n_right=int(right.sum()),
@@ -90,15 +88,24 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
         n_handed_over=int(outcome.handed_over.sum()),
         objective=scoring.objective,
         value=value,
-        value_interval=wilson if scoring.objective == ACCURACY else normal,
+        value_interval=wilson if scoring.objective == ACCURACY else scoring.interval(losses, log),
         accuracy=accuracy,
         accuracy_interval=wilson,
         price=price,
-        price_interval=interval_of(price, mean_error(outcome.price, log)),
+        price_interval=interval_of_mean(outcome.price, log, *_possible_prices(panel, log)),
         latency=None if math.isnan(latency) else latency,
         ended=tuple(np.bincount(outcome.stage, minlength=len(panel.stages)) / n),
         recall=_recalls(right, log),
     )
+
+
+def _possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
+    """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
+    paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]
+    low, high = paid.min(axis=0), paid.max(axis=0)
+    least = min(low[list(stages[0].asks)].sum() for stages in panel.ways)
+    most = max(high[[judge for stage in stages for judge in stage.asks]].sum() for stages in panel.ways)
+    return np.array([least]), np.array([most + panel.final.price])
 
 
 def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
@@ -257,6 +264,61 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
     return choice.of_recipe(Recipe(((judge,),), ((),), "votes"))
 
 
+@dataclass(frozen=True, eq=False)
+class Rechosen(Panel):
+    """A panel that all cases chose, with what panels chosen without each part of the cases do about it.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Of all cases that chose, in the order of the choice.
+    """
+
+    outcome: Outcome | None = None
+
+    def run(self, log: AnswerLog) -> Outcome:
+        """Return what the other panels do; `log` has the cases that chose."""
+        assert self.outcome is not None
+        assert len(self.outcome.codes) == len(log.truth)
+        return self.outcome
+
+
+def rechosen(choice: PanelChoice, panel: Panel, again: Callable[[PanelChoice], Panel]) -> Panel:
+    """Return a panel as it is to be measured on the cases of a choice that measure.
+
+    Where all cases choose, it is `again` that chooses one in the same way without each part of them.
+    """
+    if not choice.parts:
+        return panel
+    outcomes = [again(part).run(part.test) for part in choice.parts]
+    whole = Outcome(*(np.concatenate(column) for column in zip(*outcomes, strict=True)))
+    known = {one.name: getattr(panel, one.name) for one in fields(panel)}
+    return Rechosen(**known, outcome=whole)
+
+
+def measured_panel(choice: PanelChoice, point: int) -> Panel:
+    """Return the panel of a point as it is to be measured.
+
+    Without each part of the cases, the panel that loses least for at most the mean price of the point is
+    chosen again, or the cheapest one.
+    """
+
+    def again(part: PanelChoice) -> Panel:
+        most = price_in(choice, point, part)
+        within = [place for place, one in enumerate(part.found) if one.price <= most]
+        if within:
+            return part.panel(min(within, key=lambda place: part.found[place].loss))
+        return part.panel(min(range(len(part.found)), key=lambda place: part.found[place].price))
+
+    return rechosen(choice, choice.panel(point), again)
+
+
+def price_in(choice: PanelChoice, point: int, part: PanelChoice) -> int:
+    """Return the mean price of a point, as the sum over the training cases of another choice in its steps."""
+    mean = choice.found[point].price / (len(choice.chosen.truth) * choice.steps)
+    return int(mean * len(part.chosen.truth) * part.steps * (1 + 1e-9))
+
+
 def verdict(
     choice: PanelChoice, panel: Panel, log: AnswerLog | None = None, limits: Sequence[Limit] = ()
 ) -> Verdict:
@@ -266,6 +328,7 @@ def verdict(
     ----------
     choice : PanelChoice
     panel : Panel
+        As :func:`measured_panel` returns it, where the cases of the choice measure.
     log : AnswerLog, optional
         Of hold-out cases alone.
     limits : sequence of Limit
@@ -274,10 +337,12 @@ def verdict(
     measured = choice.test if log is None else log
     judge = best_single(choice, limits)
     alone = single_panel(choice, judge)
+    if log is None:
+        alone = rechosen(choice, alone, lambda part: single_panel(part, best_single(part, limits)))
     told = compared(choice.chosen.judges[judge], alone, panel, measured, scoring_of(choice, measured))
     within = keeps(choice, single_found(choice, judge), limits)
     more = told.n_more_cases
-    if log is None and more is not None:  # of labelled cases only some are held out
+    if log is None and more is not None and not choice.parts:  # of labelled cases only some are held out
         parts = (choice.chosen, choice.test, choice.calibration)
         n_labelled = sum(n_different(part) for part in parts if part is not None)
         more = math.ceil(more * n_labelled / n_different(choice.test))
@@ -290,26 +355,34 @@ def compared(
     """Compare a panel with a single judge, or another panel, on the same cases, by default by accuracy."""
     scoring = scoring or accuracy_scoring(log)
     gains = scoring.of(alone.run(log), log) - scoring.of(panel.run(log), log)
-    p = sign_flip_p(by_case(gains, log))
+    p = sign_flip_p(by_case(gains, log.groups))
     gain, error = float(gains.mean()), scoring.error(gains, log)
+    is_same = _decide_alike(panel, alone) and not gains.any()
+    interval = (0.0, 0.0) if is_same else scoring.interval_of_gain(gains, log)
     own, other = figures(panel, log, scoring), figures(alone, log, scoring)
     correlation = _error_correlation(panel, log)
     m = len(panel.judges)
-    within_chance, is_same = p > CHANCE, panel.judges == alone.judges
+    within_chance, is_judge = p > CHANCE, panel.judges == alone.judges
     return Verdict(
         single=name,
         single_figures=other,
         panel_figures=own,
         difference=scoring.sign * gain,
-        difference_interval=interval_of(scoring.sign * gain, error),
+        difference_interval=interval,
         p_value=p,
         recommended=(not within_chance and gain > 0)
         or (own.price < other.price and (within_chance or gain >= 0))
-        or is_same,
+        or is_judge,
         n_more_cases=_more_cases(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),
     )
+
+
+def _decide_alike(one: Panel, other: Panel) -> bool:
+    """Whether two panels are the same policy, whatever else is known of them."""
+    parts = ("judges", "stages", "router", "branches", "final", "least")
+    return all(one.plain().get(part) == other.plain().get(part) for part in parts)
 
 
 def _more_cases(gain: float, error: float, n: int, p: float) -> int | None:

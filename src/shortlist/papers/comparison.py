@@ -34,13 +34,6 @@ def complete(
 def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFrame":
     """Return a row for each method, with what its measures are over the units.
 
-    Parameters
-    ----------
-    results : DataFrame
-        A row per method and unit.
-    measures : sequence of str
-        Columns of numbers; what is missing takes no part.
-
     Returns
     -------
     DataFrame
@@ -90,24 +83,17 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     """Return each method's means over the folds, and its mean rank by accuracy in them, best first.
 
     Folds that lack a method are left out of everything. Folds of one table share rows, so these ranks
-    describe and test nothing; over several tables use :func:`rank_methods`.
+    describe and test nothing; over several tables use :func:`rank_methods`. Raises BadInputError if no fold
+    holds every method.
 
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says False of in
-        some fold have no rank, and come last.
+    `results`: from :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says
+    False of in some fold have no rank, and come last.
 
     Returns
     -------
     DataFrame
         One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``,
         ``balanced_accuracy``, ``size``, ``seconds``, where there are prices ``cost``, and ``n_folds``.
-
-    Raises
-    ------
-    BadInputError
-        If no fold holds every method.
     """
     whole = complete(results.dropna(subset=["accuracy"]), list(results["method"]))
     if whole.empty:
@@ -132,33 +118,24 @@ def over_limit(results: "pd.DataFrame") -> list[str]:
 @saved_from("shortlist.papers")
 @dataclass(frozen=True)
 class RankTest:
-    """Whether methods differ over tables (:cite:t:`Demsar2006`).
-
-    Attributes
-    ----------
-    mean_ranks : dict of str to float
-        Mean rank of every method, best first; 1 is best, ties share their mean rank.
-    n_tables : int
-        Tables that rank.
-    chi_square, chi_square_p : float
-        Friedman's statistic without correction for ties, and how probable one as large is if the methods are
-        equal.
-    f, f_p : float
-        The same for Iman and Davenport's less conservative statistic.
-    alpha : float
-        Level of the critical difference.
-    critical_difference : float
-        Methods whose mean ranks differ by at least this much differ (Nemenyi).
-    """
+    """Whether methods differ over tables (:cite:t:`Demsar2006`)."""
 
     mean_ranks: dict[str, float]
+    """Mean rank of every method, best first; 1 is best, ties share their mean rank."""
     n_tables: int
+    """Tables that rank."""
     chi_square: float
     chi_square_p: float
+    """Friedman's statistic without correction for ties, and how probable one as large is if the methods are
+    equal.
+    """
     f: float
     f_p: float
+    """The same for Iman and Davenport's less conservative statistic."""
     alpha: float
+    """Level of the critical difference."""
     critical_difference: float
+    """Methods whose mean ranks differ by at least this much differ (Nemenyi)."""
 
 
 def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: float = 0.05) -> RankTest:
@@ -212,13 +189,7 @@ def rank_methods(results: "pd.DataFrame", *, metric: str = "accuracy", alpha: fl
 
 
 def write_results(results: "pd.DataFrame", path: str | Path) -> None:
-    """Write results as Parquet, whole or not at all.
-
-    Raises
-    ------
-    NotWrittenError
-        If it cannot be written there.
-    """
+    """Write results as Parquet, whole or not at all; raises NotWrittenError if it cannot be written there."""
     import pyarrow as pa
 
     from shortlist.files import write_parquet

@@ -118,16 +118,10 @@ def _box_chart(title: str, values: dict[str, list[float]], noun: str) -> Chart:
 def pruning_comparison_parts(results: "pd.DataFrame") -> Parts:
     """Return what pruning methods do in every fold, and their ranks.
 
-    Parameters
-    ----------
-    results : DataFrame
-        A row per table, fold and method, from
-        :func:`shortlist.papers.pruning_comparison.compare_methods`.
+    Raises BadInputError if columns are missing.
 
-    Raises
-    ------
-    BadInputError
-        If columns are missing.
+    `results`: a row per table, fold and method, from
+    :func:`shortlist.papers.pruning_comparison.compare_methods`.
     """
     from shortlist.papers.comparison import rank_folds, rank_methods
     from shortlist.papers.pruning_comparison import best_singles_text

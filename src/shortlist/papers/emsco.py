@@ -80,32 +80,22 @@ SHOWN = (50, 100, 200, 500)
 
 @dataclass(frozen=True)
 class EmscoSize:
-    """How much is measured.
-
-    Attributes
-    ----------
-    sets : tuple of str
-        Of :data:`SETS`, and Synthetic30.
-    splits : int
-        Splits of every set whose fronts are counted.
-    seeds, generations : int
-        Runs of evolution for Figure 7, and their length.
-    levels : tuple of float
-        Confidences of the authors' example.
-    example_seeds, example_generations : int
-        Runs of it.
-    opponents : tuple of OpponentsSize
-        What is compared on new rows.
-    """
+    """How much is measured."""
 
     sets: tuple[str, ...]
+    """Of :data:`SETS`, and Synthetic30."""
     splits: int
+    """Splits of every set whose fronts are counted."""
     seeds: int
     generations: int
+    """Runs of evolution for Figure 7, and their length."""
     levels: tuple[float, ...]
+    """Confidences of the authors' example."""
     example_seeds: int
     example_generations: int
+    """Runs of it."""
     opponents: tuple[OpponentsSize, ...]
+    """What is compared on new rows."""
 
 
 ALL_SETS = (*SETS, SYNTHETIC30)

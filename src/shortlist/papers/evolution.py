@@ -37,24 +37,17 @@ N_FOLDS = 10
 
 @dataclass(frozen=True)
 class EvolutionSize:
-    """How much is measured.
-
-    Attributes
-    ----------
-    sets : tuple of str
-        The paper's names of sets.
-    n_run, n_repeats : int
-        How many of the ten folds of each set are run, and repeats with other folds.
-    population, generations, stumps : int
-        Of evolution, and of boosting.
-    """
+    """How much is measured."""
 
     sets: tuple[str, ...]
+    """The paper's names of sets."""
     n_run: int
     n_repeats: int
+    """How many of the ten folds of each set are run, and repeats with other folds."""
     population: int
     generations: int
     stumps: int = 200
+    """Of evolution, and of boosting."""
 
 
 SIZES = {

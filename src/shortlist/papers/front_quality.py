@@ -21,124 +21,86 @@ Vectors: TypeAlias = set[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Box:
-    """The range of the joint front: what indicators are scaled by.
-
-    Attributes
-    ----------
-    low, high : tuple of int
-        Least and largest value of each objective over the joint front, scaled and minimised.
-    """
+    """The range of the joint front: what indicators are scaled by."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
+    """Least and largest value of each objective over the joint front, scaled and minimised."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """One set of points beside the joint front of all methods.
-
-    Attributes
-    ----------
-    n_points : int
-        Distinct points of the set.
-    n_joint : int
-        Those of them on the joint front; the others are dominated.
-    n_dominated : int
-        The others.
-    hypervolume : float
-        Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in
-        everything.
-    spread : float
-        0 when neighbours in the order of the objectives are equally far apart; see
-        :func:`shortlist.pareto.spread`.
-    igd_plus, epsilon : float or None
-        IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
-        points.
-    """
+    """One set of points beside the joint front of all methods."""
 
     n_points: int
+    """Distinct points of the set."""
     n_joint: int
+    """Those of them on the joint front; the others are dominated."""
     n_dominated: int
+    """The others."""
     hypervolume: float
+    """Within the box scaled to [0, 1], below (1, ..., 1): 1 would be a single point that is best in
+    everything.
+    """
     spread: float
+    """0 when neighbours in the order of the objectives are equally far apart; see
+    :func:`shortlist.pareto.spread`.
+    """
     igd_plus: float | None
     epsilon: float | None
+    """IGD+ and additive ε against the joint front, in the scaled box; 0 when it is covered; None without
+    points.
+    """
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sets of points A and B, as the paper counts them.
-
-    Attributes
-    ----------
-    first, second : str
-        Names of A and B.
-    n_first, n_second : int
-        |A| and |B|.
-    n_common : int
-        |A ∩ B|.
-    n_joint : int
-        |N_A ∪ N_B|, the non-dominated points of A ∪ B.
-    unique_first, unique_second : int
-        N_U(A) and N_U(B): those of them that only A, or only B, has.
-    dominated_first, dominated_second : int
-        Points of A, or of B, that the other set dominates.
-    """
+    """Two sets of points A and B, as the paper counts them."""
 
     first: str
     second: str
+    """Names of A and B."""
     n_first: int
     n_second: int
+    """|A| and |B|."""
     n_common: int
+    """|A ∩ B|."""
     n_joint: int
+    """|N_A ∪ N_B|, the non-dominated points of A ∪ B."""
     unique_first: int
     unique_second: int
+    """N_U(A) and N_U(B): those of them that only A, or only B, has."""
     dominated_first: int
     dominated_second: int
+    """Points of A, or of B, that the other set dominates."""
 
 
 @dataclass(frozen=True, eq=False)
 class FrontTables:
-    """What :func:`compare_fronts` answers with.
-
-    Attributes
-    ----------
-    joint : Front
-        The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,
-        and ``extras["n_proved"]`` counts those that a front of proved points has.
-    box : Box or None
-        Its range; None without points.
-    qualities : dict of str to Quality
-        By name.
-    unique : dict of str to int
-        Points of the joint front that only this front has.
-    shares : dict of str to float, or None
-        Share of the complete front that each has; None if no front is complete.
-    pairs : tuple of Pair
-        Every two fronts, in order.
-    """
+    """What :func:`compare_fronts` answers with."""
 
     joint: Front
+    """The non-dominated points of all fronts; ``extras["found_by"]`` names the fronts that have each point,
+    and ``extras["n_proved"]`` counts those that a front of proved points has.
+    """
     box: Box | None
+    """Its range; None without points."""
     qualities: dict[str, Quality]
+    """By name."""
     unique: dict[str, int]
+    """Points of the joint front that only this front has."""
     shares: dict[str, float] | None
+    """Share of the complete front that each has; None if no front is complete."""
     pairs: tuple[Pair, ...]
+    """Every two fronts, in order."""
 
 
 def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     """Compare fronts over the same objectives.
 
     Points that are dominated within their own front count as dominated, so unions of runs may be passed as
-    they are.
-
-    Raises
-    ------
-    BadInputError
-        If there is no front, or objectives differ.
-    SolverError
-        If a point that one method proved non-dominated is dominated by another's, or a complete front lacks a
-        point.
+    they are. Raises BadInputError if there is no front, or objectives differ. Raises SolverError if a point
+    that one method proved non-dominated is dominated by another's, or a complete front lacks a point.
 
     Examples
     --------

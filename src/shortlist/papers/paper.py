@@ -30,30 +30,21 @@ class Extent:
     """Which part of a paper is measured, and how much of it.
 
     What is left empty or None is as the scale has it.
-
-    Attributes
-    ----------
-    scale : str
-        One of :data:`SCALES`.
-    tables : tuple of str
-        Names of tables and figures, of :attr:`Paper.contents`; all of them if empty.
-    sets : tuple of str
-        Data sets or systems, of :attr:`Paper.sets`; those of the scale if empty.
-    classifiers : tuple of int
-        Numbers of classifiers in a pool, K.
-    folds, seeds : int, optional
-        How many folds of each set, and how many runs with different seeds.
-    time_limit_s : float, optional
-        Time limit of each exact method or program, in seconds.
     """
 
     scale: str = "small"
+    """One of :data:`SCALES`."""
     tables: tuple[str, ...] = ()
+    """Names of tables and figures, of :attr:`Paper.contents`; all of them if empty."""
     sets: tuple[str, ...] = ()
+    """Data sets or systems, of :attr:`Paper.sets`; those of the scale if empty."""
     classifiers: tuple[int, ...] = ()
+    """Numbers of classifiers in a pool, K."""
     folds: int | None = None
     seeds: int | None = None
+    """How many folds of each set, and how many runs with different seeds."""
     time_limit_s: float | None = None
+    """Time limit of each exact method or program, in seconds."""
 
     def wants(self, *tables: str) -> bool:
         """Whether at least one of these tables and figures is asked for."""
@@ -66,10 +57,7 @@ class Extent:
     def folds_of(self, most: int) -> int | None:
         """Return how many folds are asked for, of so many that there are.
 
-        Raises
-        ------
-        BadInputError
-            If it is more.
+        Raises BadInputError if it is more.
         """
         if self.folds is not None and self.folds > most:
             raise BadInputError("folds", f"must be at most {most}", self.folds)
@@ -78,49 +66,35 @@ class Extent:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be measured.
-
-    Attributes
-    ----------
-    units : tuple of Unit
-        Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count
-        only if it was not stopped. The key says the set, the fold, the size of the pool and whatever else an
-        extent can leave out, so that one study serves several extents of one scale.
-    settings : mapping
-        What a study is bound to, as JSON holds it: whatever changes what a unit measures.
-    missing : tuple of str
-        A sentence for each set that is not there.
-    """
+    """What is to be measured."""
 
     units: tuple[Unit, ...]
+    """Each takes a keyword `budget`, whose cancellation stops it, and returns :data:`Rows`, which count only
+    if it was not stopped. The key says the set, the fold, the size of the pool and whatever else an extent
+    can leave out, so that one study serves several extents of one scale.
+    """
     settings: Mapping[str, Any]
+    """What a study is bound to, as JSON holds it: whatever changes what a unit measures."""
     missing: tuple[str, ...] = ()
+    """A sentence for each set that is not there."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a picture, or points of one kind.
-
-    Attributes
-    ----------
-    name : str
-        What the legend calls it.
-    points : tuple of (float, float)
-        x and y.
-    band : tuple of (float, float)
-        Lower and upper end of an interval for each point; empty for none.
-    joined : bool
-        Whether the points are joined.
-    panel : str
-        Lines with another word here are drawn in another panel, which is called so; all of a picture have
-        one, or none.
-    """
+    """One line of a picture, or points of one kind."""
 
     name: str
+    """What the legend calls it."""
     points: tuple[tuple[float, float], ...]
+    """x and y."""
     band: tuple[tuple[float, float], ...] = ()
+    """Lower and upper end of an interval for each point; empty for none."""
     joined: bool = True
+    """Whether the points are joined."""
     panel: str = ""
+    """Lines with another word here are drawn in another panel, which is called so; all of a picture have one,
+    or none.
+    """
 
 
 def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
@@ -130,50 +104,33 @@ def dots(name: str, x: Iterable[float], y: Iterable[float]) -> Line:
 
 @dataclass(frozen=True)
 class Picture:
-    """What a figure draws.
-
-    Attributes
-    ----------
-    text : str
-        What one sees in it, in a sentence.
-    x, y : str
-        What the axes show, with units.
-    lines : tuple of Line
-        What is drawn.
-    """
+    """What a figure draws."""
 
     text: str
+    """What one sees in it, in a sentence."""
     x: str
     y: str
+    """What the axes show, with units."""
     lines: tuple[Line, ...]
+    """What is drawn."""
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """One table of results, in the layout of the paper.
-
-    Attributes
-    ----------
-    name : str
-        What its files are called, without their ending: ``table-5`` or ``figure-7``.
-    title : str
-        What it shows, in a line.
-    rows : list of dict
-        The same columns in every row; None where there is nothing.
-    note : str
-        What a reader should know beside it.
-    differs : str
-        One sentence that says why our figures differ from the paper's; empty where they agree.
-    picture : Picture or None
-        The same as a picture, where the paper has a figure.
-    """
+    """One table of results, in the layout of the paper."""
 
     name: str
+    """What its files are called, without their ending: ``table-5`` or ``figure-7``."""
     title: str
+    """What it shows, in a line."""
     rows: Rows
+    """The same columns in every row; None where there is nothing."""
     note: str = ""
+    """What a reader should know beside it."""
     differs: str = ""
+    """One sentence that says why our figures differ from the paper's; empty where they agree."""
     picture: Picture | None = None
+    """The same as a picture, where the paper has a figure."""
 
 
 def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> Rows:
@@ -184,48 +141,33 @@ def beside(head: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose experiments can be run again.
-
-    Attributes
-    ----------
-    name : str
-        What the command calls it.
-    title : str
-        Authors, year, and what it is about.
-    plan : callable
-        Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`Plan`.
-    make_tables : callable
-        Makes the tables and figures, whatever the extent, of the rows of finished units.
-    contents : mapping of str to str
-        Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it
-        shows.
-    sets : tuple of str
-        The names of its data sets or systems.
-    takes : frozenset of str
-        The fields of :class:`Extent` beyond scale, tables and sets that change what is measured.
-    deviations : tuple of str
-        Sentences: where this is not what the paper did, and why. The only such list of this paper.
-    """
+    """A paper whose experiments can be run again."""
 
     name: str
+    """What the command calls it."""
     title: str
+    """Authors, year, and what it is about."""
     plan: Callable[[Path | None, Extent], Plan]
+    """Receives the folder with data, or None, and an :class:`Extent`; returns a :class:`Plan`."""
     make_tables: Callable[["pd.DataFrame"], list[ResultTable]]
+    """Makes the tables and figures, whatever the extent, of the rows of finished units."""
     contents: Mapping[str, str]
+    """Every table and figure of the paper's results by its name, ``table-5`` or ``figure-7``, and what it
+    shows.
+    """
     sets: tuple[str, ...]
+    """The names of its data sets or systems."""
     takes: frozenset[str] = frozenset()
+    """The fields of :class:`Extent` beyond scale, tables and sets that change what is measured."""
     deviations: tuple[str, ...] = ()
+    """Sentences: where this is not what the paper did, and why. The only such list of this paper."""
 
 
 def check_extent(paper: Paper, extent: Extent) -> Extent:
     """Return an extent that a paper can be measured in, with tables by their full names.
 
-    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once.
-
-    Raises
-    ------
-    BadInputError
-        If the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
+    A bare number names a table: ``5`` is ``table-5``. What is named twice counts once. Raises BadInputError
+    if the scale, a table or a set is unknown, a number is too small, or the paper has no such limit.
     """
     if extent.scale not in SCALES:
         raise BadInputError(
@@ -260,29 +202,20 @@ def check_extent(paper: Paper, extent: Extent) -> Extent:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What came out.
-
-    Attributes
-    ----------
-    tables : tuple of ResultTable
-        Of the units that are finished.
-    rows : DataFrame
-        Everything that was measured.
-    n_done, n_wanted : int
-        Units.
-    unit_seconds : float
-        Seconds that all finished units took, those of earlier runs included.
-    missing : tuple of str
-        A sentence for each set that is not there, and for each table that was asked for and could not be
-        made.
-    """
+    """What came out."""
 
     tables: tuple[ResultTable, ...]
+    """Of the units that are finished."""
     rows: "pd.DataFrame"
+    """Everything that was measured."""
     n_done: int
     n_wanted: int
+    """Units."""
     unit_seconds: float
+    """Seconds that all finished units took, those of earlier runs included."""
     missing: tuple[str, ...] = field(default=())
+    """A sentence for each set that is not there, and for each table that was asked for and could not be made.
+    """
 
 
 def reproduce(
@@ -290,25 +223,13 @@ def reproduce(
 ) -> Reproduction:
     """Run what is missing of a plan, and make the tables of the paper.
 
-    Parameters
-    ----------
-    paper : Paper
-        Whose tables are made.
-    plan : Plan
-        What is measured; see :attr:`Paper.plan`.
-    work : Work, optional
-        Who works, the study that a later call goes on from, who is told of every unit, and a way to stop with
-        the units that are finished.
-    tables : sequence of str, default=()
-        Names of the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
+    Raises BadInputError if the tables that are asked for are not of the sets that are asked for, none of the
+    data is there, or the study belongs to other settings. Raises ShortlistError if it was stopped before a
+    unit was finished.
 
-    Raises
-    ------
-    BadInputError
-        If the tables that are asked for are not of the sets that are asked for, none of the data is there, or
-        the study belongs to other settings.
-    ShortlistError
-        If it was stopped before a unit was finished.
+    `plan`: what is measured; see :attr:`Paper.plan`. `work`: who works, the study that a later call goes on
+    from, who is told of every unit, and a way to stop with the units that are finished. `tables`: names of
+    the tables and figures to make, of :attr:`Paper.contents`; all of them if empty.
     """
     import pandas as pd
 

@@ -66,68 +66,45 @@ class ComparedRun:
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method in the table of all methods.
-
-    Attributes
-    ----------
-    method : str
-        Its name.
-    n_runs : int
-        Finished runs; several seeds for evolution, one for the others.
-    union : Quality
-        Of the non-dominated points of all its runs.
-    unique : int
-        Points of the joint front that only this method has.
-    share : float or None
-        Share of the complete front; None if no method proved one.
-    valid_share : float
-        Mean over the runs of the share of products in the final population.
-    seconds : float
-        All runs together.
-    middle : Quality
-        Medians over the runs, each under the same box; counts are medians too, rounded down.
-    middle_valid_share, middle_seconds : float
-        Medians over the runs.
-    """
+    """One method in the table of all methods."""
 
     method: str
+    """Its name."""
     n_runs: int
+    """Finished runs; several seeds for evolution, one for the others."""
     union: Quality
+    """Of the non-dominated points of all its runs."""
     unique: int
+    """Points of the joint front that only this method has."""
     share: float | None
+    """Share of the complete front; None if no method proved one."""
     valid_share: float
+    """Mean over the runs of the share of products in the final population."""
     seconds: float
+    """All runs together."""
     middle: Quality
+    """Medians over the runs, each under the same box; counts are medians too, rounded down."""
     middle_valid_share: float
     middle_seconds: float
+    """Medians over the runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What :func:`compare_products` answers with.
-
-    Attributes
-    ----------
-    runs : tuple of ComparedRun
-        The finished runs, methods as named, seeds rising.
-    n_wanted : int
-        How many there were to be.
-    conflict : tuple of str
-        Sentences that contradict each other, if no product can meet what is asked; then there are no runs.
-    rows : tuple of MethodRow
-        One per method with a finished run.
-    tables : FrontTables or None
-        The unions of the methods side by side; None without a finished run.
-    measured : tuple of dict
-        What was measured of every run: method, seed, seconds, what is proved, and its quality.
-    """
+    """What :func:`compare_products` answers with."""
 
     runs: tuple[ComparedRun, ...]
+    """The finished runs, methods as named, seeds rising."""
     n_wanted: int
+    """How many there were to be."""
     conflict: tuple[str, ...]
+    """Sentences that contradict each other, if no product can meet what is asked; then there are no runs."""
     rows: tuple[MethodRow, ...]
+    """One per method with a finished run."""
     tables: FrontTables | None
+    """The unions of the methods side by side; None without a finished run."""
     measured: tuple[dict[str, Any], ...] = ()
+    """What was measured of every run: method, seed, seconds, what is proved, and its quality."""
 
     @property
     def fronts(self) -> dict[str, Front]:
@@ -149,6 +126,9 @@ def compare_products(
     **options: Any,
 ) -> Comparison:
     """Run methods on a product line, evolution once per seed, and compare what they find.
+
+    Raises BadInputError if a method is unknown, an option is for none of the methods, or the study belongs to
+    something else.
 
     Parameters
     ----------
@@ -173,11 +153,6 @@ def compare_products(
     -------
     Comparison
         Every product is checked against the rules of the model as read.
-
-    Raises
-    ------
-    BadInputError
-        If a method is unknown, an option is for none of the methods, or the study belongs to something else.
     """
     by_method = check_methods(methods, options)
     chosen = list(by_method)
@@ -218,12 +193,8 @@ def compare_products(
 def check_methods(methods: Sequence[str], options: Mapping[str, Any]) -> dict[str, SearchOptions]:
     """Return the options of each method, defaults in place of None.
 
-    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it.
-
-    Raises
-    ------
-    BadInputError
-        If a method is unknown, or an option is wrong or for none of the methods.
+    An option called ``solrep.rule`` is for one method, and one called ``rule`` for all that have it. Raises
+    BadInputError if a method is unknown, or an option is wrong or for none of the methods.
     """
     chosen = list(dict.fromkeys(methods))
     for method in chosen or [""]:

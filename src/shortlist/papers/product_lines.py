@@ -34,30 +34,20 @@ RENAMES = {"Enrcyption": "Encryption"}
 
 @dataclass(frozen=True)
 class ProductSystem:
-    """One product line of the study.
-
-    Attributes
-    ----------
-    model : str
-        Its file, in ``feature-models``.
-    n_features : int
-        Features, as Table 2 counts them.
-    attributes : tuple of str
-        Files with sets of attributes.
-    fixed : str
-        What its lists of fixed features are called.
-    n_evaluations : int
-        Products that one evolutionary run of the study looks at.
-    stored : tuple of str
-        Results of SolRep that the authors stored, for the first sets of attributes.
-    """
+    """One product line of the study."""
 
     model: str
+    """Its file, in ``feature-models``."""
     n_features: int
+    """Features, as Table 2 counts them."""
     attributes: tuple[str, ...]
+    """Files with sets of attributes."""
     fixed: str
+    """What its lists of fixed features are called."""
     n_evaluations: int
+    """Products that one evolutionary run of the study looks at."""
     stored: tuple[str, ...] = ()
+    """Results of SolRep that the authors stored, for the first sets of attributes."""
 
 
 SYSTEMS = {
@@ -111,8 +101,6 @@ def evolve_once(
         See :func:`prepared_question`.
     method : str
         One of :data:`EVOLUTION`.
-    seed : int
-        Of the run.
     n_evaluations : int
         Products to look at.
     valid_first : bool, default=True

@@ -45,21 +45,14 @@ of a solution with the least weighted sum, or None without a solution.
 
 @dataclass
 class Printed:
-    """How far an algorithm has come.
-
-    Attributes
-    ----------
-    points : set of tuple of int
-        Every different answer, dominated ones too: neither algorithm drops any.
-    n_programs : int
-        Calls of ``bintpro``.
-    bound : int or None
-        Of Algorithm 2, the bound of the outermost loop that comes next; None before the first.
-    """
+    """How far an algorithm has come."""
 
     points: set[Point] = field(default_factory=set)
+    """Every different answer, dominated ones too: neither algorithm drops any."""
     n_programs: int = 0
+    """Calls of ``bintpro``."""
     bound: int | None = None
+    """Of Algorithm 2, the bound of the outermost loop that comes next; None before the first."""
 
 
 def epsilon_constraint_as_printed(
@@ -71,16 +64,8 @@ def epsilon_constraint_as_printed(
     last objective is minimised. No loop depends on another, so that parts of the outermost one may be run
     apart.
 
-    Parameters
-    ----------
-    minimise : callable
-        Solves one program.
-    outermost : iterable of int
-        Bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
-    largest : sequence of int
-        Theoretic upper bounds of the other bounded objectives.
-    found : Printed
-        What was found.
+    `outermost`: bounds of the first objective: from 0 to its theoretic upper bound, or a part of that.
+    `largest`: theoretic upper bounds of the other bounded objectives.
     """
     weights = [0.0] * (len(largest) + 1) + [1.0]
     for bounds in itertools.product(outermost, *(range(high + 1) for high in largest)):
@@ -149,10 +134,7 @@ class BintPro:
     def minimise(self, weights: Sequence[float], upper: Sequence[float]) -> Point | None:
         """Solve one program; see :data:`Minimise`.
 
-        Raises
-        ------
-        LimitReachedError
-            If the budget has come to its end.
+        Raises LimitReachedError if the budget has come to its end.
         """
         if self._budget.stopped:
             raise LimitReachedError(self._budget.limit_text)
@@ -211,21 +193,14 @@ def measure_complete(
 
 @dataclass(frozen=True)
 class PrintedRun:
-    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP.
-
-    Attributes
-    ----------
-    method : str
-        Which of them.
-    n_objectives : int
-        The first ones, and the cost as the last.
-    part : int or None
-        Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all.
-    """
+    """An algorithm as printed: Algorithm 1 is the ε-constraint method, Algorithm 2 is CWMOIP."""
 
     method: str
+    """Which of them."""
     n_objectives: int
+    """The first ones, and the cost as the last."""
     part: int | None = None
+    """Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all."""
 
 
 def measure_printed(

@@ -60,21 +60,14 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Side:
-    """What a method found of one system, in one run or several.
-
-    Attributes
-    ----------
-    runs : tuple of array
-        The distinct points of each run.
-    correct : float
-        Mean percentage of valid products in what a run ended with.
-    seconds : float
-        All runs together.
-    """
+    """What a method found of one system, in one run or several."""
 
     runs: tuple[Points, ...]
+    """The distinct points of each run."""
     correct: float
+    """Mean percentage of valid products in what a run ended with."""
     seconds: float
+    """All runs together."""
 
     @property
     def points(self) -> Points:

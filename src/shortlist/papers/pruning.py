@@ -41,26 +41,18 @@ N_FOLDS = 10
 
 @dataclass(frozen=True)
 class PruningSize:
-    """How much is measured.
-
-    Attributes
-    ----------
-    sets : tuple of str
-        Public sets.
-    n_run, n_repeats : int
-        How many of the ten folds are run, and repeats with other folds.
-    pools : tuple of int
-        Numbers of classifiers; a pool holds the first of each kind of a larger one.
-    time_limit_s, node_limit : float and int or None
-        Of each exact method.
-    """
+    """How much is measured."""
 
     sets: tuple[str, ...]
+    """Public sets."""
     n_run: int
     n_repeats: int
+    """How many of the ten folds are run, and repeats with other folds."""
     pools: tuple[int, ...]
+    """Numbers of classifiers; a pool holds the first of each kind of a larger one."""
     time_limit_s: float | None
     node_limit: int | None = None
+    """Of each exact method."""
 
 
 SIZES = {

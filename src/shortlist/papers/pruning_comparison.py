@@ -181,10 +181,7 @@ def _parts(key: str, measured: Sequence[Result]) -> list[Finished]:
 def _check_fold(table: str, fold: "Fold", methods: Mapping[str, Any]) -> None:
     """Refuse folds that leave a pruner too few rows to fit a pool and to prune it, before any pool is fitted.
 
-    Raises
-    ------
-    BadInputError
-        If fewer than two classes, or for exact pruning not all, have two training rows.
+    Raises BadInputError if fewer than two classes, or for exact pruning not all, have two training rows.
     """
     pruners = [method for method in methods.values() if _prunes(method)]
     if not pruners:
@@ -354,31 +351,22 @@ def fit_method(
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split of one table.
-
-    Attributes
-    ----------
-    X, y
-        The table.
-    repeat, number : int
-        Which repeat and which of its folds, from 0.
-    train, test : ndarray of int
-        Rows.
-    n_classifiers, seed : int
-        Of the pool; the seed is also that of the methods.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is.
-    """
+    """One split of one table."""
 
     X: Any
     y: Labels
+    """The table."""
     repeat: int
     number: int
+    """Which repeat and which of its folds, from 0."""
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+    """Rows."""
     n_classifiers: int
     seed: int
+    """Of the pool; the seed is also that of the methods."""
     cases: Cases | None = None
+    """Of which case each row is, ``(n_samples,)``."""
 
 
 class RememberedClassifier(ClassifierMixin, BaseEstimator):
@@ -399,19 +387,7 @@ class RememberedClassifier(ClassifierMixin, BaseEstimator):
 
 
 def remembered_pool(pool: Pool, answers: NDArray[np.float64], rows: NDArray[np.intp], n_rows: int) -> Pool:
-    """Return a pool for row numbers, so that all methods prune the same answers, asked for once.
-
-    Parameters
-    ----------
-    pool : Pool
-        Who was asked.
-    answers : ndarray of float, shape (n_asked, n_classifiers, n_classes)
-        How probable each classifier found each class.
-    rows : ndarray of int, shape (n_asked,)
-        Of which rows, by number.
-    n_rows : int
-        How many rows the table has.
-    """
+    """Return a pool for row numbers, so that all methods prune the same answers, asked for once."""
     places = np.zeros(n_rows, dtype=np.intp)
     places[rows] = np.arange(len(rows))
     each = np.ascontiguousarray(answers.transpose(1, 0, 2))
@@ -462,10 +438,7 @@ def stratified_folds(
 ) -> list[Fold]:
     """Split a table, stratified, differently in every repeat; whole cases where rows are of such.
 
-    Raises
-    ------
-    BadInputError
-        If there is one class only, or one with fewer rows, or cases, than folds.
+    Raises BadInputError if there is one class only, or one with fewer rows, or cases, than folds.
     """
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if len(classes) < 2 or counts.min() < n_folds:

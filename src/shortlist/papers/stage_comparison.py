@@ -47,17 +47,10 @@ COLUMNS = ("seed", "method", "coverage", "accuracy", "cost", "aggregate", "secon
 def stage_methods(names: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:
     """Return unfitted classifiers by name; by default evolution and all opponents.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Of :data:`SEARCHES` and :data:`OPPONENTS`.
-    **options
-        Parameters that all classifiers have, such as ``feature_costs`` and ``confidence``.
+    Raises BadInputError if a name is unknown.
 
-    Raises
-    ------
-    BadInputError
-        If a name is unknown.
+    `names`: of :data:`SEARCHES` and :data:`OPPONENTS`. `**options`: parameters that all classifiers have,
+    such as ``feature_costs`` and ``confidence``.
     """
     known = (*SEARCHES, *OPPONENTS)
     wanted = ["emsco", *OPPONENTS] if names is None else list(names)
@@ -80,7 +73,9 @@ def compare_stage_methods(
     """Fit and measure every method on the splits of several seeds.
 
     A seed splits the rows 50 : 25 : 25 by class (Sec. 4.3.1 of :cite:t:`Hamilton2022`) and is the seed of
-    every method: the first part fits, the second chooses settings or points, the third measures.
+    every method: the first part fits, the second chooses settings or points, the third measures. Raises
+    BadInputError if a class has too few rows to be in every part, a number is out of range, or the study
+    belongs to another table or other settings.
 
     Parameters
     ----------
@@ -102,12 +97,6 @@ def compare_stage_methods(
     -------
     results : DataFrame
         One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in every part, a number is out of range, or the study belongs to
-        another table or other settings.
     """
     import pandas as pd
 
@@ -173,11 +162,6 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
 
     Seeds share rows, so margins tell how much splits matter on this table, and not what another table would
     show.
-
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`compare_stage_methods`.
 
     Returns
     -------

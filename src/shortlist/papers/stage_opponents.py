@@ -60,25 +60,17 @@ NOT_THEIRS = (
 
 @dataclass(frozen=True)
 class OpponentsSize:
-    """How much of the comparison is measured.
-
-    Attributes
-    ----------
-    sets : tuple of str
-        The sets.
-    splits : int
-        Splits of every set.
-    trials : int
-        Runs of evolution on each split.
-    population, generations : int
-        Of evolution.
-    """
+    """How much of the comparison is measured."""
 
     sets: tuple[str, ...]
+    """The sets."""
     splits: int
+    """Splits of every set."""
     trials: int
+    """Runs of evolution on each split."""
     population: int = 300
     generations: int = 150
+    """Of evolution."""
 
 
 def paper_stages(n_features: int) -> int:

@@ -22,24 +22,16 @@ _MOST_NAMED = 4
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Conversion:
-    """A feature model in another format.
-
-    Attributes
-    ----------
-    text : str
-        The file.
-    kind : str
-        Its format: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``.
-    proved : bool
-        Whether it is proved that the products are the same; False if the budget ended first.
-    notes : tuple of str
-        What the format says in another way or not at all, a sentence each.
-    """
+    """A feature model in another format."""
 
     text: str
+    """The file."""
     kind: str
+    """Its format: ``uvl``, ``featureide``, ``sxfm`` or ``dimacs``."""
     proved: bool
+    """Whether it is proved that the products are the same; False if the budget ended first."""
     notes: tuple[str, ...]
+    """What the format says in another way or not at all, a sentence each."""
 
 
 def convert_model(model: FeatureModel, kind: str, *, budget: Budget | None = None) -> Conversion:
@@ -155,8 +147,6 @@ def first_difference(
 
     Parameters
     ----------
-    model : FeatureModel
-        One of them.
     other : FeatureModel
         The other one. It has all features of the first, and may have auxiliary ones and a new root.
     variables : sequence of int

@@ -31,21 +31,14 @@ _BLOCK = 256  # products at a time: whether each breaks each rule is kept for th
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ProductTable:
-    """Configurations as a table has them.
-
-    Attributes
-    ----------
-    selections : ndarray of bool, shape (n_rows, n_features)
-        What is selected in each.
-    lines : tuple of int
-        The line or row of the file that each is in.
-    values : mapping of str to tuple
-        For each objective, called ``min cost`` and so on, its value in every row; None where there is none.
-    """
+    """Configurations as a table has them."""
 
     selections: Mask
+    """What is selected in each, ``(n_rows, n_features)``."""
     lines: tuple[int, ...]
+    """The line or row of the file that each is in."""
     values: Mapping[str, tuple[Decimal | None, ...]]
+    """For each objective, called ``min cost`` and so on, its value in every row; None where there is none."""
 
 
 def read_products(
@@ -53,26 +46,14 @@ def read_products(
 ) -> ProductTable:
     """Read configurations from a table: CSV, Excel, Parquet, or ``-`` for standard input.
 
-    Either each row is a configuration, with a column for every feature, called by its name or
-    ``feature: NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and
-    ``point`` the numbers of points, unless it is a feature. So fronts and samples are written. Or the columns
-    are ``feature`` and ``selected``, and the file is one configuration.
+    Either each row is a configuration, with a column for every feature, called by its name or ``feature:
+    NAME``, that holds 1, 0, true or false. Columns ``objective: min cost`` hold values, and ``point`` the
+    numbers of points, unless it is a feature. So fronts and samples are written. Or the columns are
+    ``feature`` and ``selected``, and the file is one configuration. Raises BadFileError if a column is no
+    feature, a feature has no column or two, or a cell is none of these values.
 
-    Parameters
-    ----------
-    path : str or Path
-        The table.
-    model : FeatureModel
-        The model that the features belong to.
-    drop : collection of str
-        Columns to leave out.
-    notes : list of str, optional
-        Gets what a reader should know, such as another separator than the comma.
-
-    Raises
-    ------
-    BadFileError
-        If a column is no feature, a feature has no column or two, or a cell is none of these values.
+    `model`: the model that the features belong to. `drop`: columns to leave out. `notes`: gets what a reader
+    should know, such as another separator than the comma.
     """
     name, content = read_content(path)
     if not content.strip():
@@ -170,24 +151,16 @@ def _value(name: str, line: int, title: str, cell: str) -> Decimal | None:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class ProductCheck:
-    """What is wrong with one configuration of a table, if anything.
-
-    Attributes
-    ----------
-    line : int
-        Where it is.
-    broken : tuple of str
-        Sentences of the rules that it breaks; empty for a product.
-    values : mapping of str to Decimal
-        Its objectives, counted anew.
-    wrong : mapping of str to Decimal
-        Of these the values that the table has otherwise, as it has them.
-    """
+    """What is wrong with one configuration of a table, if anything."""
 
     line: int
+    """Where it is."""
     broken: tuple[str, ...]
+    """Sentences of the rules that it breaks; empty for a product."""
     values: Mapping[str, Decimal]
+    """Its objectives, counted anew."""
     wrong: Mapping[str, Decimal]
+    """Of these the values that the table has otherwise, as it has them."""
 
     @property
     def is_right(self) -> bool:
@@ -199,16 +172,6 @@ def check_products(
     table: ProductTable, model: FeatureModel, objectives: Sequence[FeatureObjective] = ()
 ) -> list[ProductCheck]:
     """Judge every configuration of a table by the rules of a model, and count its objectives anew.
-
-    Parameters
-    ----------
-    table : ProductTable
-        The configurations.
-    model : FeatureModel
-        The rules, as read; add limits with
-        :func:`~shortlist.products.feature_models.model.with_constraints`.
-    objectives : sequence of FeatureObjective
-        What to count. Values are compared as exact decimals.
 
     Examples
     --------

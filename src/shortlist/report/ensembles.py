@@ -304,18 +304,12 @@ def _answers(chosen: Chosen) -> ClassCodes | None:
     record = chosen.record
     if chosen.committee.ballot.by_mean and chosen.result is not None and record.shares is not None:
         return np.asarray(record.shares.argmax(axis=2), dtype=np.uint8)
-    return member_answers(record, everybody, _positive_place(chosen)).codes
-
-
-def _positive_place(chosen: Chosen) -> int | None:
-    """Return the place of the positive class; None where there is none."""
-    positive = chosen.terms.positive
-    return None if positive is None else int(np.flatnonzero(chosen.classes_ == positive)[0])
+    return member_answers(record, everybody, chosen.positive_place).codes
 
 
 def _truth(chosen: Chosen) -> ClassCodes:
     """Return the true classes of the rows that pruned, as places among the sorted ones."""
-    labels, positive = chosen.record.labels, _positive_place(chosen)
+    labels, positive = chosen.record.labels, chosen.positive_place
     return labels if positive is None else np.where(labels == 1, positive, 1 - positive).astype(np.uint8)
 
 

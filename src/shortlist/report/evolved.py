@@ -18,12 +18,7 @@ def evolved_parts(
 ) -> Parts:
     """Return the parts of a page that show an evolved ensemble.
 
-    Parameters
-    ----------
-    classifier : EvolutionaryEnsembleClassifier
-        Fitted.
-    test : mapping of str to Measured, optional
-        What the ensemble and others do on rows that were held out, by name; the ensemble first.
+    `test`: what the ensemble and others do on rows that were held out, by name; the ensemble first.
     """
     told = evolution_facts(classifier)
     stopped = f", stopped: {told['limit']}" if told["limit"] else ""

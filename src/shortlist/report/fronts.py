@@ -38,20 +38,11 @@ def front_parts(
 ) -> Parts:
     """Return the parts of a page that show fronts over the same objectives.
 
-    Parameters
-    ----------
-    fronts : mapping of str to Front
-        By name, in the order of the legend; fronts without points are left out of the pictures.
-    picks : sequence of (str, Pick, str)
-        Points to mark: the name of the front, the point, and why it was taken. With one front the points by
-        ideal and by knee follow.
-    heading : str, default="Points"
-        What stands above.
+    Raises BadInputError if the objectives differ.
 
-    Raises
-    ------
-    BadInputError
-        If the objectives differ.
+    `fronts`: by name, in the order of the legend; fronts without points are left out of the pictures.
+    `picks`: points to mark: the name of the front, the point, and why it was taken. With one front the points
+    by ideal and by knee follow. `heading`: what stands above.
     """
     names = [front.names for front in fronts.values()]
     if any(other != names[0] for other in names):
@@ -105,15 +96,7 @@ def _ranges(fronts: Mapping[str, Front]) -> Table:
 
 
 def explorer_data(fronts: Mapping[str, Front], picks: Sequence[tuple[str, Pick, str]] = ()) -> dict[str, Any]:
-    """Return what the script of the page draws: points by objective, groups, picks and choices.
-
-    Parameters
-    ----------
-    fronts : mapping of str to Front
-        Each with at least one point.
-    picks : sequence of (str, Pick, str)
-        As for :func:`front_parts`.
-    """
+    """Return what the script of the page draws: points by objective, groups, picks and choices."""
     first = next(iter(fronts.values()))
     values = np.vstack([front.values for front in fronts.values()])
     columns = [[_number(value) for value in column.tolist()] for column in values.T]

@@ -30,17 +30,9 @@ def page(title: str, parts: Parts, *, notes: Sequence[str] = (), following: str 
     The page holds its style and its script, which browsers know by their SHA-256 and run nothing else; it may
     load and send nothing. Every text is escaped, and data are JSON in which no tag can end.
 
-    Parameters
-    ----------
-    title : str
-        Heading.
-    parts : sequence of parts
-        What it shows, in order.
-    notes : sequence of str
-        A paragraph each, below the heading.
-    following : str, default=""
-        For a page that is served while a study runs: what the state of its data is called. Such a page asks
-        its own server for news, and may connect to nothing else.
+    `parts`: what it shows, in order. `notes`: a paragraph each, below the heading. `following`: for a page
+    that is served while a study runs: what the state of its data is called. Such a page asks its own server
+    for news, and may connect to nothing else.
     """
     style = asset("page.css")
     script = page_script(following=bool(following))

@@ -31,24 +31,16 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people.
-
-    Attributes
-    ----------
-    title : str
-        What it is about.
-    columns : tuple of str
-        Headings.
-    rows : tuple of tuple of str
-        Cells; the first column is aligned to the left, the others to the right.
-    notes : tuple of str
-        What the columns mean, a sentence each.
-    """
+    """A table for people."""
 
     title: str
+    """What it is about."""
     columns: tuple[str, ...]
+    """Headings."""
     rows: tuple[tuple[str, ...], ...]
+    """Cells; the first column is aligned to the left, the others to the right."""
     notes: tuple[str, ...] = ()
+    """What the columns mean, a sentence each."""
 
     def lines(self, left: Sequence[bool] = ()) -> list[str]:
         """Return the table as aligned lines of text, without title and notes.
@@ -74,27 +66,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture, its text alternative, and its numbers as a table.
-
-    Attributes
-    ----------
-    title : str
-        What it shows.
-    text : str
-        What one sees in it, in a sentence, for readers who do not see it.
-    data : mapping
-        ``kind`` is ``line``, ``bar``, ``box``, ``counts`` or ``ranks``; the rest is what the script draws.
-    numbers : Table or None
-        What is drawn, folded away below it.
-    notes : tuple of str
-        How to read it, a sentence each.
-    """
+    """A picture, its text alternative, and its numbers as a table."""
 
     title: str
+    """What it shows."""
     text: str
+    """What one sees in it, in a sentence, for readers who do not see it."""
     data: Mapping[str, Any]
+    """``kind`` is ``line``, ``bar``, ``box``, ``counts`` or ``ranks``; the rest is what the script draws."""
     numbers: Table | None = None
+    """What is drawn, folded away below it."""
     notes: tuple[str, ...] = ()
+    """How to read it, a sentence each."""
 
 
 def line_data(x: str, y: str, series: Sequence[Any], *, whole: bool = False, **more: Any) -> dict[str, Any]:

@@ -32,6 +32,8 @@ def product_parts(
 ) -> Parts:
     """Return the parts of a page that show products.
 
+    Raises BadInputError if the features of the front are not those of the model.
+
     Parameters
     ----------
     front : Front
@@ -43,11 +45,6 @@ def product_parts(
         objectives that are attributes in the model's own file, where they add up to the values of the point.
     pick : Pick, optional
         The point whose product is told; by default the one at the knee.
-
-    Raises
-    ------
-    BadInputError
-        If the features of the front are not those of the model.
     """
     if model is not None and model.labels != front.candidates:
         raise BadInputError("the model must be the one that the front was made from: its features differ.")
@@ -120,14 +117,8 @@ def _adds_up(attribute: Attribute, pick: Pick, name: str) -> bool:
 def configuration_tree(model: FeatureModel, selected: Mask, attributes: Mapping[str, Attribute]) -> Tree:
     """Return a configuration as a tree whose branches add up attributes.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        With a root.
-    selected : ndarray of bool, shape (n_features,)
-        What is in.
-    attributes : mapping of str to Attribute
-        Each branch shows the sum over its own feature and all below it that are in.
+    `model`: with a root. `selected`, ``(n_features,)``: what is in. `attributes`: each branch shows the sum
+    over its own feature and all below it that are in.
     """
     assert model.root is not None, "a model without a tree has no branches"
     below: dict[int, list[int]] = {}

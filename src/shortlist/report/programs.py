@@ -16,12 +16,7 @@ MOST_COLUMNS = 200
 def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
     """Return the parts of a page that show the front of a program, and one of its points with its columns.
 
-    Parameters
-    ----------
-    front : Front
-        Of a program.
-    pick : Pick, optional
-        The point to show; by default the one at the knee.
+    `front`: of a program. `pick`: the point to show; by default the one at the knee.
     """
     chosen = pick or (front.pick("knee") if len(front) else None)
     name = front.method or "front"

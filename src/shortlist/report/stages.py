@@ -35,12 +35,8 @@ MOST_FEATURES = 40
 def staged_parts(classifier: "MultiStageClassifier", staged: "StagedTable | None" = None) -> Parts:
     """Return the parts of a page that show a multi-stage classifier.
 
-    Parameters
-    ----------
-    classifier : MultiStageClassifier
-        Fitted; it may have a front only, where no point is as it was asked for.
-    staged : StagedTable, optional
-        What it does on rows that were held out.
+    `classifier`: fitted; it may have a front only, where no point is as it was asked for. `staged`: what it
+    does on rows that were held out.
     """
     front = classifier.front_
     parts: list[Any] = []

@@ -10,10 +10,7 @@ from shortlist.runs.studies.summary import summary
 def study_parts(path: Path) -> Parts:
     """Return the parts of a page that show how far a study is.
 
-    Raises
-    ------
-    BadFileError
-        If the file is not a study, or is damaged.
+    Raises BadFileError if the file is not a study, or is damaged.
     """
     found = summary(path)
     facts = [

@@ -26,28 +26,21 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class PointFate:
-    """What became of a point of a front, or that it is new.
-
-    Attributes
-    ----------
-    fate : Fate
-        ``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
-        ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
-        dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good.
-        ``NEW``: neither its choice nor its values were there.
-    before : int or None
-        Its number in the front of before; None of a new one.
-    now : int or None
-        The number now; of a dominated one that of the first point that dominates it; None of one that is
-        gone.
-    changes : dict of str to float
-        By objective what the value now is more than before, rounded once; empty unless there are both.
-    """
+    """What became of a point of a front, or that it is new."""
 
     fate: Fate
+    """``SAME``: the same choice with the same values. ``CHANGED``: the same choice with other values.
+    ``REPLACED``: the same values, and another choice. ``DOMINATED``: its choice is not there, and a point
+    dominates the values that it had. ``GONE``: its choice is not there, and nothing is as good. ``NEW``:
+    neither its choice nor its values were there.
+    """
     before: int | None
+    """Its number in the front of before; None of a new one."""
     now: int | None
+    """The number now; of a dominated one that of the first point that dominates it; None of one that is gone.
+    """
     changes: dict[str, float]
+    """By objective what the value now is more than before, rounded once; empty unless there are both."""
 
 
 def point_changes(front: Front, first: int, second: int) -> dict[str, float]:
@@ -79,24 +72,18 @@ def choice_changes(front: Front, first: int, second: int) -> dict[str, tuple[int
 def front_differences(before: Front, now: Front) -> list[PointFate]:
     """Return what became of every point of a front, and which points are new.
 
-    Points are matched by what they choose, by name, where a candidate of one front alone counts as not
-    chosen in the other; then by their values. Values are compared exactly: as integers of both scales, or as
-    the doubles that they are where an objective has no scale.
+    Points are matched by what they choose, by name, where a candidate of one front alone counts as not chosen
+    in the other; then by their values. Values are compared exactly: as integers of both scales, or as the
+    doubles that they are where an objective has no scale. Raises BadInputError if the objectives differ, or
+    one front is of stages and the other is not.
 
-    Parameters
-    ----------
-    before, now : Front
-        With the same objectives in any order, for instance before and after prices or a model were changed.
+    `before`, `now`: with the same objectives in any order, for instance before and after prices or a model
+    were changed.
 
     Returns
     -------
     list of PointFate
         Those of before in the order of their numbers, then the new ones in the order of theirs.
-
-    Raises
-    ------
-    BadInputError
-        If the objectives differ, or one front is of stages and the other is not.
 
     Notes
     -----

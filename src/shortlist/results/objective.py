@@ -64,21 +64,14 @@ OPERATORS = ("<=", "<", ">=", ">", "==")
 @saved_from("shortlist")
 @dataclass(frozen=True)
 class Limit:
-    """A limit on one quantity.
-
-    Attributes
-    ----------
-    name : str
-        What is limited.
-    operator : str
-        One out of :data:`OPERATORS`.
-    value : Decimal
-        The number as written, in the unit of what is limited.
-    """
+    """A limit on one quantity."""
 
     name: str
+    """What is limited."""
     operator: str
+    """One out of :data:`OPERATORS`."""
     value: Decimal
+    """The number as written, in the unit of what is limited."""
 
     def __str__(self) -> str:
         return f"{self.name}{self.operator}{self.value}"
@@ -91,12 +84,8 @@ class Limit:
     def met_by(self, values: NDArray[np.float64], scale: int | None) -> NDArray[np.bool_]:
         """Mark the values that meet the limit.
 
-        Parameters
-        ----------
-        values : ndarray of float
-            In the unit of the limit.
-        scale : int or None
-            Every value times `scale` is an integer, and those are compared exactly; None compares doubles.
+        `values`: in the unit of the limit. `scale`: every value times `scale` is an integer, and those are
+        compared exactly; None compares doubles.
 
         Examples
         --------
@@ -120,11 +109,8 @@ class Limit:
 def read_limit(text: str) -> Limit:
     """Read ``NAME OPERATOR NUMBER``, such as ``cost<=120`` or ``defects > 2.5``.
 
-    Raises
-    ------
-    BadInputError
-        If the text does not read like that, or the number is not finite or has more than nineteen digits
-        before the point.
+    Raises BadInputError if the text does not read like that, or the number is not finite or has more than
+    nineteen digits before the point.
 
     Examples
     --------
@@ -150,10 +136,7 @@ _SENSES = {"min": Sense.MIN, "minimise": Sense.MIN, "minimize": Sense.MIN} | {
 def objective_names(text: str) -> list[tuple[Sense, str]]:
     """Split ``"min cost, max selected"`` into senses and names.
 
-    Raises
-    ------
-    BadInputError
-        If there is none, a part lacks its sense or name, or a name comes twice.
+    Raises BadInputError if there is none, a part lacks its sense or name, or a name comes twice.
 
     Examples
     --------

@@ -29,24 +29,16 @@ SCORE_DIGITS = 12
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """One point of a front, chosen by a rule.
-
-    Attributes
-    ----------
-    index : int
-        The number of the point, from 0.
-    values : dict of str to float
-        Its objectives by name, in the user's signs and units.
-    decision : ndarray of int, shape (n_candidates,)
-        What to choose there: 0/1 per candidate, or the stage per feature.
-    rule : str
-        What it was chosen by.
-    """
+    """One point of a front, chosen by a rule."""
 
     index: int
+    """The number of the point, from 0."""
     values: dict[str, float]
+    """Its objectives by name, in the user's signs and units."""
     decision: NDArray[np.integer[Any]]
+    """What to choose there, ``(n_candidates,)``: 0/1 per candidate, or the stage per feature."""
     rule: str
+    """What it was chosen by."""
 
 
 def pick_index(
@@ -61,7 +53,8 @@ def pick_index(
 
     All rules but ``lexicographic`` look at objectives scaled to [0, 1] by the range of the front, 0 the best;
     an objective with one value counts 0. Ties go to the first point, that is the best in the first
-    objectives.
+    objectives. Raises BadInputError if the rule or an objective is unknown, the front is empty, or no point
+    is within the limits.
 
     Parameters
     ----------
@@ -85,11 +78,6 @@ def pick_index(
     limits : mapping of str to float, or sequence of Limit, optional
         Only points within these limits are considered. A mapping means at most this value of a minimised
         objective, at least this of a maximised one.
-
-    Raises
-    ------
-    BadInputError
-        If the rule or an objective is unknown, the front is empty, or no point is within the limits.
 
     Notes
     -----
@@ -160,10 +148,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
 def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> int:
     """Return the number of a point, if there is one of that number that may be taken.
 
-    Raises
-    ------
-    UnmetChoiceError
-        If there is none.
+    Raises UnmetChoiceError if there is none.
     """
     if point >= len(front):
         raise UnmetChoiceError(
@@ -187,10 +172,7 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
 def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points that a rule may take, ``(n_points,)``; it is an error when there is none.
 
-    Raises
-    ------
-    BadInputError
-        If a limit names no objective, or no point may be taken.
+    Raises BadInputError if a limit names no objective, or no point may be taken.
     """
     takeable = mark_takeable(front, limits)
     if not takeable.any():
@@ -214,10 +196,7 @@ def without_promises(front: "Front") -> "Front":
 def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, ``(n_points,)``; there may be none.
 
-    Raises
-    ------
-    BadInputError
-        If a limit names no objective.
+    Raises BadInputError if a limit names no objective.
     """
     inside = np.ones(len(front), dtype=bool)
     for _, _, met in _each_met(front, limits):

@@ -21,23 +21,10 @@ MOST_AXES = 6
 def front_figure(front: "Front") -> Any:
     """Return a figure of a front: every pair of objectives in a plane, the points at ideal and knee marked.
 
-    Axes with less that is better are turned, so that better is up and to the right, and say so.
+    Axes with less that is better are turned, so that better is up and to the right, and say so. Raises
+    BadInputError if there is nothing to draw. Raises MissingDependencyError if matplotlib is not installed.
 
-    Parameters
-    ----------
-    front : Front
-        At least one point, two objectives, and finite values.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    BadInputError
-        If there is nothing to draw.
-    MissingDependencyError
-        If matplotlib is not installed.
+    `front`: at least one point, two objectives, and finite values.
     """
     try:
         from matplotlib.figure import Figure

@@ -1,13 +1,17 @@
-"""What is proved about an answer, and how far it may be from the best there is."""
+"""An answer, what is proved about it, and how far it may be from the best there is."""
 
 import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from shortlist._words import counted
+from shortlist.arrays import Mask
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
+from shortlist.results.objective import Objective
 
 if TYPE_CHECKING:
     from shortlist.results.front import Front
@@ -74,6 +78,52 @@ def relative_gap(value: float, bound: float) -> float:
     return abs(bound - value) / abs(value) if value else math.inf
 
 
+@saved_from("shortlist")
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """One answer to a problem with one objective."""
+
+    mask: Mask
+    """What is chosen, ``(n_candidates,)``; all False when there is no answer."""
+    objective: Objective
+    """What was optimised."""
+    value: float
+    bound: float
+    """Objective value of the choice, and the value that no choice can beat, in the user's sign; NaN when
+    unknown.
+    """
+    status: Status
+    """What is known of it."""
+    proof: Proof
+    """The claim, its tolerance, and the limit that was hit."""
+    seconds: float
+    """Wall-clock time spent."""
+
+    def __repr__(self) -> str:
+        size = f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"
+        value = f"{self.objective.name} {self.value:.6g}, bound {self.bound:.6g}"
+        return f"{type(self).__name__}({size}; {value}; {self.status})"
+
+    def _repr_html_(self) -> str:
+        from shortlist.results.notebook import html_table
+
+        limit = [("stopped by", self.proof.limit)] if self.proof.limit else []
+        facts = [
+            ("status", self.status),
+            (self.objective.name, float(self.value)),
+            ("bound", float(self.bound)),
+            *limit,
+            ("chosen", f"{int(np.sum(self.mask)):,} of {len(self.mask):,} candidates"),
+            ("seconds", float(self.seconds)),
+        ]
+        return html_table(type(self).__name__, [], facts, n_rows=len(facts))
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the value to the bound; 0 when proved, NaN without an answer."""
+        return 0.0 if self.status is Status.OPTIMAL else relative_gap(self.value, self.bound)
+
+
 NOT_TOLD = 1e-8
 """A share of the best value that is not told."""
 
@@ -86,12 +136,7 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
     the best, what is minimised above. A share of less than :data:`NOT_TOLD` is not told, as sums of
     logarithms are rounded as much.
 
-    Parameters
-    ----------
-    value, bound : float
-        In the user's sign; they differ.
-    best : str
-        What the bound is of.
+    `value`, `bound`: in the user's sign; they differ. `best`: what the bound is of.
 
     Examples
     --------

@@ -101,10 +101,7 @@ class Cluster:
     def answer(self, future: Any) -> bytes | None:
         """Return what a unit came to, as bytes.
 
-        Raises
-        ------
-        WorkerError
-            If the scheduler was lost, or a worker cannot run units.
+        Raises WorkerError if the scheduler was lost, or a worker cannot run units.
         """
         try:
             answer: bytes | None = future.result()
@@ -310,8 +307,6 @@ def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
     ----------
     answers : mapping of str to object
         By the worker's address its versions, or the error that asking for them raised there.
-    ours : mapping of str to str
-        The versions of this process.
 
     Raises
     ------

@@ -19,25 +19,18 @@ FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 
 @dataclass(frozen=True)
 class Work:
-    """How long work is done; it decides nothing of its results.
-
-    Parameters
-    ----------
-    workers : int, str or None, default=1
-        As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
-        every core, None for the enclosing joblib context, or the address of a scheduler.
-    study : Study, optional
-        Where finished units are kept, and from where they are taken.
-    report : callable, optional
-        Receives progress.
-    cancellation : Cancellation, optional
-        Stops the work with what it has.
-    """
+    """How long work is done; it decides nothing of its results."""
 
     workers: Where = 1
+    """As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
+    every core, None for the enclosing joblib context, or the address of a scheduler.
+    """
     study: Study = NO_STUDY
+    """Where finished units are kept, and from where they are taken."""
     report: Report = silent
+    """Receives progress."""
     cancellation: Cancellation = field(default_factory=Cancellation)
+    """Stops the work with what it has."""
 
 
 def run_units(
@@ -96,13 +89,17 @@ class _Run:
             for place, unit in enumerate(units)
             if unit.key in known
         }
-        self.pending = _first_of_kinds(
-            units, [place for place in range(len(units)) if place not in self.ended]
-        )
+        pending = [place for place in range(len(units)) if place not in self.ended]
+        first: dict[
+            str, int
+        ] = {}  # a unit of each kind comes before all others, so that each is measured early
+        for place in pending:
+            first.setdefault(units[place].kind, place)
+        self.pending = list(dict.fromkeys([*first.values(), *pending]))
         self.n_done = len(self.ended)
         self.n_workers = 1
         self.left = _TimeLeft([units[place] for place in self.pending])
-        measured = work.study.seconds() if self.pending else {}
+        measured = work.study.seconds() if self.pending and self.ended else {}
         for place in self.ended:
             if units[place].key in measured:
                 self.left.measured(units[place], measured[units[place].key])
@@ -124,13 +121,15 @@ class _Run:
         if not self.pending:
             return
         stop = self.work.cancellation
-        units = [_stoppable(self.units[place], self.work) for place in self.pending]
+        units = [self.units[place] for place in self.pending]
+        units = [_stoppable(unit, self.work) if unit.whole else unit for unit in units]
         with contextlib.ExitStack() as stack:
             if all(unit.whole for unit in units):
                 stack.enter_context(stop.patient())
             workers = stack.enter_context(open_workers(self.work.workers))
             self.n_workers = workers.n_workers
-            self.work.study.tell(self._note())
+            if self.work.study.keeps:
+                self.work.study.tell(self._note())
             for completed in workers.completed(units, stop):
                 place = self.pending[completed.index]
                 with undisturbed():
@@ -147,6 +146,8 @@ class _Run:
         elif result is not None or completed.error is not None:
             self.left.ended(unit, completed.seconds)
             self.n_done += completed.error is None
+        if not study.keeps:
+            return completed
         if completed.error is not None:
             study.fail(unit.key, completed.error, seconds=completed.seconds)
             return completed
@@ -216,18 +217,7 @@ class _TimeLeft:
         return max(longest, sum(waits.values()) / max(1, n_workers))
 
 
-def _first_of_kinds(units: Sequence[Unit], places: Sequence[int]) -> list[int]:
-    """Return places with the first unit of each kind before all others, so that each is measured early."""
-    first: dict[str, int] = {}
-    for place in places:
-        first.setdefault(units[place].kind, place)
-    early = set(first.values())
-    return [*first.values(), *(place for place in places if place not in early)]
-
-
 def _stoppable(unit: Unit, work: Work) -> Unit:
     """Return a unit that counts only whole as one that says by None that it was stopped."""
-    if not unit.whole:
-        return unit
     arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)

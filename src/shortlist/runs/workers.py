@@ -35,16 +35,11 @@ common goes to each worker of a cluster once.
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
 """A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
 
-Run: TypeAlias = Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
-
 
 def as_where(value: Where, argument: str) -> Where:
     """Return workers as :func:`open_workers` takes them.
 
-    Raises
-    ------
-    BadInputError
-        If they are no number from 1 on and not -1, no address, and not None.
+    Raises BadInputError if they are no number from 1 on and not -1, no address, and not None.
     """
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return value
@@ -59,54 +54,28 @@ def as_where(value: Where, argument: str) -> Where:
 
 @dataclass(frozen=True)
 class Workers:
-    """What runs units, opened by :func:`open_workers`.
-
-    Attributes
-    ----------
-    n_workers : int
-        How many units run at a time.
-    run : callable
-        Runs units, with a cancellation.
-    """
+    """What runs units, opened by :func:`open_workers`."""
 
     n_workers: int
-    run: Run
-
-    def completed(
-        self, units: Sequence[Unit], cancellation: Cancellation | None = None
-    ) -> Iterator[Completed]:
-        """Yield what every unit came to, in the order in which they end.
-
-        An error that a unit raises comes with its :class:`Completed` and is not raised here.
-
-        Parameters
-        ----------
-        units : sequence of Unit
-            Calls and arguments must pickle unless they run in this process.
-        cancellation : Cancellation, optional
-            Once set, no unit is begun any more, and the iteration ends with those that run. Copies of it in
-            the arguments of a unit are set along with it, wherever it runs. Units that count only whole are
-            given up some seconds later.
-
-        Raises
-        ------
-        WorkerError
-            If a unit cannot be sent to a worker, or there is no worker any more that could go on.
-        """
-        return self.run(units, cancellation or Cancellation())
+    """How many units run at a time."""
+    completed: Callable[[Sequence[Unit], Cancellation], Iterator[Completed]]
+    """Gets units and a cancellation, and yields what every unit came to, in the order in which they end.
+    Calls and arguments must pickle unless they run in this process. An error that a unit raises comes with
+    its :class:`Completed`; a :class:`~shortlist.errors.WorkerError` is raised if a unit cannot be sent, or no
+    worker is left that could go on. Once the cancellation is set, no unit is begun any more, and the
+    iteration ends with those that run. Copies of it in the arguments of a unit are set along with it,
+    wherever it runs; units that count only whole are given up some seconds later.
+    """
 
 
 @contextlib.contextmanager
 def open_workers(where: Where = 1) -> Iterator[Workers]:
     """Yield workers, and let them go at the end.
 
-    Parameters
-    ----------
-    where : int, str or None, default=1
-        1 runs units in this process; other numbers take so many processes of this machine, -1 one for every
-        core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
-        such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a
-        Dask scheduler.
+    `where`: 1 runs units in this process; other numbers take so many processes of this machine, -1 one for
+    every core. An enclosing ``joblib.parallel_config`` that names a backend decides instead what they are,
+    such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
+    scheduler.
 
     Raises
     ------
@@ -123,6 +92,9 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
     Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
     workers: name one that you trust. Processes are kept for the next run, and end with this process.
     """
+    if where == 1:
+        yield Workers(1, _one_by_one)
+        return
     where = as_where(where, "workers")
     if isinstance(where, str):
         from shortlist.runs.cluster import Cluster
@@ -139,8 +111,6 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
 
 def _of_this_machine(where: int | None) -> tuple[int, bool]:
     """Return how many workers joblib's context allows, and whether they are processes."""
-    if where == 1:
-        return 1, False
     from joblib.parallel import get_active_backend
 
     backend, n_configured = get_active_backend()
@@ -221,12 +191,8 @@ class _Sending:
     def completed(self, stop: Cancellation) -> Iterator[Completed]:
         """Yield what has come back; who leaves early ends the processes.
 
-        Raises
-        ------
-        BrokenProcessPool
-            If a process died.
-        NothingCameError
-            If units that count only whole go on for the grace of the cancellation.
+        Raises BrokenProcessPool if a process died. Raises NothingCameError if units that count only whole go
+        on for the grace of the cancellation.
         """
         from joblib import Parallel
 

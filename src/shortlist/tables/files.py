@@ -51,12 +51,13 @@ def read_table_file(
 
     The format is told by the content, not by the name: text with columns parted by commas, semicolons or tabs
     (UTF-8, or UTF-16 with its mark), the same compressed with gzip, bzip2, xz or zip, Parquet, or an Excel
-    workbook.
+    workbook. Raises BadFileError if the file cannot be read, is empty, has a row with more or fewer cells
+    than the header, a name twice, or is no table; the sentence names the file and, where there is one, the
+    line. Raises MissingDependencyError if it is a workbook, and the package that reads those is not
+    installed.
 
     Parameters
     ----------
-    source : str or Path
-        The file.
     notes : list of str, optional
         Gets a sentence for everything that a reader of the answer should know: another separator than the
         comma, decimal commas, a sheet that was chosen, an index that was left out.
@@ -69,26 +70,13 @@ def read_table_file(
     -------
     DataFrame
         At least one row and one column, with names that are text and differ, and rows numbered from 0.
-
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, is empty, has a row with more or fewer cells than the header, a name
-        twice, or is no table; the sentence names the file and, where there is one, the line.
-    MissingDependencyError
-        If it is a workbook, and the package that reads those is not installed.
     """
     name, content = read_content(source)
     return table_of_bytes(name, content, [] if notes is None else notes, words=words, marker=marker)
 
 
 def table_of_bytes(
-    name: str,
-    content: bytes,
-    notes: list[str],
-    *,
-    words: Sequence[str] = (),
-    marker: str | None = None,
+    name: str, content: bytes, notes: list[str], *, words: Sequence[str] = (), marker: str | None = None
 ) -> "pd.DataFrame":
     """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
     content = unpacked(name, content)
@@ -111,21 +99,8 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
     """Return every row of a table as text, as it is written, with the number of its last line.
 
     The header is the first row. Formats are those of :func:`read_table_file`. A row may have more or fewer
-    cells than the header; one without any is where a quote is left open.
-
-    Parameters
-    ----------
-    name : str
-        What messages call the file.
-    content : bytes
-        Of the file; see :func:`read_content`.
-    notes : list of str
-        Gets what :func:`read_table_file` notes.
-
-    Raises
-    ------
-    BadFileError
-        If it cannot be read as a table.
+    cells than the header; one without any is where a quote is left open. Raises BadFileError if it cannot be
+    read as a table.
     """
     content = unpacked(name, content)
     if content.startswith(PARQUET):
@@ -153,12 +128,8 @@ def read_content(source: str | Path) -> tuple[str, bytes]:
 def unpacked(name: str, content: bytes) -> bytes:
     """Return the bytes of a file without its compression, or of the only file of a zip archive.
 
-    Workbooks stay as they are.
-
-    Raises
-    ------
-    BadFileError
-        If it is damaged, holds several files, or unpacks to more than a table may.
+    Workbooks stay as they are. Raises BadFileError if it is damaged, holds several files, or unpacks to more
+    than a table may.
     """
     try:
         for start, unpack in UNPACKED.items():
@@ -193,10 +164,7 @@ def _only_member(name: str, content: bytes) -> bytes:
 def read_up_to(name: str, stream: IO[bytes], most: int = MOST_UNPACKED) -> bytes:
     """Return what a stream holds, unless it holds more than `most` bytes, as files made to do harm do.
 
-    Raises
-    ------
-    BadFileError
-        If it holds more.
+    Raises BadFileError if it holds more.
     """
     held = io.BytesIO()  # gives its bytes out without a copy
     while block := stream.read(1 << 20):

@@ -21,18 +21,12 @@ _WHOLE = 2**53
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Fingerprint:
-    """What is kept of a table to know it again.
-
-    Attributes
-    ----------
-    digest : str
-        SHA-256, in hexadecimal, of the columns' names and every value, row after row.
-    rows : ndarray of uint64, shape (n_rows,)
-        A short digest of each row, its class included; equal rows have equal digests.
-    """
+    """What is kept of a table to know it again."""
 
     digest: str
+    """SHA-256, in hexadecimal, of the columns' names and every value, row after row."""
     rows: NDArray[np.uint64]
+    """A short digest of each row, its class included, ``(n_rows,)``; equal rows have equal digests."""
 
     def __eq__(self, other: object) -> bool:
         """Return whether the tables are the same, order of the rows included."""
@@ -48,19 +42,14 @@ class Fingerprint:
 
 @dataclass(frozen=True, eq=False)
 class RowMatch:
-    """Where the rows of one table are in another one.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_rows,)
-        For each row of the first table its place in the second one; -1 where it is not there. No place comes
-        twice.
-    extra : ndarray of int
-        Places in the second table of rows that are not in the first.
-    """
+    """Where the rows of one table are in another one."""
 
     places: NDArray[np.intp]
+    """For each row of the first table its place in the second one, ``(n_rows,)``; -1 where it is not there.
+    No place comes twice.
+    """
     extra: NDArray[np.intp]
+    """Places in the second table of rows that are not in the first."""
 
     @property
     def missing(self) -> NDArray[np.intp]:
@@ -80,13 +69,6 @@ def table_fingerprint(X: Any, y: Any) -> Fingerprint:
     True, a missing number is a missing text, -0.0 is 0.0, a category is its value, and a time is the text
     that pandas writes. The order of the rows counts; the index does not, nor does the order of the columns,
     which are taken by name.
-
-    Parameters
-    ----------
-    X : DataFrame or array-like of shape (n_rows, n_features)
-        The features.
-    y : Series or array-like of shape (n_rows,)
-        The class of every row.
 
     Notes
     -----

@@ -52,12 +52,8 @@ def as_random_state(value: Any, argument: str) -> Any:
 def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> None:
     """Refuse what ``fit`` was given beyond its own parameters, with a sentence for weights of rows.
 
-    Raises
-    ------
-    BadInputError
-        If there are weights of rows; every estimator here counts rows, as whole numbers.
-    TypeError
-        If there is anything else, as for any function.
+    Raises BadInputError if there are weights of rows; every estimator here counts rows, as whole numbers.
+    Raises TypeError if there is anything else, as for any function.
     """
     name = type(estimator).__name__
     if "sample_weight" in given:
@@ -71,10 +67,8 @@ def refuse_fit_options(estimator: BaseEstimator, given: Mapping[str, Any]) -> No
 def classes_of(y: Labels, *, name: str = "y", most: int | None = None) -> Labels:
     """Return the classes, sorted.
 
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two, or more than `most`; the message calls the labels by `name`.
+    Raises BadInputError if there are fewer than two, or more than `most`; the message calls the labels by
+    `name`.
     """
     classes: Labels = np.unique(y)
     n = len(classes)
@@ -114,12 +108,9 @@ def _checked_shape(estimator: BaseEstimator, X: Any) -> Any:
     """Check arrays; frames stay frames, so that text columns survive until the pool reads them."""
     if hasattr(X, "columns"):
         return X
-    finite: Any = "allow-nan" if _is_float(X) else False
+    is_float = getattr(getattr(X, "dtype", None), "kind", "f") == "f"
+    finite: Any = "allow-nan" if is_float else False
     return check_array(X, dtype=None, ensure_all_finite=finite, estimator=estimator)
-
-
-def _is_float(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "f") == "f"
 
 
 Check: TypeAlias = Callable[[Any, str], object]

@@ -59,24 +59,16 @@ NAMES_OF_JUDGES = (
 
 
 class LearningTable(NamedTuple):
-    """A table as classifiers learn from it.
-
-    Attributes
-    ----------
-    X : DataFrame
-        The features.
-    y : Series
-        The class of every row.
-    ids : tuple of str
-        Columns that name rows or cases: no features, but kept next to the answers to new rows.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is, where somebody says so.
-    """
+    """A table as classifiers learn from it."""
 
     X: "pd.DataFrame"
+    """The features."""
     y: "pd.Series[Any]"
+    """The class of every row."""
     ids: tuple[str, ...]
+    """Columns that name rows or cases: no features, but kept next to the answers to new rows."""
     cases: "Cases | None" = None
+    """Of which case each row is, where somebody says so, ``(n_samples,)``."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -94,7 +86,8 @@ def read_table(
     """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
 
     Known are the tables that scikit-learn ships, and the public sets that were fetched. Their class is in the
-    column ``target``.
+    column ``target``. Raises BadFileError if the file is missing, empty or not a table. Raises BadInputError
+    if there is no such example, or it must be fetched first.
 
     Parameters
     ----------
@@ -106,13 +99,6 @@ def read_table(
         Columns of a file that are text, even if they look like numbers.
     marker : str, optional
         What stands in a cell of a file that was not asked for yet; it may be among numbers.
-
-    Raises
-    ------
-    BadFileError
-        If the file is missing, empty or not a table.
-    BadInputError
-        If there is no such example, or it must be fetched first.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
@@ -138,7 +124,9 @@ def split_target(
 
     A column of at least 20 rows names them if all of its values differ, and are words, or whole numbers that
     are consecutive, rise from row to row, or stand under a name such as ``id`` or ``patient_id``. Numbers
-    with decimals are measurements.
+    with decimals are measurements. Raises BadInputError if a named column is missing, no feature is left, a
+    row has no target, all rows have one class, or the target looks like a number to predict: it has
+    fractions, or more than 20 different values with fewer than 5 rows each.
 
     Parameters
     ----------
@@ -154,13 +142,6 @@ def split_target(
         Column that says of which case a row is. It is no feature.
     notes : list of str, optional
         Gets a sentence about columns that name rows, that might, and that are empty.
-
-    Raises
-    ------
-    BadInputError
-        If a named column is missing, no feature is left, a row has no target, all rows have one class, or the
-        target looks like a number to predict: it has fractions, or more than 20 different values with fewer
-        than 5 rows each.
     """
     _check_columns(table, target, drop, keep, group)
     y = table[target]

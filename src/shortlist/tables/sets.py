@@ -15,24 +15,16 @@ if TYPE_CHECKING:
 def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | None":
     """Read a public set without the names and numbers of its rows; None where it is not.
 
-    Parameters
-    ----------
-    name : str
-        See ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens.
-    folder : str or Path, optional
-        Looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
+    Raises BadFileError if a file that is there is not that set: it has other columns or another number of
+    rows. Raises BadInputError if there is no set of that name.
+
+    `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens. `folder`:
+    looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
 
     Returns
     -------
     DataFrame or None
         Features, and the class in the last column, ``target``.
-
-    Raises
-    ------
-    BadFileError
-        If a file that is there is not that set: it has other columns or another number of rows.
-    BadInputError
-        If there is no set of that name.
     """
     data_set = public_set(name)
     found = table_bytes(data_set, folder)

@@ -35,21 +35,12 @@ def split_cases(
 ) -> list[RowNumbers]:
     """Split rows as `split` does, keeping all rows of a case in one part.
 
-    A case takes part as one row of the rarest class among its rows, so shares are those of cases.
+    A case takes part as one row of the rarest class among its rows, so shares are those of cases. Raises
+    BadInputError if all rows of a class are of cases outside the first part.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Classes.
-    cases : ndarray of int, shape (n_samples,), or None
-        Of which case each row is; None: every row is one of its own.
-    split : callable
-        Gets classes, and returns row numbers for each part; the first is the one that fits.
-
-    Raises
-    ------
-    BadInputError
-        If all rows of a class are of cases outside the first part.
+    `y`, ``(n_samples,)``: classes. `cases`, ``(n_samples,)``: of which case each row is; None: every row is
+    one of its own. `split`: gets classes, and returns row numbers for each part; the first is the one that
+    fits.
 
     Examples
     --------
@@ -182,15 +173,6 @@ def cut_classes(
 ) -> list[RowNumbers]:
     """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Classes.
-    cuts : callable
-        Where to cut a class of so many rows.
-    rng : Generator
-        Shuffles the classes, in their order.
-
     Examples
     --------
     >>> y = np.array([0, 0, 1, 1, 1, 1])
@@ -224,12 +206,8 @@ def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[n
 def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -> NDArray[np.int8]:
     """Return the fold of every row, dealt class by class; -1 for a class with one row.
 
-    Whole cases are dealt where `cases` says of which case each row is.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
+    Whole cases are dealt where `cases` says of which case each row is. Raises BadInputError if no class has
+    two rows.
 
     Examples
     --------

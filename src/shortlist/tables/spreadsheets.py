@@ -31,23 +31,9 @@ def save_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[C
 
     Whole or not at all. In CSV a text that a spreadsheet would take for a formula has ``'`` before it; in a
     workbook it is a text by its type. A number that Excel, which keeps 15 digits, could not hold is written
-    there as text. Truth values are the texts ``true`` and ``false``.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write, ending in ``.csv`` or ``.xlsx``.
-    header : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        As many cells as there are names in each.
-
-    Raises
-    ------
-    BadInputError
-        If the ending is another one, or the table is larger than a sheet of Excel.
-    MissingDependencyError
-        If it is to be a workbook, and the package that writes those is not installed.
+    there as text. Truth values are the texts ``true`` and ``false``. Raises BadInputError if the ending is
+    another one, or the table is larger than a sheet of Excel. Raises MissingDependencyError if it is to be a
+    workbook, and the package that writes those is not installed.
     """
     ending = Path(path).suffix.casefold()
     if ending not in SPREADSHEET_ENDINGS:

@@ -40,10 +40,7 @@ ROWS_TO_TELL = 1000
 def decoded(name: str, content: bytes) -> str:
     """Return the text of a file that is UTF-8, or has a byte-order mark.
 
-    Raises
-    ------
-    BadFileError
-        If it is neither; the sentence says what to do.
+    Raises BadFileError if it is neither; the sentence says what to do.
     """
     mark = next((one for one in MARKS if content.startswith(one)), b"")
     encoding = MARKS.get(mark, "utf-8")
@@ -77,12 +74,8 @@ def parsed(
 ) -> "pd.DataFrame":
     """Read a table from text; see :func:`shortlist.tables.files.read_table_file`.
 
-    `separator` None: told from the header. `place` is what a row of the text is called.
-
-    Raises
-    ------
-    BadFileError
-        If a name is there twice, or a row has more or fewer cells than the header.
+    `separator` None: told from the header. `place` is what a row of the text is called. Raises BadFileError
+    if a name is there twice, or a row has more or fewer cells than the header.
     """
     import pandas as pd
 

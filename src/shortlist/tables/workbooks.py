@@ -34,10 +34,7 @@ MOST_UNPACKED = 2**29
 def is_workbook(name: str, content: bytes) -> bool:
     """Whether a zip archive is an Excel workbook.
 
-    Raises
-    ------
-    BadFileError
-        If it is none, though it is called one, or is in the binary format.
+    Raises BadFileError if it is none, though it is called one, or is in the binary format.
     """
     parts: list[str] = []
     with contextlib.suppress(*DAMAGED), zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -59,12 +56,8 @@ def is_workbook(name: str, content: bytes) -> bool:
 def check_size(name: str, content: bytes, most: int = MOST_UNPACKED) -> None:
     """Refuse a workbook that unpacks to more than it may, whatever it says of its size, or that is damaged.
 
-    A few cells far apart are too much as well (:mod:`shortlist.tables.workbooks`).
-
-    Raises
-    ------
-    BadFileError
-        If it does.
+    A few cells far apart are too much as well (:mod:`shortlist.tables.workbooks`). Raises BadFileError if it
+    does.
     """
     left = most
     sheets: list[zipfile.ZipInfo] = []
@@ -96,14 +89,9 @@ def workbook_as_text(name: str, content: bytes, notes: list[str]) -> str:
     """Return the first sheet as text with commas; formulas count by the value that was saved with them.
 
     Nothing is calculated, and no file that the workbook links to is looked at. Row k of the sheet is line k
-    of the text as long as no cell holds a line break.
-
-    Raises
-    ------
-    MissingDependencyError
-        If python-calamine is not installed.
-    BadFileError
-        If the workbook cannot be read, or unpacks to more than :data:`MOST_UNPACKED` bytes.
+    of the text as long as no cell holds a line break. Raises MissingDependencyError if python-calamine is not
+    installed. Raises BadFileError if the workbook cannot be read, or unpacks to more than
+    :data:`MOST_UNPACKED` bytes.
     """
     try:
         import python_calamine
@@ -157,21 +145,9 @@ def check_extent(name: str, stream: IO[bytes], *, most: int = MOST_CELLS) -> Non
     """Refuse a sheet whose last cell is so far out that the cells up to it cannot be laid out.
 
     Only cells that hold something count; what a sheet says of its own dimension does not. It is read as a
-    stream, and takes about a microsecond per cell.
+    stream, and takes about a microsecond per cell. Raises BadFileError if it has more, or is damaged.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the workbook.
-    stream : file
-        The part of the workbook.
-    most : int, default=2**25
-        Cells that the sheet may have.
-
-    Raises
-    ------
-    BadFileError
-        If it has more, or is damaged.
+    `most`: cells that the sheet may have.
     """
     try:
         n_rows, n_columns = _xml_extent(stream)

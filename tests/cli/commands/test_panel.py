@@ -61,7 +61,7 @@ def test_the_contract_of_the_json(folder: Path, tmp_path: Path) -> None:
     assert [told["out"], told["front_file"], told["report"]] == files
     assert all(Path(file).stat().st_size for file in files)
     assert told["command"] == "panel"
-    assert (told["n_chosen"], told["n_test"], told["n_calibration"]) == (180, 60, 0)
+    assert (told["n_chosen"], told["n_test"], told["n_calibration"], told["n_parts"]) == (240, 0, 0, 5)
     assert told["proof"] == "complete"
     assert 0 < float(str(told["bound"])) <= 1
     assert {
@@ -79,11 +79,16 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
     run = shortlist("panel", *PRICED, cwd=folder)
     assert run.returncode == 0
     for words in (
-        "on the front:", "On 60 hold-out cases: accuracy", "The best single judge, large:",
+        "on the front:", "On 240 cases, by panels chosen in the same way without them: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
-        "Committees by votes, of all sets of judges, asked at once or in any order in 2 stages until settled.", "Complete, every threshold included: 12 chains",
+        "Decisions by votes of all 7 sets of judges, asked at once.",
+        "Committees by weighted-votes until settled, of the same sets, in at most 2 stages and in any order.",
+        "Complete, every threshold included: 12 chains of two stages over all sets of judges, by weighted-votes.",
     ):  # fmt: skip
         assert words in run.stdout
+    assert "All 240 cases are training cases, as they are few." in run.stderr
+    run = shortlist("panel", *PRICED, "--set", "test-share=0.25", cwd=folder)
+    assert "On 60 hold-out cases: accuracy" in run.stdout
     assert "180 training cases, 60 hold-out cases." in run.stderr
 
 
@@ -137,14 +142,14 @@ def test_what_happens_to_unsure_cases_is_told(folder: Path, kind: str) -> None:
         assert held_out["n_unanswered"] > 0
 
 
-@pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes"])
+@pytest.mark.parametrize("decide", ["logistic", "dawid-skene", "votes", "weighted-votes"])
 def test_answers_are_combined_as_said(folder: Path, decide: str) -> None:
     told = facts(
         folder, *PRICED, "--set", f"decide={decide}", "--set", "max-stages=3", "--set", "test-share=0.5"
     )
     assert (told["n_chosen"], told["n_test"]) == (120, 120)
     learned = [claim for claim in told["claims"] if claim.startswith("Decisions by ")]  # type: ignore[attr-defined]
-    assert [claim.split()[2] for claim in learned] == ([] if decide == "votes" else [decide])
+    assert [claim.split()[2] for claim in learned] == list(dict.fromkeys(["votes", decide]))
 
 
 def test_the_columns_of_a_long_log_are_named(folder: Path) -> None:
@@ -185,7 +190,7 @@ def test_costs_of_mistakes_are_an_objective(folder: Path) -> None:
     truth = pd.read_csv(folder / "answers.csv")["truth"]
     no, yes = held_out["recall"]
     assert yes > 0.9 > no  # a missed yes costs nine times as much
-    assert 60 * held_out["value"] == pytest.approx(round(60 * held_out["value"]))
+    assert 240 * held_out["value"] == pytest.approx(round(240 * held_out["value"]))
     assert held_out["value"] < 9 * (truth == "yes").mean()  # of answering no to all
     assert "of error cost a case" in told["verdict"][0] or "single judge" in told["verdict"][0]  # type: ignore[index]
 
@@ -280,6 +285,35 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     assert "may have chosen the saved panel" in text
 
 
+def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Path, tmp_path: Path) -> None:
+    costs, out = tmp_path / "costs.csv", tmp_path / "panel.json"
+    costs.write_text("said,truth,cost\nno,yes,7\nyes,no,2\n,yes,9\n", encoding="utf-8")
+    dear = ["--objectives", "min error-cost, min price", "--set", f"error-costs={costs}"]
+    run = shortlist("panel", *PRICED, *dear, "--max-price", "4", "--out", out, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    costs_of = {
+        "objectives": ["error-cost", "price"],
+        "error_costs": [[0, 7], [2, 0], [2, 9]],
+        "positive": None,
+    }
+    assert json.loads(out.read_text(encoding="utf-8"))["question"] == costs_of
+    told, same = (facts(folder, "compare", str(out), *PRICED, *more) for more in ([], dear))
+    assert told["saved"]["objective"] == "error-cost"  # type: ignore[index]
+    names = ("saved", "new", "single", "p_value", "standing")
+    assert [told[name] for name in names] == [same[name] for name in names]
+    assert not any("As the options say" in note for note in [*told["notes"], *same["notes"]])  # type: ignore[misc]
+    costs.write_text("said,truth,cost\nno,yes,3\n", encoding="utf-8")
+    run = shortlist("panel", "compare", out, *PRICED, *dear, cwd=folder)
+    assert f"As the options say, mistakes cost what {costs} says, not what they cost the panel." in run.stderr
+    run = shortlist("panel", "compare", out, *PRICED, "--objectives", "max accuracy, min price", cwd=folder)
+    assert "the panel was chosen by min error-cost, min price, and is compared by max accuracy" in run.stderr
+    old = json.loads(out.read_text(encoding="utf-8"))
+    del old["question"], old["digest"]
+    (tmp_path / "old.json").write_text(json.dumps(old), encoding="utf-8")
+    told = facts(folder, "compare", str(tmp_path / "old.json"), *PRICED)
+    assert told["saved"]["objective"] == "accuracy"  # type: ignore[index]
+
+
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
     run = shortlist("panel", *PRICED, "--max-price", "3", cwd=folder)
     assert "The best single judge, mid:" in run.stdout
@@ -306,7 +340,7 @@ REFUSED = [
     ("P --pick 99", "there is no point 99: the front has "),
     ("P --pick x", "--pick must be "),
     ("P --time-limit 0", "--time-limit must be a number of seconds above 0, got 0.0."),
-    ("P --set decide=x", "--set decide must be one of auto, dawid-skene, logistic or votes, got 'x'."),
+    ("P --set decide=x", "--set decide must be one of auto, dawid-skene, logistic, votes or weighted-votes, got 'x'."),
     ("P --set test-share=0.9", "--set test-share must be from 0.05 to 0.5, got 0.9."),
     ("P --set max-stages=4", "--set max-stages must be 1, 2 or 3, got 4."),
     ("P --set form=x", "--set form must be one of "),

@@ -29,7 +29,8 @@ from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.multistage.presets import preset
-from shortlist.multistage.problem.costs import feature_costs, read_costs
+from shortlist.multistage.problem.cost_files import read_costs
+from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.panels import load_panel

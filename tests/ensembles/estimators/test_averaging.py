@@ -46,10 +46,12 @@ def kinds_pool() -> Any:
 @parametrize_with_checks(
     [
         ExactPruner(
-            n_classifiers=6, node_limit=200, random_state=0, objective="log-loss", pruning_rows="held-out"
+            n_classifiers=3, node_limit=200, random_state=0, objective="log-loss", pruning_rows="held-out"
         ),
-        ExactPruner(n_classifiers=6, node_limit=200, random_state=0, voting="averaged"),
-        OrderedPruner(n_classifiers=6, random_state=0, voting="averaged"),
+        ExactPruner(
+            n_classifiers=5, node_limit=200, random_state=0, voting="averaged", pruning_rows="held-out"
+        ),
+        OrderedPruner(n_classifiers=5, random_state=0, voting="averaged"),
     ]
 )
 def test_averaging_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:

@@ -40,9 +40,9 @@ PRUNERS: list[RulePruner] = [
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        OrderedPruner(rule="uwa", n_classifiers=6, random_state=0),
-        MarginPruner(n_classifiers=6, random_state=0),
-        BackfittingPruner(n_classifiers=6, random_state=0),
+        OrderedPruner(rule="uwa", n_classifiers=5, random_state=0),
+        MarginPruner(n_classifiers=5, random_state=0),
+        BackfittingPruner(n_classifiers=5, random_state=0),
     ]
 )
 def test_every_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from shortlist import BadInputError
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
-from shortlist.multistage.problem.stages import has_gaps, ordered_partitions
+from shortlist.multistage.problem.stages import has_gaps
+from tests.multistage import oracles
 
 
 @st.composite
@@ -108,5 +109,5 @@ def test_rules_that_fit_no_table_are_refused(names: list[str], clauses: Any, mes
 
 def test_every_assignment_is_valid_without_clauses() -> None:
     free = PurchaseRules(("a", "b", "c"), 3, ())
-    for assignment in ordered_partitions(3, 3):
+    for assignment in oracles.all_assignments(3, 3):
         assert free.repaired(np.array(assignment, dtype=np.int8), removal=False).tolist() == list(assignment)

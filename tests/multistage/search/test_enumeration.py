@@ -1,20 +1,17 @@
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from shortlist.multistage import MultiStageClassifier, feature_costs
-from shortlist.multistage.problem.stages import assignment_of_chain, ordered_partitions
-from shortlist.multistage.search.enumeration import enumerate_front, tied_blocks
+from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
 from shortlist.multistage.search.stage_result import StageResult
-from shortlist.multistage.search.walkers import USUAL_WALK, WalkSettings
+from shortlist.multistage.search.walkers import WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation
 from shortlist.runs.budget import Budget
@@ -74,48 +71,8 @@ def test_bounds_change_nothing_for_more_features(known: oracles.Facts, k: int) -
 def test_the_archive_for_many_rows_gives_the_same(known: oracles.Facts, k: int, bounds: bool) -> None:
     k = min(k, known.n_features)
     result = enumerate_front(problem_of(known, k), bounds=bounds, walk=WalkSettings(table_rows=0))
-    points = range(len(result.n_tied))
-    listed = [
-        sorted(q.tolist() for q in tied_assignments(result, p, walk=WalkSettings(table_rows=0)))
-        for p in points
-    ]
 
     assert found_front(result) == plain_front(known, k)
-    check_ties(known, k, result, listed)
-
-
-@given(known=facts(), k=st.integers(1, 4))
-def test_every_tied_assignment_can_be_listed(known: oracles.Facts, k: int) -> None:
-    k = min(k, known.n_features)
-    result = enumerate_front(problem_of(known, k))
-    listed = [sorted(q.tolist() for q in tied_assignments(result, p)) for p in range(len(result.n_tied))]
-
-    check_ties(known, k, result, listed)
-
-
-def tied_assignments(
-    result: StageResult, point: int, *, walk: WalkSettings = USUAL_WALK
-) -> Iterator[NDArray[np.int8]]:
-    """Yield every assignment that shares one point of the front."""
-    n, k = result.problem.n_features, result.problem.max_stages
-    for block in tied_blocks(result, point, walk=walk):
-        start = assignment_of_chain(block.chain, n, removal=result.problem.removal)
-        if block.n_assignments == 1:
-            yield start
-            continue
-        rest = np.flatnonzero(start == len(block.chain))
-        for tail in ordered_partitions(len(rest), k - len(block.chain)):
-            assignment = start.copy()
-            assignment[rest] = np.array(tail, dtype=np.int8) + len(block.chain)
-            yield assignment
-
-
-def check_ties(known: oracles.Facts, k: int, result: StageResult, listed: list[list[list[int]]]) -> None:
-    outcomes = {q: known.outcome(q) for q in oracles.all_assignments(known.n_features, k)}
-    for point, (assignment, found) in enumerate(zip(result.assignments, listed, strict=True)):
-        wanted = outcomes[tuple(assignment.tolist())]
-        assert found == sorted(list(q) for q, outcome in outcomes.items() if outcome == wanted)
-        assert len(found) == result.n_tied[point]
 
 
 OBJECTIVE_SETS = [

@@ -18,7 +18,7 @@ from shortlist.errors import BadInputError, WorkerError
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.runs import Unit, Work, run_units
+from shortlist.runs import Cancellation, Unit, Work, run_units
 from shortlist.runs.cluster import check_workers, compared_versions, refusal
 from shortlist.runs.workers import open_workers
 from tests.runs.workers import made
@@ -92,7 +92,7 @@ def test_an_array_is_sent_once_to_each_worker(address: str) -> None:
     units = [Unit(str(i), made.place_in_memory, (made.ROWS, i)) for i in range(8)]
     with open_workers(address) as workers:
         assert workers.n_workers == 2
-        places = {one.result for one in workers.completed(units)}
+        places = {one.result for one in workers.completed(units, Cancellation())}
     assert len(places) == len({process for process, _ in places}) <= 2
 
 
@@ -138,7 +138,7 @@ def test_stages_and_recall_are_those_of_this_process(address: str, subclassifier
 @pytest.mark.slow
 def test_a_scheduler_that_is_lost_is_told(tmp_path: Path) -> None:
     with scheduler() as (process, at), worker(at, tmp_path), open_workers(at) as workers:
-        found = workers.completed(made.totals(500))
+        found = workers.completed(made.totals(500), Cancellation())
         next(found)
         process.kill()
         with pytest.raises(WorkerError, match=f"the scheduler at {at} was lost during the run"):

@@ -24,7 +24,7 @@ def completed(
 ) -> dict[str, Completed]:
     with open_workers(n_workers) as workers:
         assert workers.n_workers == n_workers
-        found = list(workers.completed(units, cancellation))
+        found = list(workers.completed(units, cancellation or Cancellation()))
     assert len({one.index for one in found}) == len(found)
     return {units[one.index].key: one for one in found}
 
@@ -119,11 +119,11 @@ LEAVES_A_FILE = """
 import os
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.backend import resource_tracker
-from shortlist.runs import Unit
+from shortlist.runs import Cancellation, Unit
 from shortlist.runs.workers import open_workers
 
 with open_workers(2) as workers:
-    list(workers.completed([Unit(str(i), abs, (-i,)) for i in range(2)]))
+    list(workers.completed([Unit(str(i), abs, (-i,)) for i in range(2)], Cancellation()))
 get_reusable_executor().shutdown(kill_workers=True)  # they hold the same stderr
 resource_tracker.register("{nowhere}", "file")
 os._exit(0)

@@ -185,17 +185,8 @@ def _compare_on_table(
     """Read the table, and compare the methods of one kind on it; `place` has the study too."""
     from shortlist._validation import as_count
     from shortlist._words import any_of
-    from shortlist.cli.commands.compare_pruned import (
-        OF_SOME_PRUNERS,
-        PruneSettings,
-        compare_pruning,
-    )
-    from shortlist.cli.commands.compare_staged import (
-        OF_SOME_STAGES,
-        STAGES,
-        StageSettings,
-        compare_stages,
-    )
+    from shortlist.cli.commands.compare_pruned import OF_SOME_PRUNERS, PruneSettings, compare_pruning
+    from shortlist.cli.commands.compare_staged import OF_SOME_STAGES, STAGES, StageSettings, compare_stages
     from shortlist.cli.studies import digest_of
     from shortlist.errors import BadInputError
     from shortlist.tables.fingerprints import table_fingerprint

@@ -81,12 +81,7 @@ def compare_stages(
     from shortlist.cli.work import long_work
     from shortlist.errors import ShortlistError
     from shortlist.papers.comparison import write_results
-    from shortlist.papers.stage_comparison import (
-        SEARCHES,
-        compare_stage_methods,
-        stage_methods,
-        with_margins,
-    )
+    from shortlist.papers.stage_comparison import SEARCHES, compare_stage_methods, stage_methods, with_margins
     from shortlist.runs import Work
     from shortlist.runs.clock import seconds_now
 

@@ -109,11 +109,7 @@ def configure(
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.errors import BadInputError
     from shortlist.products.configuration.product_front import configure as find_front
-    from shortlist.products.configuration.search_options import (
-        EVOLUTIONARY_METHODS,
-        search_options,
-        takes,
-    )
+    from shortlist.products.configuration.search_options import EVOLUTIONARY_METHODS, search_options, takes
     from shortlist.runs import NO_STUDY
 
     check_shared(context.params)

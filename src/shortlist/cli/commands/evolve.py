@@ -98,10 +98,7 @@ MODES: dict[str, type[SingleEvolution]] = {
 def evolution(mode: str, given: dict[str, Any]) -> SingleEvolution:
     """Return the options of a method.
 
-    Raises
-    ------
-    BadInputError
-        If there is no such method, or it has no such option.
+    Raises BadInputError if there is no such method, or it has no such option.
     """
     from shortlist._validation import as_choice, as_options
 

@@ -25,8 +25,7 @@ def info(
     model: FeatureModelFile,
     *,
     max_nodes: Annotated[
-        int | None,
-        typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size."),
+        int | None, typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,
@@ -91,8 +90,7 @@ def analyse(
         int, typer.Option(help="Number of findings of each kind to explain; 0 for none.")
     ] = 10,
     max_nodes: Annotated[
-        int | None,
-        typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size."),
+        int | None, typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
     json: Json = False,

@@ -50,7 +50,8 @@ def panel(
     """Choose which judges to ask, in which order and when to stop, from a log of their answers.
 
     A quarter of the cases is the hold-out set. Panels are chosen on the others, the training cases, out of
-    fold wherever something is learned. Single judges, committees and cascades are points of one front. The
+    fold wherever something is learned; fewer than 500 cases all choose, and nested cross-validation
+    measures. Single judges, committees and cascades are points of one front. The
     panel that --out writes as JSON says whom to ask next about a new case, and answers (shortlist panel
     compare measures it again).
     """
@@ -129,8 +130,8 @@ def compare(
     """Measure a saved panel on new answers or new prices, and say whether it is still the best.
 
     Unless options say otherwise, a new search looks for the best panel for the mean price of the saved one
-    on these logs, with the same --final and the columns of its router. Both are measured on the same
-    hold-out set of these logs; cases among it may have chosen the saved panel.
+    on these logs, with its objectives, error costs, --final and the columns of its router. Both are measured
+    on the same hold-out set of these logs; cases among it may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files
 
@@ -146,9 +147,11 @@ def compare(
     if old.router is not None and log.router is None:
         columns = ",".join(columns_of(old.router))
         log, policy = replace(log, router=columns), replace(policy, router=columns)
+    policy, error_costs, said = policy.with_question(old)
+    options = replace(policy.like(old, seed), error_costs=error_costs)
     read = log.read(logs)
-    choice = choose_panels(read, policy.like(old, seed), objectives=policy.objective_names())
-    print_notes(notes := told_notes(read, choice))
+    choice = choose_panels(read, options, objectives=policy.objective_names())
+    print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     facts = compared_facts(choice, old, *picked_beside(choice, policy, old))
     if json:
         print_json(facts | {"notes": notes} | run_facts(context))

@@ -99,11 +99,7 @@ def prune(
 
     notes: list[str] = []
     check_files(
-        inputs={
-            "TABLE": table,
-            "--pool": pool.pool,
-            "--costs": pool.costs,
-        },
+        inputs={"TABLE": table, "--pool": pool.pool, "--costs": pool.costs},
         outputs={"--out": out, "--report": report, "--study": kept.file},
         endings={
             "--out": MODEL_FILE if front.objectives is None else FRONT_FILE + MODEL_FILE,

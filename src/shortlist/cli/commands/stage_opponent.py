@@ -62,11 +62,7 @@ def fit_opponent(
 
 
 def opponent_facts(
-    name: str,
-    opponent: "BudgetedClassifier",
-    test: "StagedMeasure",
-    counts: dict[str, int],
-    seconds: float,
+    name: str, opponent: "BudgetedClassifier", test: "StagedMeasure", counts: dict[str, int], seconds: float
 ) -> dict[str, Any]:
     """Return the contract of every command, and what is known of one opponent."""
     import numpy as np

@@ -38,7 +38,7 @@ def use(
     from shortlist.cli.options.points import read_limits
     from shortlist.cli.options.stage_options import point_or_rule
     from shortlist.cli.text.front_text import no_point
-    from shortlist.cli.text.stage_report import chosen_facts, print_used
+    from shortlist.cli.text.stage_report import picked_facts, print_used
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
@@ -85,7 +85,7 @@ def use(
             about
             | {
                 "status": "feasible",
-                "chosen": chosen_facts(classifier, pick),
+                "chosen": picked_facts(classifier, pick),
                 "notes": list(classifier.notes_),
                 "out": None if out is None else str(out),
             }

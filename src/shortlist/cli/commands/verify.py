@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
-from shortlist.cli.options.shared import (
-    POOL,
-    SECONDS_HELP,
-    Json,
-    Trust,
-    check_shared,
-    output,
-)
+from shortlist.cli.options.shared import POOL, SECONDS_HELP, Json, Trust, check_shared, output
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:

@@ -20,12 +20,8 @@ MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
 def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
     """Call arguments by the names of the command's options, and leave out values that cannot be typed.
 
-    Parameters
-    ----------
-    said : str or BaseException
-        A sentence of the library, or an error.
-    names : mapping of str to str
-        What the command calls each argument, such as ``max_size``: ``--max-size``.
+    `said`: a sentence of the library, or an error. `names`: what the command calls each argument, such as
+    ``max_size``: ``--max-size``.
 
     Examples
     --------

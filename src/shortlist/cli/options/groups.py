@@ -104,21 +104,15 @@ def _default(one: "Field[Any]") -> Any:
 
 @dataclass(frozen=True)
 class Needs:
-    """Marks a field whose option is used only together with something else.
-
-    Attributes
-    ----------
-    what : str
-        What it belongs to, other parameters between backticks, which become what the user types.
-    met : callable
-        Takes the values of all parameters by name, and says whether that is there.
-    instead : str
-        What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
-    """
+    """Marks a field whose option is used only together with something else."""
 
     what: str
+    """What it belongs to, other parameters between backticks, which become what the user types."""
     met: Callable[[Mapping[str, Any]], bool]
+    """Takes the values of all parameters by name, and says whether that is there."""
     instead: str = ""
+    """What to do for the option to be used, such as ``"add `answers=True`"``; empty where there is nothing.
+    """
 
 
 NONE: Mapping[str, tuple[type, ...]] = {}
@@ -157,20 +151,11 @@ def refuse_unused(
 ) -> None:
     """Refuse options that the user gave and the command would not use, also where the value is the default.
 
-    Parameters
-    ----------
-    context : typer.Context
-        Of the running command, with the values of its parameters and where each came from.
-    kinds : mapping of str to tuple of type
-        What the command can do, as the user calls it, and the dataclasses whose fields are used then. A field
-        of another one is refused. Options that are in none of them are always used.
-    chosen : str
-        What it does.
+    Raises BadInputError if an option was given in vain; the sentence names all that belong to the same.
 
-    Raises
-    ------
-    BadInputError
-        If an option was given in vain; the sentence names all that belong to the same.
+    `context`: of the running command, with the values of its parameters and where each came from. `kinds`:
+    what the command can do, as the user calls it, and the dataclasses whose fields are used then. A field of
+    another one is refused. Options that are in none of them are always used.
     """
     fields_of = {
         what: {one.name: None for each in classes for one in fields(each)} for what, classes in kinds.items()

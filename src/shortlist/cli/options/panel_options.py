@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shortlist.panels.answer_log import AnswerLog
     from shortlist.panels.choice import PanelChoice
     from shortlist.panels.panel_options import PanelOptions
-    from shortlist.panels.policy import Final, Panel
+    from shortlist.panels.policy import Final, Panel, Question
     from shortlist.results.objective import Limit
 
 LogFiles = Annotated[
@@ -89,12 +89,12 @@ class PolicyOptions:
     """What panels may do."""
 
     objectives: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min "
-            "price, and min latency."
+            "price, and min latency. By default max accuracy, min price, or those of a saved panel."
         ),
-    ] = "max accuracy, min price"
+    ] = None
     max_price: Annotated[
         float | None, typer.Option(help="Take the most accurate panel of at most this mean price of a case.")
     ] = None
@@ -113,7 +113,9 @@ class PolicyOptions:
             "or hand-over=PRICE to a person."
         ),
     ] = None
-    decide: Annotated[str, "How answers are combined: logistic, dawid-skene, votes or auto."] = "auto"
+    decide: Annotated[
+        str, "How answers are combined: logistic, dawid-skene, votes, weighted-votes or auto."
+    ] = "auto"
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
     )
@@ -125,7 +127,10 @@ class PolicyOptions:
     )
     positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
     error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
-    test_share: Annotated[float, "Share of the cases in the hold-out set."] = 0.25
+    test_share: Annotated[
+        float | None,
+        "Share of the cases in the hold-out set; by default 0.25, or none of fewer than 500 cases.",
+    ] = None
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":
         """Return the options of the search."""
@@ -140,7 +145,7 @@ class PolicyOptions:
         as_choice(self.votes, "votes", VOTE_RULES)
         as_choice(self.missing, "missing", MISSING)
         as_choice(self.ties, "ties", TIES)
-        if not 0.05 <= self.test_share <= 0.5:
+        if self.test_share is not None and not 0.05 <= self.test_share <= 0.5:
             raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{self.test_share:g}")
         if self.max_price is not None and not 0 <= self.max_price < math.inf:
             raise BadInputError("max_price", "must be a finite number of at least 0", f"{self.max_price!r}")
@@ -157,8 +162,33 @@ class PolicyOptions:
 
     def like(self, saved: "Panel", seed: int) -> "PanelOptions":
         """Return the options of a search for what may take the place of a saved panel, with its `final`."""
+        from shortlist.panels.panel_options import USUAL_SHARE
+
         options = self.made(PromiseOptions(), seed)
+        options = replace(options, test_share=options.test_share or USUAL_SHARE)
         return options if self.final is not None else replace(options, final=saved.final)
+
+    def with_question(self, saved: "Panel") -> "tuple[PolicyOptions, dict[tuple[str, str], int], str]":
+        """Return options with the question of a saved panel, what mistakes cost, and what is to be said.
+
+        An option that is given says otherwise; nothing is said where it does not differ.
+        """
+        question = saved.question
+        if question is None:
+            return self, read_error_costs(self.error_costs), ""
+        theirs = in_senses(question.objectives)
+        asked = self if self.objectives is not None else replace(self, objectives=theirs)
+        same = asked.objective_names() == question.objectives
+        told = [] if same else [f"the panel was chosen by {theirs}, and is compared by {asked.objectives}"]
+        if same and self.positive is None:
+            asked = replace(asked, positive=question.positive)
+        elif same and self.positive != question.positive:
+            told.append(f"the positive class is {self.positive!r} in place of {question.positive!r}")
+        costs = _costs_of(question, saved.classes) if same else {}
+        given = read_error_costs(self.error_costs)
+        if costs and any(costs.get(pair) != cost for pair, cost in given.items()):
+            told.append(f"mistakes cost what {self.error_costs} says, not what they cost the panel")
+        return asked, given or costs, f"As the options say, {' and '.join(told)}." if told else ""
 
     def objective_names(self) -> tuple[str, ...]:
         """Return the objectives by name, each in the sense that it has."""
@@ -168,12 +198,34 @@ class PolicyOptions:
 
         known = [f"{sense} {name}" for name, sense in OBJECTIVES.items()]
         names = []
-        for text in self.objectives.split(","):
+        for text in (self.objectives or "max accuracy, min price").split(","):
             wanted = " ".join(text.split())
             if wanted not in known:
                 raise BadInputError("--objectives", f"must be {any_of(known)}", repr(wanted))
             names.append(wanted.split()[1])
         return tuple(names)
+
+
+def in_senses(objectives: "Sequence[str]") -> str:
+    """Return objectives as they are typed.
+
+    Examples
+    --------
+    >>> in_senses(["accuracy", "price"])
+    'max accuracy, min price'
+    """
+    from shortlist.panels.panel_options import OBJECTIVES
+
+    return ", ".join(f"{OBJECTIVES.get(name, 'unknown')} {name}" for name in objectives)
+
+
+def _costs_of(question: "Question", classes: "Sequence[str]") -> dict[tuple[str, str], int]:
+    """Return what each mistake costs, by the labels that are said and true."""
+    return {
+        (said, true): cost
+        for said, row in zip((*classes, ""), question.error_costs, strict=False)
+        for true, cost in zip(classes, row, strict=True)
+    }
 
 
 def free_columns(text: str | None) -> tuple[str, ...]:
@@ -298,9 +350,8 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
         losses = (np.array([one.errors for one in found]) / [n_positive, n - n_positive]).mean(axis=1)
     recipe, scoring = found[losses.argmin()].recipe, scoring_of(choice, log)
     if recipe.router is None:
-        followed_codes = followed(cases, recipe).codes
-        of_person = (followed_codes < 0) & (cases.final.kind == "hand-over")
-        lost = np.where(of_person, 0.0, scoring.losses[followed_codes, cases.truth])
+        told = followed(cases, recipe)
+        lost = np.where(told.handed_over, 0.0, scoring.losses[told.codes, cases.truth])
     else:
         lost = scoring.of(choice.of_recipe(recipe).run(log), log)
     return losses, max(1 / n, scoring.error(lost, log))

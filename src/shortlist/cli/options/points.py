@@ -22,10 +22,7 @@ STAGED_RULES = ("one-se", "norm")
 def read_pick(text: str, rules: Sequence[str]) -> int | str:
     """Return the number of a point, or one of the `rules`.
 
-    Raises
-    ------
-    BadInputError
-        If it is neither.
+    Raises BadInputError if it is neither.
 
     Examples
     --------
@@ -48,10 +45,7 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
 def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
     """Read one point or two, parted by a comma; see :func:`read_pick`.
 
-    Raises
-    ------
-    BadInputError
-        If they are more, twice the same, or one of them is neither a number nor a rule.
+    Raises BadInputError if they are more, twice the same, or one of them is neither a number nor a rule.
 
     Examples
     --------
@@ -85,10 +79,8 @@ def taken_point(
 ) -> "Pick":
     """Return the point of a front that a rule or its number names, among those within the limits.
 
-    Raises
-    ------
-    BadInputError
-        If there is no such point, or the rule is one of fronts of stages and the front is not.
+    Raises BadInputError if there is no such point, or the rule is one of fronts of stages and the front is
+    not.
     """
     from shortlist.errors import BadInputError
     from shortlist.results.picking import mark_within, numbered_point
@@ -111,12 +103,8 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     """Read one ``--limit`` on one of the `names`.
 
     A name is found as written first, then without case, spaces and signs, then as the beginning of one name
-    only, then as a word of one name only, so that ``cost<=120`` limits ``acquisition_cost``.
-
-    Raises
-    ------
-    BadInputError
-        If the text does not read like ``cost<=120``, or the name is none of `names`.
+    only, then as a word of one name only, so that ``cost<=120`` limits ``acquisition_cost``. Raises
+    BadInputError if the text does not read like ``cost<=120``, or the name is none of `names`.
 
     Examples
     --------
@@ -164,10 +152,7 @@ def parted_files(
 ) -> tuple[Path | None, Path | None]:
     """Return the file of `out` that has one of the endings, and the other one.
 
-    Raises
-    ------
-    BadInputError
-        If two are of one kind.
+    Raises BadInputError if two are of one kind.
     """
     from shortlist.errors import BadInputError
 

@@ -37,39 +37,26 @@ DRAWN = r"random(:\d+)?"
 
 @dataclass(frozen=True, eq=False)
 class AskedQuestion:
-    """What a command was asked.
-
-    Attributes
-    ----------
-    line : FeatureModel
-        The model as read.
-    objectives : str
-        What matters, as typed or by default.
-    limits : tuple of str
-        As typed.
-    attributes : dict of str to Attribute
-        What objectives and limits name.
-    sources : dict of str to str
-        Where each attribute comes from.
-    requirements : Requirements
-        Features that must be in or out, those of the stages among them.
-    left_out : dict of str to str
-        Columns of the attributes that are no objective by default, and why.
-    notes : tuple of str
-        What was decided for the user, a sentence each.
-    stages : tuple of Decision
-        What files of decisions say, in their order.
-    """
+    """What a command was asked."""
 
     line: "FeatureModel"
+    """The model as read."""
     objectives: str
+    """What matters, as typed or by default."""
     limits: tuple[str, ...]
+    """As typed."""
     attributes: "dict[str, Attribute]"
+    """What objectives and limits name."""
     sources: dict[str, str]
+    """Where each attribute comes from."""
     requirements: "Requirements"
+    """Features that must be in or out, those of the stages among them."""
     left_out: dict[str, str]
+    """Columns of the attributes that are no objective by default, and why."""
     notes: tuple[str, ...]
+    """What was decided for the user, a sentence each."""
     stages: "tuple[Decision, ...]" = ()
+    """What files of decisions say, in their order."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -166,10 +153,7 @@ def asked_record(asked: AskedQuestion, given: QuestionOptions) -> dict[str, Any]
 def question_again(front: "Front", attributes: list[str] | None) -> QuestionOptions:
     """Return the options that asked for a front, as its file says, perhaps with other files of attributes.
 
-    Raises
-    ------
-    BadInputError
-        If the file does not say.
+    Raises BadInputError if the file does not say.
     """
     from shortlist.errors import BadInputError
 
@@ -356,11 +340,7 @@ def _drawn(
 
 
 def _default_objectives(
-    model: Path,
-    line: "FeatureModel",
-    tables: "Sequence[AttributeTable]",
-    drawn: list[str],
-    otherwise: str,
+    model: Path, line: "FeatureModel", tables: "Sequence[AttributeTable]", drawn: list[str], otherwise: str
 ) -> tuple[str, dict[str, str]]:
     """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError

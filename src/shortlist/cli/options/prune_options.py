@@ -9,13 +9,7 @@ import typer
 
 from shortlist.cli.options.groups import Needs, excludes, needs
 from shortlist.cli.options.settings import Fills, read_numbers
-from shortlist.cli.options.shared import (
-    POINT,
-    POOL,
-    SECONDS_HELP,
-    WHAT_MATTERS,
-    Trust,
-)
+from shortlist.cli.options.shared import POINT, POOL, SECONDS_HELP, WHAT_MATTERS, Trust
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +48,7 @@ class AnswerOptions:
         "selection uses it too; exact and greedy-means only).",
     ] = "auto"
     probabilities: Annotated[
-        str,
-        "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated.",
+        str, "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated."
     ] = "auto"
 
     def rule_pruner(self, method: str, pool: "Pool | None", seed: int, jobs: int) -> "RulePruner":
@@ -306,11 +299,8 @@ def _read_diversity(text: str) -> Any:
 def read_member_costs(path: Path, names: tuple[str, ...]) -> tuple[list[float], list[str]]:
     """Read the cost of every classifier of a given pool, and the names in the file that are not in the pool.
 
-    Raises
-    ------
-    BadInputError
-        If a column or a classifier is missing, a classifier comes twice, or a cost is no number of at least
-        0; the sentence names the file, and where it can the line.
+    Raises BadInputError if a column or a classifier is missing, a classifier comes twice, or a cost is no
+    number of at least 0; the sentence names the file, and where it can the line.
     """
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
@@ -339,17 +329,14 @@ def _refuse_long_log(X: "pd.DataFrame", y: "pd.Series[Any]") -> None:
 def read_judge_costs(path: Path) -> dict[str, float]:
     """Read the cost of every name of a table with the columns ``name`` and ``cost``.
 
-    Raises
-    ------
-    BadInputError
-        If a column is missing, a name comes twice, or a cost is no number of at least 0; the sentence names
-        the file, and where it can the line.
+    Raises BadInputError if a column is missing, a name comes twice, or a cost is no number of at least 0; the
+    sentence names the file, and where it can the line.
     """
     import math
 
     from shortlist._words import all_of
     from shortlist.errors import BadFileError
-    from shortlist.multistage.problem.costs import PRICED_WORDS, known_names
+    from shortlist.multistage.problem.cost_files import PRICED_WORDS, known_names
     from shortlist.tables.learning import read_table
 
     table = known_names(read_table(path, words=PRICED_WORDS))

@@ -97,19 +97,10 @@ def of_settings(kind: type[Kind], settings: Mapping[str, Any], **others: Any) ->
 def read_settings(texts: Sequence[str] | None, kinds: Mapping[str, type]) -> dict[str, Any]:
     """Read every ``--set`` of a command, by the names of the fields.
 
-    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``.
+    The last one of a name counts, but pairs add up: ``default=cost=0`` and ``default=defects=1``. Raises
+    BadInputError if no method has such an option, or the value is of another type.
 
-    Parameters
-    ----------
-    texts : sequence of str or None
-        As typed.
-    kinds : mapping of str to type
-        The dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
-
-    Raises
-    ------
-    BadInputError
-        If no method has such an option, or the value is of another type.
+    `kinds`: the dataclass of each method. A name may have a method before it, ``solrep.rule``, and keeps it.
     """
     found: dict[str, Any] = {}
     for name, text in read_pairs(texts or (), "set"):

@@ -101,10 +101,7 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON ob
 def own_workers(workers: int | str | None, what: str) -> int:
     """Return a number of threads of this machine, by default one for every core.
 
-    Raises
-    ------
-    BadInputError
-        If an address was given; `what` runs here only.
+    Raises BadInputError if an address was given; `what` runs here only.
     """
     from shortlist.errors import BadInputError
 
@@ -167,12 +164,7 @@ class RunOptions:
     seed: Seed = 0
     workers: Annotated[
         Any,
-        typer.Option(
-            parser=read_workers,
-            metavar="N|ADDRESS",
-            show_default="every core",
-            help=WORKERS,
-        ),
+        typer.Option(parser=read_workers, metavar="N|ADDRESS", show_default="every core", help=WORKERS),
         JOBS,
     ] = None
 
@@ -183,9 +175,7 @@ class OwnRunOptions:
 
     seed: Seed = 0
     workers: Annotated[
-        Any,
-        typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS),
-        JOBS,
+        Any, typer.Option(parser=read_workers, metavar="N", show_default="every core", help=OWN_WORKERS), JOBS
     ] = None
 
 

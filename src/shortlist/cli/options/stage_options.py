@@ -9,13 +9,7 @@ import typer
 
 from shortlist.cli.options.groups import Needs, excludes, needs
 from shortlist.cli.options.settings import Fills, read_names, read_numbers, read_pairs
-from shortlist.cli.options.shared import (
-    POINT,
-    SECONDS_HELP,
-    WHAT_MATTERS,
-    LimitTexts,
-    check_shared,
-)
+from shortlist.cli.options.shared import POINT, SECONDS_HELP, WHAT_MATTERS, LimitTexts, check_shared
 
 if TYPE_CHECKING:
     from shortlist.multistage.presets import Preset
@@ -123,9 +117,7 @@ class GoalOptions:
         measured("evaluation_cost"),
     ] = 1.0
     call_cost_per_feature: Annotated[
-        float,
-        "Additional cost of a call for each feature that it reads.",
-        measured("evaluation_cost"),
+        float, "Additional cost of a call for each feature that it reads.", measured("evaluation_cost")
     ] = 0.0
 
     def arguments(self, labels: Any) -> dict[str, Any]:
@@ -323,7 +315,8 @@ def read_prices(
     """
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
-    from shortlist.multistage.problem.costs import feature_costs, read_costs
+    from shortlist.multistage.problem.cost_files import read_costs
+    from shortlist.multistage.problem.costs import feature_costs
     from shortlist.multistage.search.stage_objectives import OBJECTIVES
 
     paper = given.paper()

@@ -28,58 +28,39 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of one kind of methods.
-
-    Attributes
-    ----------
-    unit, rows : str
-        What units are counted as, ``fold`` or ``seed``, and what the results of all are called.
-    how : str
-        What stands behind their number.
-    first : str
-        Heading of the methods, as wide as their column.
-    columns : tuple of Column
-        The measures.
-    below : tuple of str
-        Sentences below the table.
-    meaning, more : mapping
-        What JSON says before the methods, and behind them.
-    """
+    """What is told of one kind of methods."""
 
     unit: str
     rows: str
+    """What units are counted as, ``fold`` or ``seed``, and what the results of all are called."""
     how: str
+    """What stands behind their number."""
     first: str
+    """Heading of the methods, as wide as their column."""
     columns: tuple[Column, ...]
+    """The measures."""
     below: tuple[str, ...]
+    """Sentences below the table."""
     meaning: Mapping[str, Any]
     more: Mapping[str, Any] = field(default_factory=dict)
+    """What JSON says before the methods, and behind them."""
 
 
 @dataclass(frozen=True)
 class TableComparison:
-    """Methods that were measured on folds or splits of one table.
-
-    Attributes
-    ----------
-    table : str
-        What the table is called.
-    results, means : DataFrame
-        A row per unit and method, and a row per method.
-    n_wanted : int
-        Units that were asked for.
-    seconds : float
-        What the comparison took.
-    told : Told
-        What is told of such methods.
-    """
+    """Methods that were measured on folds or splits of one table."""
 
     table: str
+    """What the table is called."""
     results: "pd.DataFrame"
     means: "pd.DataFrame"
+    """A row per unit and method, and a row per method."""
     n_wanted: int
+    """Units that were asked for."""
     seconds: float
+    """What the comparison took."""
     told: Told
+    """What is told of such methods."""
 
     @property
     def n_done(self) -> int:

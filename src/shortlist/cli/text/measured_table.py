@@ -61,23 +61,15 @@ def measured_facts(test: "dict[str, Measured]") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class OnRowsThatChose:
-    """How many of the rows that chose each rule is right on, where the test rows stand.
-
-    Attributes
-    ----------
-    right : dict of str to int
-        By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not.
-    n_rows : int
-    out_of_fold : bool
-        Whether classifiers answered there that were fitted without the row's fold.
-    best_single : str
-        Who that is.
-    """
+    """How many of the rows that chose each rule is right on, where the test rows stand."""
 
     right: dict[str, int]
+    """By rule; ``pruned`` and ``best_single`` were chosen by these rows, ``full`` was not."""
     n_rows: int
     out_of_fold: bool
+    """Whether classifiers answered there that were fitted without the row's fold."""
     best_single: str
+    """Who that is."""
 
     @property
     def heading(self) -> str:
@@ -149,15 +141,9 @@ def print_measured(test: "dict[str, Measured]", chose: OnRowsThatChose | None = 
 def one_answer_notes(fitted: str | None, test: str | None, *, who: str, rows: str) -> list[str]:
     """Say that a selection answers one class only, on the rows that it was chosen on or on the test rows.
 
-    Parameters
-    ----------
-    fitted, test : str or None
-        The class that it gives all rows that it was chosen on, and all test rows; None where it gives
-        several.
-    who : str
-        What answers, such as ``"the selection"``.
-    rows : str
-        What the rows are called that it was chosen on.
+    `fitted`, `test`: the class that it gives all rows that it was chosen on, and all test rows; None where it
+    gives several. `who`: what answers, such as ``"the selection"``. `rows`: what the rows are called that it
+    was chosen on.
     """
     if fitted is not None and fitted == test:
         return [f"{who} answers {fitted!r} for every row, of the {rows} rows and of the test rows."]

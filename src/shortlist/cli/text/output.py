@@ -139,24 +139,14 @@ unwritten: list[str] = []
 def save(path: Path, write: Callable[[Path], object]) -> Path:
     """Write a result, or where that fails, write it to the temporary folder.
 
-    The command ends with its own exit code.
+    The command ends with its own exit code. Raises NotWrittenError if it could not be written anywhere.
 
-    Parameters
-    ----------
-    path : Path
-        Where the user wants the result.
-    write : callable
-        Writes it to the path that it gets, whole or not at all.
+    `path`: where the user wants the result. `write`: writes it to the path that it gets, whole or not at all.
 
     Returns
     -------
     Path
         Where the result is.
-
-    Raises
-    ------
-    NotWrittenError
-        If it could not be written anywhere.
     """
     try:
         write(path)

@@ -34,7 +34,7 @@ def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]
             "claims": all_claims(choice, told.point),
             "bound": bound_of(choice, told.point),
             "n_chosen": len(choice.chosen.truth),
-            "n_test": len(choice.test.truth),
+            "n_test": 0 if choice.parts else len(choice.test.truth),
             "n_calibration": 0 if choice.calibration is None else len(choice.calibration.truth),
         }
     )
@@ -70,7 +70,7 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
         print(f"  {sentence}")
     own = facts["held_out"]
     errors, single = facts["errors"] or {}, facts["single"]
-    print(f"\nOn {own['n_cases']:,} hold-out cases: {measured_in_words(own, errors.get('panel'))}.")
+    print(f"\nOn {facts['measured_on']}: {measured_in_words(own, errors.get('panel'))}.")
     print(f"The best single judge, {single['name']}: {measured_in_words(single, errors.get('single'))}.\n")
     for sentence in facts["verdict"]:
         print(sentence)

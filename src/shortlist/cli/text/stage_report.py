@@ -65,7 +65,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
     }  # fmt: skip
 
 
-def chosen_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
+def picked_facts(classifier: "MultiStageClassifier", rule: str) -> dict[str, Any]:
     """Return the point that predicts."""
     from shortlist.cli.text.front_text import held_out_facts
     from shortlist.report.stages import step_facts
@@ -90,7 +90,7 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
     """Return everything about a fitted classifier."""
     facts = front_part(staged.classifier, seconds) | {
         "test": {"multi_stage": staged.test.as_dict(), "single_stage": staged.single_stage.as_dict()},
-        "chosen": chosen_facts(staged.classifier, str(staged.classifier.pick)),
+        "chosen": picked_facts(staged.classifier, str(staged.classifier.pick)),
         "rows": staged.n_rows,
     }
     if found is not None:

@@ -43,8 +43,6 @@ def check_class_certificate(
         abstains.
     labels : iterable of int, shape (n_samples,)
         True classes.
-    n_classes : int
-        Number of classes.
 
     Notes
     -----
@@ -134,11 +132,7 @@ def _is_diverse(table: ClassTable, members: list[int], limits: Mapping[str, Any]
 
 
 def _best(
-    certificate: Mapping[str, Any],
-    table: ClassTable,
-    gains: list[int],
-    n_classes: int,
-    failures: list[str],
+    certificate: Mapping[str, Any], table: ClassTable, gains: list[int], n_classes: int, failures: list[str]
 ) -> int:
     """Return what the best of all selections is worth, each looked at."""
     limits = certificate["limits"]
@@ -158,11 +152,7 @@ def _best(
 
 
 def _bound(
-    certificate: Mapping[str, Any],
-    table: ClassTable,
-    gains: list[int],
-    n_classes: int,
-    failures: list[str],
+    certificate: Mapping[str, Any], table: ClassTable, gains: list[int], n_classes: int, failures: list[str]
 ) -> int:
     """Return the weighted sum that the cuts prove to be the largest, leaving out cuts that are not true."""
     limits, denominator = certificate["limits"], whole(certificate["denominator"], "denominator", 1)

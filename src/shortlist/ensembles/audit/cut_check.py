@@ -20,22 +20,15 @@ MOST = 2**62
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found.
-
-    Attributes
-    ----------
-    valid : bool
-        Whether the data, the selection, its value and the bound are all as claimed.
-    failures : tuple of str
-        A sentence for each part that is not; empty when valid.
-    value, bound : int or None
-        As recomputed, in the integers of the certificate; None where that was not possible.
-    """
+    """What a check found."""
 
     valid: bool
+    """Whether the data, the selection, its value and the bound are all as claimed."""
     failures: tuple[str, ...]
+    """A sentence for each part that is not; empty when valid."""
     value: int | None
     bound: int | None
+    """As recomputed, in the integers of the certificate; None where that was not possible."""
 
 
 def check_certificate(
@@ -277,11 +270,7 @@ def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, 
 
 
 def _is_true(
-    cut: Mapping[str, Any],
-    table: VoteTable,
-    gains: list[int],
-    limits: Mapping[str, Any],
-    n_classifiers: int,
+    cut: Mapping[str, Any], table: VoteTable, gains: list[int], limits: Mapping[str, Any], n_classifiers: int
 ) -> bool:
     """Whether the rows of a cut cannot all be right."""
     places, multipliers = cut["rows"], [whole(y, "multiplier", -MOST, MOST) for y in cut["multipliers"]]

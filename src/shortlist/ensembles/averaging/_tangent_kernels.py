@@ -24,89 +24,58 @@ _SHRINKS = 12
 
 
 class MeanTerms(NamedTuple):
-    """Terms, as kernels want them.
-
-    Attributes
-    ----------
-    columns : ndarray of int16, shape (n_classifiers, n_forms)
-        What each classifier adds to each form.
-    starts : ndarray of int64, shape (n_terms + 1,)
-        The first form of each term.
-    worth : ndarray of float, shape (n_terms,)
-        What g = 1 is worth, above 0.
-    aims : ndarray of float, shape (n_forms,)
-        Of squares and steps.
-    kind : int
-        What g is.
-    slope : float
-        Of a sigmoid.
-    whole : float
-        What mean 1 is for a single member.
-    """
+    """Terms, as kernels want them."""
 
     columns: HalfTable
+    """What each classifier adds to each form, ``(n_classifiers, n_forms)``."""
     starts: Longs
+    """The first form of each term, ``(n_terms + 1,)``."""
     worth: Floats
+    """What g = 1 is worth, above 0, ``(n_terms,)``."""
     aims: Floats
+    """Of squares and steps, ``(n_forms,)``."""
     kind: int
+    """What g is."""
     slope: float
+    """Of a sigmoid."""
     whole: float
+    """What mean 1 is for a single member."""
 
 
 class Envelopes(NamedTuple):
-    """Where the envelope of each form is a straight line: from `low`, `base` high, up to `knot`.
-
-    Attributes
-    ----------
-    low, base, chord, knot : ndarray of float, shape (n_forms,)
-    """
+    """Where the envelope of each form is a straight line: from `low`, `base` high, up to `knot`."""
 
     low: Floats
     base: Floats
     chord: Floats
     knot: Floats
+    """Each of shape ``(n_forms,)``."""
 
 
 class Looked(NamedTuple):
-    """What tangents are looked for: of whom, and how long.
-
-    Attributes
-    ----------
-    unit : float
-        What mean 1 is for all members together.
-    fixed : ndarray of uint8, shape (n_classifiers,)
-        :data:`FREE`, :data:`IN` or :data:`OUT`.
-    need : int
-        How many free classifiers join those that are in.
-    n_steps : int
-        Most steps.
-    target : float
-        A bound that is low enough.
-    """
+    """What tangents are looked for: of whom, and how long."""
 
     unit: float
+    """What mean 1 is for all members together."""
     fixed: Bytes
+    """:data:`FREE`, :data:`IN` or :data:`OUT`, ``(n_classifiers,)``."""
     need: int
+    """How many free classifiers join those that are in."""
     n_steps: int
+    """Most steps."""
     target: float
+    """A bound that is low enough."""
 
 
 class FoundTangents(NamedTuple):
-    """Tangents that were found.
-
-    Attributes
-    ----------
-    gains : ndarray of float, shape (n_classifiers,)
-        What each classifier adds to all of them.
-    lowest : ndarray of int64, shape (n_terms,)
-        The form that each is of.
-    tilts : ndarray of float, shape (n_terms,)
-        How steep each is.
-    """
+    """Tangents that were found."""
 
     gains: Floats
+    """What each classifier adds to all of them, ``(n_classifiers,)``."""
     lowest: Longs
+    """The form that each is of, ``(n_terms,)``."""
     tilts: Floats
+    """How steep each is, ``(n_terms,)``."""
 
 
 @kernel("float64(int64, float64, float64, float64, float64)")

@@ -17,7 +17,7 @@ from shortlist.ensembles.averaging._tangent_kernels import LOG, SIGMOID, SQUARE,
 from shortlist.ensembles.committees.evidence import ClassSelection, PrunedSelection
 from shortlist.ensembles.goals.mean_goals import BRIER, LOG_LOSS, MEAN_LOSSES, RIGHT, MeanGoal
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.proofs.certificate import FORMAT, Certificate, plain_limits
+from shortlist.ensembles.proofs.certificate import FORMAT, Certificate
 from shortlist.ensembles.votes.soft_votes import WHOLE, SoftVotes, mean_decisions, weighed
 from shortlist.results.objective import Objective
 
@@ -28,13 +28,6 @@ DIGITS = 32
 def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     """Return the terms whose sum is to be as large as possible: a loss is taken with minus.
 
-    Parameters
-    ----------
-    votes : SoftVotes
-        The rows.
-    goal : MeanGoal
-        What is summed up.
-
     Notes
     -----
     Log loss has a term a row, with the probability of the true class, where less than one part of
@@ -43,40 +36,26 @@ def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     class: the probability of the true class less that of the rival.
     """
     rows, truth = np.arange(votes.n_samples), votes.labels.astype(np.intp)
-    ones = np.ones(votes.n_samples)
+    aims, n_forms = np.zeros(len(rows)), 1
     if goal.kind == LOG_LOSS:
-        own = np.maximum(votes.shares[rows, :, truth], 1)
-        return _terms(own, ones, np.zeros(len(own)), LOG)
-    if goal.kind == BRIER and votes.n_classes == 2:
-        return _terms(votes.shares[rows, :, truth], ones, ones, SQUARE)
-    if goal.kind == BRIER:
-        every = votes.shares.transpose(0, 2, 1).reshape(-1, votes.n_classifiers)
+        kind, forms = LOG, np.maximum(votes.shares[rows, :, truth], 1)
+    elif goal.kind == BRIER and votes.n_classes == 2:
+        kind, forms, aims = SQUARE, votes.shares[rows, :, truth], np.ones(len(rows))
+    elif goal.kind == BRIER:
+        kind, forms = SQUARE, votes.shares.transpose(0, 2, 1).reshape(-1, votes.n_classifiers)
         aims = (truth[:, None] == np.arange(votes.n_classes)).astype(np.float64).ravel()
-        return _terms(every, np.ones(len(every)), aims, SQUARE)
-    gains = goal.gains[truth]
-    rows = np.flatnonzero(gains)
-    scores = weighed(votes.shares, goal.gains)
-    of_row, rivals = np.nonzero(np.arange(votes.n_classes) != truth[rows, None])
-    places = rows[of_row]
-    differences = scores[places, :, truth[places]] - scores[places, :, rivals]
-    aims = (rivals < truth[places]).astype(np.float64)
-    kind = STEP if goal.kind == RIGHT else SIGMOID
-    return _terms(
-        differences, gains[rows].astype(np.float64), aims, kind, slope=goal.slope, n_forms=votes.n_classes - 1
-    )
-
-
-def _terms(
-    forms: NDArray[np.int16],
-    worth: NDArray[np.float64],
-    aims: NDArray[np.float64],
-    kind: int,
-    *,
-    slope: float = 0.0,
-    n_forms: int = 1,
-) -> MeanTerms:
+    worth = np.ones(len(aims))
+    if goal.kind not in MEAN_LOSSES:
+        kind, n_forms = STEP if goal.kind == RIGHT else SIGMOID, votes.n_classes - 1
+        rows = np.flatnonzero(goal.gains[truth])
+        worth = goal.gains[truth[rows]].astype(np.float64)
+        scores = weighed(votes.shares, goal.gains)
+        of_row, rivals = np.nonzero(np.arange(votes.n_classes) != truth[rows, None])
+        places = rows[of_row]
+        forms = scores[places, :, truth[places]] - scores[places, :, rivals]
+        aims = (rivals < truth[places]).astype(np.float64)
     starts = n_forms * np.arange(len(worth) + 1, dtype=np.int64)
-    return MeanTerms(np.ascontiguousarray(forms.T), starts, worth, aims, kind, slope, float(WHOLE))
+    return MeanTerms(np.ascontiguousarray(forms.T), starts, worth, aims, kind, goal.slope, float(WHOLE))
 
 
 def reach_of(terms: MeanTerms, mask: Mask) -> NDArray[np.int64]:
@@ -132,20 +111,14 @@ class MeanProblem:
     """Probabilities of rows, what their means are worth, and what a selection must keep.
 
     Totals are larger the better, whatever the sense of the objective: a loss is counted with minus.
-
-    Attributes
-    ----------
-    votes : SoftVotes
-        Validation rows.
-    goal : MeanGoal
-        What is summed up.
-    limits : SelectionLimits
-        Size and cost. An empty selection has no mean: at least one member is wanted.
     """
 
     votes: SoftVotes
+    """Validation rows."""
     goal: MeanGoal
+    """What is summed up."""
     limits: SelectionLimits
+    """Size and cost. An empty selection has no mean: at least one member is wanted."""
 
     @cached_property
     def terms(self) -> MeanTerms:
@@ -190,13 +163,13 @@ class MeanProblem:
         """What every row would be worth with the best of all classifiers for it alone."""
         columns = self.terms.columns
         if not len(self.terms.worth):
-            return self._offset
+            return self.goal.offset
         best = columns.max(axis=0)
         if (
             self.goal.kind == "brier"
         ):  # of all that are to be 1 the largest, of all that are to be 0 the smallest
             best = np.where(self.terms.aims > 0, best, columns.min(axis=0))
-        return self._offset + total_of(self.terms, best.astype(np.int64), 1) + self.slack
+        return self.goal.offset + total_of(self.terms, best.astype(np.int64), 1) + self.slack
 
     def tally(self, mask: Mask) -> NDArray[np.int64]:
         """Add up what the members reach in every form."""
@@ -213,7 +186,7 @@ class MeanProblem:
         """
         if not size:
             return -(2**62), 0
-        return self._offset + total_of(self.terms, tally, size), 0
+        return self.goal.offset + total_of(self.terms, tally, size), 0
 
     def value(self, total: int) -> float:
         """Turn a total into the user's unit and sign."""
@@ -224,24 +197,19 @@ class MeanProblem:
     def rounded(self, bound: int) -> int:
         """Return the largest total that is possible and no larger than `bound`."""
         step = step_of(self.terms)
-        return self._offset + (bound - self._offset) // step * step
+        return self.goal.offset + (bound - self.goal.offset) // step * step
 
     def whole_bound(self, bound: float) -> int:
         """Turn a bound on the sum of worths into one on totals."""
         if self.terms.kind == STEP:
-            return self.rounded(self._offset + math.floor(bound + float_error_of(self.terms)))
+            return self.rounded(self.goal.offset + math.floor(bound + float_error_of(self.terms)))
         return math.ceil(bound * scale_of(self.terms)) + self.slack // 4 + 1
 
     def worth_to_beat(self, total: int) -> float:
         """Return the sum of worths up to which a bound rules out whatever is better than a total."""
         if self.terms.kind == STEP:
-            return total - self._offset + step_of(self.terms) - 2 * float_error_of(self.terms)
+            return total - self.goal.offset + step_of(self.terms) - 2 * float_error_of(self.terms)
         return (total + self.slack // 4) / scale_of(self.terms)
-
-    @cached_property
-    def _offset(self) -> int:
-        """The total when every row is wrong."""
-        return self.goal.offset if self.terms.kind == STEP else 0
 
     def result(self, mask: Mask, threshold: int) -> Callable[..., PrunedSelection]:
         """Return what makes a result of these members; a threshold below 0 says that there are none."""
@@ -256,24 +224,16 @@ class MeanProblem:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """A tangent for every term, which bound the selections of `first` to `last` members.
-
-    Attributes
-    ----------
-    first, last : int
-    forms : ndarray of int64, shape (n_terms,)
-        The form that each tangent is of.
-    tilts : ndarray of float, shape (n_terms,)
-        How steep it is, in worth by whole part.
-    bound : float
-        What they prove, as a sum of worths.
-    """
+    """A tangent for every term, which bound the selections of `first` to `last` members."""
 
     first: int
     last: int
     forms: NDArray[np.int64]
+    """The form that each tangent is of, ``(n_terms,)``."""
     tilts: Floats
+    """How steep it is, in worth by whole part, ``(n_terms,)``."""
     bound: float
+    """What they prove, as a sum of worths."""
 
 
 def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequence[Tangents]) -> Certificate:
@@ -281,17 +241,6 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 
     Value and bound are totals: of right rows sums of gains, otherwise in parts of 2^32, a loss with minus.
     :func:`shortlist.ensembles.audit.mean_check.check_mean_certificate` says how they are checked.
-
-    Parameters
-    ----------
-    problem : MeanProblem
-        Of what.
-    mask : ndarray of bool, shape (n_classifiers,)
-        The selection.
-    total : int
-        What it is worth.
-    cover : sequence of Tangents
-        Of every size.
     """
     starts = problem.terms.starts[:-1]
     return {
@@ -315,13 +264,8 @@ def mean_certificate(problem: MeanProblem, mask: Mask, total: int, cover: Sequen
 
 def plain_mean_problem(goal: MeanGoal, limits: SelectionLimits) -> Certificate:
     """Return the fields ``goal`` and ``limits``, which say what a certificate is of."""
-    plain = {
-        "kind": goal.kind,
-        "slope": goal.slope,
-        "gains": goal.gains.tolist(),
-        "offset": goal.offset,
-    }
-    return {"goal": plain, "limits": plain_limits(limits)}
+    plain = {"kind": goal.kind, "slope": goal.slope, "gains": goal.gains.tolist(), "offset": goal.offset}
+    return {"goal": plain, "limits": limits.plain()}
 
 
 def mean_fingerprint(votes: SoftVotes) -> str:

@@ -37,21 +37,14 @@ GUIDE = 16.0
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEffort:
-    """How long the search goes on.
-
-    Parameters
-    ----------
-    kicks : int
-        So many times in a row it begins anew beside the best selection, in vain, before it ends.
-    changed : int
-        Classifiers that such a beginning changes.
-    most_rated : int
-        Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at.
-    """
+    """How long the search goes on."""
 
     kicks: int = 12
+    """So many times in a row it begins anew beside the best selection, in vain, before it ends."""
     changed: int = 4
+    """Classifiers that such a beginning changes."""
     most_rated: int = 100_000_000
+    """Numbers read for a round of exchanges; where all would be more, only the best joiners are looked at."""
 
 
 def search_means(
@@ -62,16 +55,8 @@ def search_means(
 ) -> None:
     """Offer selections that are better and better, until kicks are in vain or the budget ends.
 
-    Parameters
-    ----------
-    problem : MeanProblem
-        With at least one term.
-    offer : callable
-        Receives selections, and returns their totals, None where they do not keep the limits.
-    budget : Budget
-        Its seed is that of the kicks.
-    effort : MeanEffort, optional
-        How long it goes on.
+    `problem`: with at least one term. `offer`: receives selections, and returns their totals, None where they
+    do not keep the limits. `budget`: its seed is that of the kicks.
 
     Notes
     -----
@@ -104,17 +89,7 @@ def search_means(
 def improve_means(
     problem: MeanProblem, offer: Callable[[Mask], int | None], start: Mask, budget: Budget
 ) -> None:
-    """Offer what exchanges with any classifier make of a selection, until none is better.
-
-    Parameters
-    ----------
-    problem, offer
-        As of :func:`search_means`.
-    start : ndarray of bool, shape (n_classifiers,)
-        Within the limits.
-    budget : Budget
-        Its end ends the exchanges.
-    """
+    """Offer what exchanges with any classifier make of a selection, until none is better."""
     _Walk(problem, offer, budget, MeanEffort()).improved(problem.terms, start)
 
 
@@ -286,26 +261,13 @@ def prune_means(
 ) -> PrunedSelection:
     """Return the selection within limits whose mean probabilities are worth most, with proof.
 
-    Parameters
-    ----------
-    votes : SoftVotes
-        Validation rows.
-    goal : MeanGoal
-        What is summed up.
-    limits : SelectionLimits
-        Size, of which at least one member is wanted, and cost. The latter is left out of bounds.
-    budget : Budget, optional
-        Its limit in nodes is in those of the branch and bound. Default no limit.
-    effort, settings : optional
-        How long the search goes on, and how large the proof may become.
+    OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a billionth of
+    what a row may be worth (of Brier score with several classes: for each class); right rows are counted
+    exactly. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
 
-    Returns
-    -------
-    ClassSelection
-        OPTIMAL: no selection is better by more than the tolerance in the proof, which is less than a
-        billionth of what a row may be worth (of Brier score with several classes: for each class); right rows
-        are counted exactly. INFEASIBLE and UNKNOWN carry a
-        reason and choose nothing.
+    `limits`: size, of which at least one member is wanted, and cost. The latter is left out of bounds.
+    `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `effort`, `settings`:
+    how long the search goes on, and how large the proof may become.
 
     Examples
     --------
@@ -335,11 +297,6 @@ class _Pruning:
     effort: MeanEffort
     settings: MeanSettings
 
-    @property
-    def kept(self) -> KeptBest:
-        """What a study keeps of it."""
-        return KeptBest(self.best, self.budget)
-
     def result(self) -> PrunedSelection:
         """Return what search and proof come to."""
         best, budget = self.best, self.budget
@@ -360,9 +317,8 @@ class _Pruning:
                 self._take_bound(cover)
         elif best.mask is not None:
             best.lower_bound_to(best.total, BRANCHES)
-        self.kept.take()
-        if best.proved:
-            self.kept.note_end()
+        if budget.study.keeps:
+            self._end_in_study()
         if not best.bound_by:  # the bound that it began with
             best.lower_bound_to(best.bound, BRANCHES)
         if best.mask is None:
@@ -377,6 +333,13 @@ class _Pruning:
         return dataclasses.replace(
             result, certificate=certificate, certified_bound=certified, proved_by=proved_by
         )
+
+    def _end_in_study(self) -> None:
+        """Take what an earlier run kept, and note the end where nothing is left to prove."""
+        kept = KeptBest(self.best, self.budget)
+        kept.take()
+        if self.best.proved:
+            kept.note_end()
 
     def _search_among_few(self, tree: MeanTree) -> None:
         """Bound a large table, then look for members among those who matter for that bound."""
@@ -412,6 +375,7 @@ class _Pruning:
         return total
 
     def _tell(self, stage: str) -> None:
-        self.kept.keep()
+        if self.budget.study.keeps:
+            KeptBest(self.best, self.budget).keep()
         if self.best.record(self.budget.elapsed, every=self.settings.news_seconds):
             self.budget.tell(stage, value=self.best.value, bound=self.problem.value(self.best.bound))

@@ -35,24 +35,16 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, kw_only=True)
 class RoundSettings:
-    """How rounds go on.
-
-    Parameters
-    ----------
-    joining : int
-        Classifiers that join in a round, those that gain most.
-    rounds : int
-        Most rounds.
-    steps : int
-        Steps of a round among few classifiers.
-    near : float
-        Share of the distance to the target by which the bound may be above what the parts reach.
-    """
+    """How rounds go on."""
 
     joining: int = 24
+    """Classifiers that join in a round, those that gain most."""
     rounds: int = 30
+    """Most rounds."""
     steps: int = 200
+    """Steps of a round among few classifiers."""
     near: float = 0.02
+    """Share of the distance to the target by which the bound may be above what the parts reach."""
 
 
 def tangents_in_rounds(
@@ -77,8 +69,6 @@ def tangents_in_rounds(
         Gets the best tangents.
     stopped : callable
         Asked after every round, of which there is one at least.
-    settings : RoundSettings, optional
-        How rounds go on.
 
     Notes
     -----
@@ -134,32 +124,23 @@ BRANCHES = "branch and bound"
 
 @dataclass(frozen=True, kw_only=True)
 class MeanSettings:
-    """How large a proof may become.
-
-    Parameters
-    ----------
-    first_steps, steps : int
-        Steps for the bound of sizes, and for that of a node below them.
-    most_open : int
-        Open nodes at which a proof gives up.
-    most_numbers : int
-        Numbers under the tangents of a certificate: with more it would take minutes to recheck, and there is
-        none.
-    news_seconds : float
-        Seconds between two entries of the history where only the bound has changed.
-    large_numbers : int
-        Numbers of a table from which on a bound is looked for among few classifiers at a time.
-    most_searched : int
-        Classifiers among which a selection is then looked for.
-    """
+    """How large a proof may become."""
 
     first_steps: int = 1_000
     steps: int = 60
+    """Steps for the bound of sizes, and for that of a node below them."""
     most_open: int = 300_000
+    """Open nodes at which a proof gives up."""
     most_numbers: int = 30_000_000
+    """Numbers under the tangents of a certificate: with more it would take minutes to recheck, and there is
+    none.
+    """
     news_seconds: float = 0.1
+    """Seconds between two entries of the history where only the bound has changed."""
     large_numbers: int = 6_000_001
+    """Numbers of a table from which on a bound is looked for among few classifiers at a time."""
     most_searched: int = 60
+    """Classifiers among which a selection is then looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,33 +161,22 @@ class _Node:
 
 @dataclass(eq=False)
 class MeanTree:
-    """Open nodes by their bounds, the largest first.
-
-    Attributes
-    ----------
-    problem : MeanProblem
-        With at least one term.
-    best : Incumbent
-        Keeps the best selection and the bound.
-    budget : Budget
-        With a limit in nodes alone the answer depends on nothing but the problem.
-    on_news : callable
-        Called whenever the best selection or the bound changed.
-    settings : MeanSettings
-        How large the proof may become.
-    n_nodes : int
-        Nodes that were bounded.
-    cover : list of Tangents
-        Every size, with what bounds it before any classifier is decided.
-    """
+    """Open nodes by their bounds, the largest first."""
 
     problem: MeanProblem
+    """With at least one term."""
     best: Incumbent
+    """Keeps the best selection and the bound."""
     budget: Budget
+    """With a limit in nodes alone the answer depends on nothing but the problem."""
     on_news: Callable[[], None]
+    """Called whenever the best selection or the bound changed."""
     settings: MeanSettings = field(default_factory=MeanSettings)
+    """How large the proof may become."""
     n_nodes: int = 0
+    """Nodes that were bounded."""
     cover: list[Tangents] = field(default_factory=list)
+    """Every size, with what bounds it before any classifier is decided."""
     heap: list[tuple[float, int, _Node]] = field(default_factory=list)
     ruled_out: int = -(2**62)
 
@@ -307,7 +277,11 @@ class MeanTree:
             return
         bound = self._bound(node)
         self.n_nodes += 1
-        self._offer(node)
+        order = np.lexsort((-self._found.gains, -node.parts))
+        mask = np.zeros(len(order), dtype=bool)
+        mask[order[: node.first]] = True
+        if not (mask & (node.fixed == OUT)).any():
+            self.best.offer(mask)
         done = self._is_ruled_out(bound)
         if of_sizes and not done and node.first < node.last:
             below, above = min(node.bound, bound), self._tangents(node, bound)
@@ -360,13 +334,6 @@ class MeanTree:
                 terms, looked, self._envelopes, node.parts, self._found, stopped=lambda: self.budget.stopped
             )
         return float(better_tangents(terms, looked, self._envelopes, node.parts, self._found))
-
-    def _offer(self, node: _Node) -> None:
-        order = np.lexsort((-self._found.gains, -node.parts))
-        mask = np.zeros(len(order), dtype=bool)
-        mask[order[: node.first]] = True
-        if not (mask & (node.fixed == OUT)).any():
-            self.best.offer(mask)
 
     def _split(self, node: _Node, bound: float) -> None:
         """Decide a classifier, in or out, after those whose exchange would cost too much."""

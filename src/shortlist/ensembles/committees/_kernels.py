@@ -9,29 +9,20 @@ from shortlist.arrays import Longs, LongTable, ShortTable, Whole
 
 
 class AnsweredRows(NamedTuple):
-    """What members add on rows, and how answers are counted.
-
-    Attributes
-    ----------
-    added : ndarray of int64, shape (n_members, n_rows * n_classes)
-        To the totals of each row, class after class.
-    counts : ndarray of int64, shape (n_rows,)
-        How many samples each row stands for.
-    labels, groups : ndarray of int64, shape (n_rows,)
-        Their true classes, and with which others they are counted.
-    start, most : ndarray of int64, shape (n_classes,)
-        Of a :class:`~shortlist.ensembles.committees.ballots.Ballot`.
-    largest : int
-        Sets with more members are passed by.
-    """
+    """What members add on rows, and how answers are counted."""
 
     added: LongTable
+    """To the totals of each row, class after class, ``(n_members, n_rows * n_classes)``."""
     counts: Longs
+    """How many samples each row stands for, ``(n_rows,)``."""
     labels: Longs
     groups: Longs
+    """Their true classes, and with which others they are counted, ``(n_rows,)``."""
     start: Longs
     most: Longs
+    """Of a :class:`~shortlist.ensembles.committees.ballots.Ballot`, ``(n_classes,)``."""
     largest: int
+    """Sets with more members are passed by."""
 
 
 @kernel("void(int64, int64, AnsweredRows, int64[:,::1], int32[:,:,::1], int32[:,::1])")

@@ -20,16 +20,13 @@ MEAN_ROUNDING = 1e-9
 
 
 class ScoreRange(NamedTuple):
-    """Between which numbers the probabilities of the classes will be.
-
-    Attributes
-    ----------
-    least, most : ndarray of float, shape (n_rows, n_classes)
-        For each class: where all who are left are sure of another one, and where they are sure of it.
-    """
+    """Between which numbers the probabilities of the classes will be."""
 
     least: Floats
     most: Floats
+    """For each class, ``(n_rows, n_classes)``: where all who are left are sure of another one, and where they
+    are sure of it.
+    """
 
     def of_answer(self, may_win: Mask) -> tuple[Floats, Floats]:
         """Return between which numbers the probability of the class that wins will be, ``(n_rows,)`` each.
@@ -44,37 +41,25 @@ class ScoreRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """Where the probability of a committee's answer comes from, as its ``predict_proba`` has it.
-
-    Attributes
-    ----------
-    n_members : int
-        Those who are asked and those who are not yet, with all copies.
-    by_mean : bool
-        Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes.
-    ballot : Ballot
-        What shares of votes are by.
-    calibration : Calibration or None
-        What turns mean or shares into probabilities.
-    """
+    """Where the probability of a committee's answer comes from, as its ``predict_proba`` has it."""
 
     n_members: int
+    """Those who are asked and those who are not yet, with all copies."""
     by_mean: bool
+    """Whether it is the mean of the members' probabilities; otherwise it comes from shares of votes."""
     ballot: Ballot
+    """What shares of votes are by."""
     calibration: Calibration | None = None
+    """What turns mean or shares into probabilities."""
 
     def range_of(
         self, counted: NDArray[Any], n_left: int, n_silent: NDArray[np.int64] | int = 0
     ) -> ScoreRange:
         """Return how probable the classes may become when `n_left` more members have answered.
 
-        Parameters
-        ----------
-        counted : ndarray of int or float, shape (n_rows, n_classes)
-            The votes for each class so far, or the sums of its probabilities.
-        n_left : int
-        n_silent : ndarray of int, shape (n_rows,)
-            How many of those who were asked have not answered; it matters to a threshold alone.
+        `counted`, ``(n_rows, n_classes)``: the votes for each class so far, or the sums of its probabilities.
+        `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it matters to a
+        threshold alone.
 
         Examples
         --------
@@ -152,85 +137,56 @@ def range_of_means(
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class AskingOrder:
-    """An order of members.
-
-    Attributes
-    ----------
-    members : ndarray of int, shape (n_members,)
-        Who is asked first, second, and so on.
-    is_best : bool
-        Whether no order costs less on the rows that it was chosen by.
-    """
+    """An order of members."""
 
     members: NDArray[np.intp]
+    """Who is asked first, second, and so on, ``(n_members,)``."""
     is_best: bool
+    """Whether no order costs less on the rows that it was chosen by."""
 
 
 @dataclass(frozen=True, eq=False)
 class EarlyAnswers:
-    """What a committee answers, and whom it asked.
-
-    Attributes
-    ----------
-    labels : ndarray, shape (n_rows,)
-        The class of every row, as all members together decide it; the reject label where none is answered.
-    calls : ndarray of int64, shape (n_rows,)
-        How many members were asked.
-    costs : ndarray of float, shape (n_rows,), or None
-        What that cost; None where members have no prices.
-    order : tuple of str
-        The members in the order in which they are asked, each once.
-    answered : ndarray of bool, shape (n_rows,)
-        Whether somebody has answered, and the answer is as probable as was asked for.
-    needs : tuple of str
-        Who has to be asked next about each row, as nobody has asked them yet; empty where nobody has to.
-    """
+    """What a committee answers, and whom it asked."""
 
     labels: Labels
+    """The class of every row, as all members together decide it, ``(n_rows,)``; the reject label where none
+    is answered.
+    """
     calls: NDArray[np.int64]
+    """How many members were asked, ``(n_rows,)``."""
     costs: Floats | None
+    """What that cost, ``(n_rows,)``; None where members have no prices."""
     order: tuple[str, ...]
+    """The members in the order in which they are asked, each once."""
     answered: Mask
+    """Whether somebody has answered, and the answer is as probable as was asked for, ``(n_rows,)``."""
     needs: tuple[str, ...]
+    """Who has to be asked next about each row, as nobody has asked them yet; empty where nobody has to."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """How members are asked one after the other.
-
-    Attributes
-    ----------
-    ballot : Ballot
-    order : ndarray of int, shape (n_members,)
-        Who is asked first, second, and so on.
-    copies : ndarray of int64, shape (n_members,)
-        How often the answer of each member counts, in the order of the committee.
-    scores : AnswerScores or None
-        Where the probability of an answer comes from; None where none is needed.
-    least : float
-        How probable an answer has to be.
-    """
+    """How members are asked one after the other."""
 
     ballot: Ballot
     order: NDArray[np.intp]
+    """Who is asked first, second, and so on, ``(n_members,)``."""
     copies: NDArray[np.int64]
+    """How often the answer of each member counts, in the order of the committee, ``(n_members,)``."""
     scores: AnswerScores | None = None
+    """Where the probability of an answer comes from; None where none is needed."""
     least: float = 0.0
+    """How probable an answer has to be."""
 
 
 class Added(NamedTuple):
-    """What a member's answers add.
-
-    Attributes
-    ----------
-    decisions : ndarray of int64, shape (n_rows, n_classes)
-        To the totals that decide, with all copies.
-    scores : ndarray of int or float, shape (n_rows, n_classes), or None
-        To what makes an answer probable, once.
-    """
+    """What a member's answers add."""
 
     decisions: NDArray[np.int64]
+    """To the totals that decide, with all copies, ``(n_rows, n_classes)``."""
     scores: NDArray[Any] | None = None
+    """To what makes an answer probable, once, ``(n_rows, n_classes)``."""
 
 
 AskMember: TypeAlias = Callable[[int, NDArray[np.intp]], Added]
@@ -247,24 +203,16 @@ def ask_record(added: NDArray[np.int64], scored: NDArray[Any] | None = None) -> 
 
 
 class SettledRows(NamedTuple):
-    """What came of asking, row by row.
-
-    Attributes
-    ----------
-    winner : ndarray of int64, shape (n_rows,)
-        The class of each row; where it is not answered, the one that led.
-    calls : ndarray of int64, shape (n_rows,)
-        How many members were asked.
-    answered : ndarray of bool, shape (n_rows,)
-        Whether there is an answer, as probable as it has to be.
-    waits_for : ndarray of int64, shape (n_rows,)
-        The place of the member who has to be asked next and was not asked yet; -1: nobody.
-    """
+    """What came of asking, row by row."""
 
     winner: NDArray[np.int64]
+    """The class of each row, ``(n_rows,)``; where it is not answered, the one that led."""
     calls: NDArray[np.int64]
+    """How many members were asked, ``(n_rows,)``."""
     answered: Mask
+    """Whether there is an answer, as probable as it has to be, ``(n_rows,)``."""
     waits_for: NDArray[np.int64]
+    """The place of the member who has to be asked next and was not asked yet, ``(n_rows,)``; -1: nobody."""
 
 
 def ask_in_order(

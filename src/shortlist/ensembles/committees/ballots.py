@@ -26,22 +26,16 @@ from shortlist.pickles import saved_from
 
 
 class Ballot(ABC):
-    """How answers are added up: the class with the largest total wins, the first of equals.
-
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_classes,)
-        Totals before anybody has answered.
-    most : ndarray of int64, shape (n_classes,)
-        The most that an answer adds to each class, while it adds nothing to the others.
-    """
+    """How answers are added up: the class with the largest total wins, the first of equals."""
 
     name: ClassVar[str]
     by_mean: ClassVar[bool] = False
     """Whether probabilities are added up, and not votes."""
 
     start: NDArray[np.int64]
+    """Totals before anybody has answered, ``(n_classes,)``."""
     most: NDArray[np.int64]
+    """The most that an answer adds to each class, while it adds nothing to the others, ``(n_classes,)``."""
 
     @property
     def threshold(self) -> int | None:
@@ -88,28 +82,15 @@ class Ballot(ABC):
     ) -> tuple[Floats, Floats]:
         """Return the least and the most that smoothed shares of votes may become.
 
-        Parameters
-        ----------
-        votes : ndarray of int, shape (n_rows, n_classes)
-            The votes for each class so far.
-        n_left : int
-            How many members are still to be asked.
-        n_silent : ndarray of int, shape (n_rows,)
-            How many of those who were asked have not answered; it matters to a threshold alone.
-
-        Returns
-        -------
-        least, most : ndarray of float, shape (n_rows, n_classes)
+        `votes`, ``(n_rows, n_classes)``: the votes for each class so far. `n_left`: how many members are
+        still to be asked. `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it
+        matters to a threshold alone.
         """
         every = votes.sum(axis=1, keepdims=True) + n_left + self.n_classes  # one vote more for each class
         return (votes + 1) / every, (votes + n_left + 1) / every
 
     def outlook(
-        self,
-        totals: NDArray[np.int64],
-        n_left: int,
-        n_heard: NDArray[np.int64],
-        _n_silent: NDArray[np.int64],
+        self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], _n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
         """Mark the classes that may still win, and the rows whose winner nothing can change.
 
@@ -139,11 +120,6 @@ class Ballot(ABC):
 
         A member whose answer counts several times is as many who are left.
 
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : int
-
         Returns
         -------
         ndarray of bool, shape (n_rows, n_classes)
@@ -166,11 +142,6 @@ class Ballot(ABC):
 
         That is where one class alone may win. Where several may, the answers that make them win are
         possible, so that no check that is never wrong marks more rows.
-
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : int
 
         Examples
         --------
@@ -290,11 +261,7 @@ class Threshold(Ballot):
         return np.column_stack(columns if self.positive else columns[::-1])
 
     def outlook(
-        self,
-        totals: NDArray[np.int64],
-        n_left: int,
-        n_heard: NDArray[np.int64],
-        n_silent: NDArray[np.int64],
+        self, totals: NDArray[np.int64], n_left: int, n_heard: NDArray[np.int64], n_silent: NDArray[np.int64]
     ) -> tuple[Mask, Mask]:
         """Mark the classes that may still win, and the rows whose winner nothing can change.
 
@@ -369,16 +336,9 @@ class Mean(Ballot):
 
 
 def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many answers are missing before each member is asked, and at the end.
+    """Return how many answers are missing before each member is asked, and at the end, ``(n_members + 1,)``.
 
-    Parameters
-    ----------
-    copies : ndarray of int64, shape (n_members,)
-        How often the answer of each counts, in the order in which they are asked.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_members + 1,)
+    `copies`, ``(n_members,)``: how often the answer of each counts, in the order in which they are asked.
 
     Examples
     --------

@@ -26,31 +26,28 @@ if TYPE_CHECKING:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class RecordedRows:
-    """Rows that pruned or evolved an ensemble, and how the whole pool voted on them.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_recorded,)
-        Places among the rows given to ``fit``, or in the table that a command read.
-    labels : ndarray of uint8, shape (n_recorded,)
-        With two classes of which one is positive, 1 for the positive class; otherwise the place of the class
-        among the sorted ones.
-    table : Fingerprint
-        Of the whole table that `rows` counts in.
-    packed_votes : ndarray of uint8, shape (n_recorded, ceil(n_classifiers / 8)), or None
-        Votes for the positive class as ``numpy.packbits`` packs them; None where a plurality decides.
-    codes : ndarray of uint8, shape (n_recorded, n_classifiers), or None
-        Where a plurality decides, the place of the class that each classifier answers; None otherwise.
-    shares : ndarray of int16, shape (n_recorded, n_classifiers, n_classes), or None
-        Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1.
-    """
+    """Rows that pruned or evolved an ensemble, and how the whole pool voted on them."""
 
     rows: NDArray[np.intp]
+    """Places among the rows given to ``fit``, or in the table that a command read, ``(n_recorded,)``."""
     labels: NDArray[np.uint8]
+    """With two classes of which one is positive, 1 for the positive class, ``(n_recorded,)``; otherwise the
+    place of the class among the sorted ones.
+    """
     table: Fingerprint
+    """Of the whole table that `rows` counts in."""
     packed_votes: NDArray[np.uint8] | None = None
+    """Votes for the positive class as ``numpy.packbits`` packs them, ``(n_recorded, ceil(n_classifiers /
+    8))``; None where a plurality decides.
+    """
     codes: NDArray[np.uint8] | None = None
+    """Where a plurality decides, the place of the class that each classifier answers, ``(n_recorded,
+    n_classifiers)``; None otherwise.
+    """
     shares: NDArray[np.int16] | None = None
+    """Where probabilities are averaged, how probable each classifier finds each class, in parts of 2^15 - 1,
+    ``(n_recorded, n_classifiers, n_classes)``.
+    """
 
 
 def record_rows(
@@ -178,6 +175,12 @@ class Chosen:
         return self.copies > 0
 
     @property
+    def positive_place(self) -> int | None:
+        """The place of the positive class; None where there is none."""
+        positive = self.terms.positive
+        return None if positive is None else self.classes_.tolist().index(positive)
+
+    @property
     def classes_(self) -> Labels:
         """The classes, sorted, ``(n_classes,)``."""
         return self.committee.classes
@@ -236,7 +239,6 @@ def member_answers(record: RecordedRows, selection: Mask, positive: int | None) 
 
     Parameters
     ----------
-    record : RecordedRows
     selection : ndarray of bool, shape (n_classifiers,)
     positive : int or None
         The place of the class that packed votes are for.

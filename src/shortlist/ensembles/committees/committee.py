@@ -54,39 +54,25 @@ NO_ANSWER = -1.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class MemberAnswers:
-    """What each member answered on the rows that chose the committee, as far as that is on record.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n_rows, n_members), or None
-        The class that each voted for.
-    shares : ndarray of int16, shape (n_rows, n_members, n_classes), or None
-        How probable each found every class, in parts of 2^15 - 1.
-    """
+    """What each member answered on the rows that chose the committee, as far as that is on record."""
 
     codes: ClassCodes | None = None
+    """The class that each voted for, ``(n_rows, n_members)``."""
     shares: Shares | None = None
+    """How probable each found every class, in parts of 2^15 - 1, ``(n_rows, n_members, n_classes)``."""
 
 
 class Heard(NamedTuple):
-    """What rows say before members are asked about them.
-
-    Attributes
-    ----------
-    members : Pool
-        The same, of whom judges may leave out what they were not asked.
-    rows : DataFrame or array
-        The rows; cells that are no answer are empty.
-    states : ndarray of int8, shape (n_rows, n_members), or None
-        Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it; None for classifiers.
-    cannot : ndarray of bool, shape (n_rows,)
-        Rows of features without a single value, or with a word that was not fitted on.
-    """
+    """What rows say before members are asked about them."""
 
     members: Pool
+    """The same, of whom judges may leave out what they were not asked."""
     rows: Any
+    """The rows; cells that are no answer are empty."""
     states: NDArray[np.int8] | None
-    cannot: Mask
+    """Whether each judge has answered, as :mod:`shortlist.guarantees.cells` has it, ``(n_rows, n_members)``;
+    None for classifiers.
+    """
 
 
 @saved_from("shortlist.ensembles")
@@ -170,15 +156,20 @@ class Committee:
         return replace(self, members=members)
 
     def heard(self, X: Any) -> Heard:
-        """Return rows as the members can be asked about them, and which of them cannot be answered.
+        """Return rows as the members can be asked about them.
 
         Of judges the columns of the members are enough; one whose column is absent was not asked yet.
         """
         if self.judged_columns:
             rows, states = hear(self.members.classifiers, X)
-            return Heard(who_may_abstain(self.members), rows, states, np.zeros(len(rows), dtype=bool))
-        rows = X if hasattr(X, "columns") else np.asarray(X)
-        return Heard(self.members, rows, None, empty_rows(rows) | self.unknown_words(rows).any(axis=1))
+            return Heard(who_may_abstain(self.members), rows, states)
+        return Heard(self.members, X if hasattr(X, "columns") else np.asarray(X), None)
+
+    def _cannot_answer(self, heard: Heard) -> Mask:
+        """Mark rows of features without a single value, or with a word that was not fitted on."""
+        if heard.states is not None:
+            return np.zeros(len(heard.rows), dtype=bool)
+        return np.asarray(empty_rows(heard.rows) | self.unknown_words(heard.rows).any(axis=1))
 
     def unknown_words(self, rows: Any) -> Mask:
         """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
@@ -199,8 +190,8 @@ class Committee:
     def decided(self, X: Any) -> NDArray[np.int64]:
         """Return the place of the class of every row, ``(n_samples,)``; -1 where there is no answer."""
         heard = self.heard(X)
-        answers = self.ballot.answers_of(heard.members, heard.rows)
-        found = np.where(heard.cannot, -1, self.ballot.decided(answers))
+        cannot = self._cannot_answer(heard)
+        found = np.where(cannot, -1, self.ballot.decided(self.ballot.answers_of(heard.members, heard.rows)))
         if self.least is not None:
             found[self.scores_of(found, self.predict_proba(X)) < self.least] = -1
         if heard.states is None:
@@ -309,7 +300,8 @@ class Committee:
         rows = matched_columns(pool, heard.rows)
         rows = rows if pool.preprocessor is None else pool.preprocessor.transform(rows)
         members = replace(pool, preprocessor=None, n_features_in=None, feature_names_in=None)
-        about = np.flatnonzero(~heard.cannot)
+        cannot = self._cannot_answer(heard)
+        about = np.flatnonzero(~cannot)
 
         def ask(member: int, among: NDArray[np.intp]) -> Added:
             one = members.subset([int(places[member])])
@@ -318,7 +310,7 @@ class Committee:
 
         states = None if heard.states is None else heard.states[np.ix_(about, places)]
         found = ask_in_order(asking, len(about), ask, states)
-        n_rows = len(heard.cannot)
+        n_rows = len(cannot)
         codes, waits_for = np.full(n_rows, -1), np.full(n_rows, -1)
         calls, answered = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=bool)
         codes[about] = np.where(found.answered, found.winner, -1)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from shortlist.ensembles.votes.binary_votes import Confusion
 from shortlist.pickles import saved_from
-from shortlist.results.proof import shortfall
-from shortlist.results.selection import Selection
+from shortlist.results.proof import Selection, shortfall
 
 History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 """Seconds, best value (None before the first) and bound, in the user's unit, as they got better.
@@ -24,69 +23,52 @@ History: TypeAlias = tuple[tuple[float, float | None, float], ...]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PrunedSelection(Selection):
-    """The members of a pruned ensemble, and what is proved of them.
-
-    Attributes
-    ----------
-    reason : str
-        Why there is no selection, for people; empty when there is one.
-    history : tuple of (float, float or None, float)
-        Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
-        found.
-    certificate : dict or None
-        What proves the bound as far as cuts prove it, as plain data that
-        :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
-    certified_bound : float or None
-        The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of
-        `proved_by`.
-    proved_by : str
-        Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"a walk over all selections"``
-        or the name of a solver; empty where nothing was bounded.
-    counted_from : str
-        What the value is counted from: ``"votes"`` or ``"probabilities"``.
-    threshold : int or None
-        Above how many votes the positive class wins; None where no threshold decides.
-    """
+    """The members of a pruned ensemble, and what is proved of them."""
 
     reason: str = ""
+    """Why there is no selection, for people; empty when there is one."""
     history: History = ()
+    """Seconds, value and bound as they got better, see :data:`History`; value None before a selection was
+    found.
+    """
     certificate: dict[str, Any] | None = None
+    """What proves the bound as far as cuts prove it, as plain data that
+    :func:`shortlist.ensembles.audit.cut_check.check_certificate` rechecks.
+    """
     certified_bound: float | None = None
+    """The bound that the certificate proves, in the user's unit; `bound` may be lower, by the word of
+    `proved_by`.
+    """
     proved_by: str = ""
+    """Who claims `bound`: ``"cuts"``, ``"branch and bound"``, ``"a walk over all selections"`` or the name of
+    a solver; empty where nothing was bounded.
+    """
     counted_from: str = "votes"
+    """What the value is counted from: ``"votes"`` or ``"probabilities"``."""
     threshold: int | None = None
+    """Above how many votes the positive class wins; None where no threshold decides."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EnsembleSelection(PrunedSelection):
-    """The members of an ensemble for two classes, and what they decide on the validation rows.
-
-    Attributes
-    ----------
-    threshold : int
-        L: positive where more than this many members vote so.
-    confusion : Confusion
-        Decisions on the validation rows, counted from the votes.
-    """
+    """The members of an ensemble for two classes, and what they decide on the validation rows."""
 
     threshold: int
+    """L: positive where more than this many members vote so."""
     confusion: Confusion
+    """Decisions on the validation rows, counted from the votes."""
 
 
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClassSelection(PrunedSelection):
-    """The members of an ensemble, and what their plurality vote, or the mean of their probabilities, decides.
-
-    Attributes
-    ----------
-    decisions : ndarray of int64, shape (n_classes, n_classes)
-        Samples of the validation rows by true class and decision, counted from the votes; right ones stand on
-        the diagonal. All zero when there is no selection.
-    """
+    """The members of an ensemble, and what their plurality vote, or their mean probability, decides."""
 
     decisions: NDArray[np.int64]
+    """Samples of the validation rows by true class and decision, counted from the votes, ``(n_classes,
+    n_classes)``; right ones stand on the diagonal. All zero when there is no selection.
+    """
 
     @property
     def right(self) -> NDArray[np.int64]:
@@ -97,50 +79,36 @@ class ClassSelection(PrunedSelection):
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What is known of a value, and by whom.
-
-    Attributes
-    ----------
-    objective : str
-        Of what.
-    value : float
-        Counted from the votes.
-    certified_bound : float or None
-        What the certificate proves: no selection is worth more. None without a certificate.
-    certified_by : str
-        ``"cuts"``, ``"tangents"`` or ``"selections"``; empty without a certificate.
-    no_certificate : str
-        Why there is none, to go after "because"; empty where there is one.
-    bound : float or None
-        The lowest bound that anybody claims; None where nobody does.
-    bound_by : str
-        Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody
-        does.
-    rows : str
-        What the rows are called that the value is counted on.
-    within_tolerance : bool
-        Whether value and bound, though they differ, are equal to whoever claims the bound.
-    sense : str
-        ``"max"``, or ``"min"`` of a loss.
-    counted_from : str
-        What the value is counted from.
-    among : str
-        Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty:
-        of all of the pool.
-    """
+    """What is known of a value, and by whom."""
 
     objective: str
+    """Of what."""
     value: float
+    """Counted from the votes."""
     certified_bound: float | None
+    """What the certificate proves: no selection is worth more. None without a certificate."""
     certified_by: str
+    """``"cuts"``, ``"tangents"`` or ``"selections"``; empty without a certificate."""
     no_certificate: str
+    """Why there is none, to go after "because"; empty where there is one."""
     bound: float | None
+    """The lowest bound that anybody claims; None where nobody does."""
     bound_by: str
+    """Who claims it: the same as `certified_by`, or a solver or ``"branch and bound"``; empty where nobody
+    does.
+    """
     rows: str = "validation rows"
+    """What the rows are called that the value is counted on."""
     within_tolerance: bool = False
+    """Whether value and bound, though they differ, are equal to whoever claims the bound."""
     sense: str = "max"
+    """``"max"``, or ``"min"`` of a loss."""
     counted_from: str = "votes"
+    """What the value is counted from."""
     among: str = ""
+    """Of which selections the bounds are, to go after "selection", such as "of exactly 10 members"; empty: of
+    all of the pool.
+    """
 
     def sentence(self) -> str:
         """Return one sentence without its full stop, the same for every command.

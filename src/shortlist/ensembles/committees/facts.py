@@ -20,35 +20,25 @@ from shortlist.ensembles.pools.judges import votes_may_be_missing
 
 @dataclass(frozen=True)
 class ExitReport:
-    """What asking one after the other saves on the rows that pruned.
-
-    Attributes
-    ----------
-    order : tuple of str
-        The members as they are asked, each once.
-    prices : tuple of float or None
-        What asking each costs, in that order; None without prices.
-    is_best_order : bool
-        Whether no other order costs less on these rows, for the class alone.
-    n_rows : int
-        How many rows that is counted on.
-    mean_calls : float
-        Members that are asked for a row.
-    least_mean_calls : float
-        The fewest that any exit needs that is never wrong, in this order, found row by row from what all
-        members answered.
-    mean_cost, cost : float or None
-        What they cost for a row, and what all members do; None without prices.
-    """
+    """What asking one after the other saves on the rows that pruned."""
 
     order: tuple[str, ...]
+    """The members as they are asked, each once."""
     prices: tuple[float, ...] | None
+    """What asking each costs, in that order; None without prices."""
     is_best_order: bool
+    """Whether no other order costs less on these rows, for the class alone."""
     n_rows: int
+    """How many rows that is counted on."""
     mean_calls: float
+    """Members that are asked for a row."""
     least_mean_calls: float
+    """The fewest that any exit needs that is never wrong, in this order, found row by row from what all
+    members answered.
+    """
     mean_cost: float | None
     cost: float | None
+    """What they cost for a row, and what all members do; None without prices."""
 
 
 def stopping_rule(*, promises: bool) -> str:
@@ -90,15 +80,9 @@ def price_paid(
 ) -> int:
     """Return what members cost over all rows, asked in their order until each row is settled.
 
-    Parameters
-    ----------
-    ballot : Ballot
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What they add.
-    prices : ndarray of int64, shape (n_members,)
-        What asking each costs.
-    counts : ndarray of int64, shape (n_rows,), optional
-        How many samples each row stands for, where votes are counted; by default one.
+    `added`, ``(n_rows, n_members, n_classes)``: what they add. `prices`, ``(n_members,)``: what asking each
+    costs. `counts`, ``(n_rows,)``: how many samples each row stands for, where votes are counted; by default
+    one.
     """
     order = order_by_record(ballot, added, prices, counts=counts).members
     asking = Asking(ballot, order, np.ones(len(order), dtype=np.int64))
@@ -114,13 +98,9 @@ def least_calls(
 
     Before a place that some answers could still have turned, nobody can leave who is never wrong.
 
-    Parameters
-    ----------
-    asking : Asking
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What each member adds to the totals, with all copies, in the order of the committee.
-    scored : ndarray of int or float, shape (n_rows, n_members, n_classes), optional
-        What each adds once to what makes an answer probable, where it has to be.
+    `added`, ``(n_rows, n_members, n_classes)``: what each member adds to the totals, with all copies, in the
+    order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
+    answer probable, where it has to be.
 
     Returns
     -------

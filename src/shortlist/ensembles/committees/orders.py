@@ -45,7 +45,6 @@ def cheapest_order(
 
     Parameters
     ----------
-    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
         What the members add on the rows that choose, each with all its copies.
     costs : ndarray of float, shape (n_members,)
@@ -108,7 +107,6 @@ def open_rows(
 
     Parameters
     ----------
-    ballot : Ballot
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
     width : int
         The number of missing answers that is told apart, and two.
@@ -213,11 +211,7 @@ def _greedy(ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDA
 
 
 def _with_better_neighbours(
-    ballot: Ballot,
-    added: NDArray[np.int64],
-    costs: Floats,
-    copies: NDArray[np.int64],
-    order: list[int],
+    ballot: Ballot, added: NDArray[np.int64], costs: Floats, copies: NDArray[np.int64], order: list[int]
 ) -> NDArray[np.intp]:
     """Let neighbours change places while that costs less, which changes only what the first leaves open."""
     n = len(order)

@@ -105,9 +105,10 @@ def fit_probabilities(
 ) -> FittedSource:
     """Return where probabilities come from, and what calibrates them, fitted on the rows that chose.
 
+    Raises BadInputError if means are asked for and a member gives no probabilities.
+
     Parameters
     ----------
-    committee : Committee
     as_chosen : Pool or CrossFittedPool
         Its members as they were chosen, who answer these rows.
     X : array-like or DataFrame of shape (n_recorded, n_features)
@@ -118,11 +119,6 @@ def fit_probabilities(
         What probabilities may be, but ``auto``.
     seed : int
         Of the folds where cross-validation chooses.
-
-    Raises
-    ------
-    BadInputError
-        If means are asked for and a member gives no probabilities.
     """
 
     def score(of: str) -> NDArray[np.float64]:

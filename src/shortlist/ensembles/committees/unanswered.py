@@ -12,27 +12,20 @@ from shortlist.guarantees.cells import ANSWERED, UNKNOWN, empty_rows, words_in
 
 
 class Unanswered(NamedTuple):
-    """Rows to which a committee has no answer, whatever is promised about its answers.
-
-    Attributes
-    ----------
-    rows : ndarray of bool, shape (n_rows,)
-        All of them.
-    silent, too_few, unknown : ndarray of bool, shape (n_rows,)
-        On which nobody has answered, or there is no value; on which too few have answered for a threshold;
-        and which have a word that is no class, or was not fitted on.
-    needs : tuple of str
-        Which judge each row waits for; empty where none.
-    words : str
-        The unknown words, and who said them.
-    """
+    """Rows to which a committee has no answer, whatever is promised about its answers."""
 
     rows: Mask
+    """All of them, ``(n_rows,)``."""
     silent: Mask
     too_few: Mask
     unknown: Mask
+    """On which nobody has answered, or there is no value, ``(n_rows,)``; on which too few have answered for a
+    threshold; and which have a word that is no class, or was not fitted on.
+    """
     needs: tuple[str, ...]
+    """Which judge each row waits for; empty where none."""
     words: str
+    """The unknown words, and who said them."""
 
     def sentences(self) -> list[str]:
         """Return what to say about them: how many there are, and why; nothing where there are none."""
@@ -54,11 +47,6 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
 
     Under a promise a row waits for a judge while it is open whether it is answered, and no longer once it
     cannot be.
-
-    Parameters
-    ----------
-    committee : Committee
-    X : DataFrame or array-like of shape (n_rows, n_features)
     """
     heard = committee.heard(X)
     if heard.states is None:

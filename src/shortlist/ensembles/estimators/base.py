@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from shortlist._validation import AUTO, as_choice, as_count, as_workers
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.asking import EarlyAnswers
-from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality
+from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_answers
 from shortlist.ensembles.committees.committee import (
     CALIBRATED_MEAN,
@@ -44,10 +44,7 @@ VALIDATION_SHARE = 0.3
 def rows_to_fit_and_prune(y: Labels, seed: int, cases: Cases | None = None) -> tuple[RowNumbers, RowNumbers]:
     """Split rows, or cases, 70 : 30, stratified; a class with one of them is fitted and does not prune.
 
-    Raises
-    ------
-    BadInputError
-        If no class has two rows.
+    Raises BadInputError if no class has two rows.
     """
     if np.unique(classes_of_cases(y, cases), return_counts=True)[1].max(initial=0) < 2:
         raise BadInputError("a class needs at least 2 rows to fit and to prune on, got 1 of each. Add rows.")
@@ -90,25 +87,17 @@ class EnsembleClassifier(TableClassifier):
 
 
 class PruningRows(NamedTuple):
-    """A pool, and the rows that choose its members.
-
-    Attributes
-    ----------
-    pool : Pool
-        The pool that was given, or one fitted on the other rows.
-    X, y : array-like
-        The rows that prune, and their classes.
-    places : ndarray of int, or None
-        Where those are among all rows; None: they are all rows.
-    crossed : CrossFittedPool or None
-        Where the rows that prune fitted the pool too, its classifiers without each fold of these rows.
-    """
+    """A pool, and the rows that choose its members."""
 
     pool: Pool
+    """The pool that was given, or one fitted on the other rows."""
     X: Any
     y: Labels
+    """The rows that prune, and their classes."""
     places: NDArray[np.intp] | None
+    """Where those are among all rows; None: they are all rows."""
     crossed: CrossFittedPool | None = None
+    """Where the rows that prune fitted the pool too, its classifiers without each fold of these rows."""
 
     def answers(self, ask: Callable[[Pool, Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what the classifiers answer on the rows that prune, out of fold where they are in folds."""
@@ -125,7 +114,9 @@ class PoolPruner(EnsembleClassifier):
 
     voting: str
     voting_: str = HARD
+    member_costs: Sequence[float] | None = None
     committee_: Committee
+    positive_: Any = None
     selection_: Mask
     gains_: NDArray[np.int64]
     validation_: RecordedRows
@@ -266,15 +257,26 @@ class PoolPruner(EnsembleClassifier):
         """Whether values are of decisions by the mean as it is, so that nothing may shift these."""
         return False
 
-    def _ballot(self) -> Ballot:
-        return Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
+    def _ballot(self, n_members: int, threshold: int | None) -> Ballot:
+        """Return how so many members decide; a threshold is that of two classes, where there is one."""
+        if self.averages:
+            return Mean(self.gains_)
+        positive = self._positive_place()
+        if threshold is None or positive is None:
+            return Plurality(len(self.classes_))
+        return Threshold(threshold, n_members, positive)
 
     def _positive_place(self) -> int | None:
         """Return the place of the class that votes on record are for; None where they are classes."""
-        return None
+        return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
 
     def _form_committee(
-        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+        self,
+        rows: PruningRows,
+        taken: Callable[[Pool], Pool],
+        weights: NDArray[np.int64],
+        seed: int,
+        threshold: int | None = None,
     ) -> None:
         """Set the committee of the members that were chosen, and where its probabilities come from."""
         self._names, self.chosen_pool_ = rows.pool.names, taken(rows.pool)
@@ -282,7 +284,7 @@ class PoolPruner(EnsembleClassifier):
         committee = Committee(
             self.chosen_pool_,
             weights,
-            self._ballot(),
+            self._ballot(int(weights.sum()), threshold),
             prices=self._prices(self.chosen_pool_, weights),
             record=member_answers(self.validation_, self.selection_, self._positive_place()),
         )
@@ -304,6 +306,8 @@ class PoolPruner(EnsembleClassifier):
         self.committee_ = committee
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        if self.member_costs is not None:
+            return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
         if members.costs is None:
             return None
         firsts = np.cumsum(weights) - weights
@@ -340,10 +344,7 @@ class PoolPruner(EnsembleClassifier):
 def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:
     """Return the rows that prune a pool: all, but those in no fold of one that is cross-fitted.
 
-    Raises
-    ------
-    BadInputError
-        If it was cross-fitted on another number of rows.
+    Raises BadInputError if it was cross-fitted on another number of rows.
     """
     if not isinstance(pool, CrossFittedPool):
         return PruningRows(as_pool(pool), X, y, None)

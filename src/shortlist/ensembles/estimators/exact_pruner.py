@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shortlist._validation import AUTO, as_choice, as_count, as_positive_seconds
 from shortlist._words import any_of, did_you_mean
-from shortlist.arrays import BinaryLabels, Labels
-from shortlist.ensembles.committees.ballots import Ballot, Mean, Threshold
+from shortlist.arrays import Labels
+from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.chosen import Terms, record_rows
 from shortlist.ensembles.committees.committee import MEANS, Committee
 from shortlist.ensembles.committees.facts import HELD_OUT, OUT_OF_FOLD
@@ -56,7 +57,7 @@ from shortlist.ensembles.pruning.pruning import (
 )
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
-from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions, soft_votes
+from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
@@ -361,7 +362,8 @@ class ExactPruner(PoolPruner):
 
     def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
         """Refuse what cannot be meant where probabilities are averaged."""
-        each = soft_votes(np.full((n_classes, 1, n_classes), 1 / n_classes), np.arange(n_classes))
+        even = np.zeros((n_classes, 1, n_classes), dtype=np.int16)
+        each = SoftVotes(even, np.arange(n_classes, dtype=np.uint8))  # a row of each class
         if self.pool is not None:
             check_probabilities(whole_pool(self.pool), self._instead_of_means())
         mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
@@ -430,15 +432,17 @@ class ExactPruner(PoolPruner):
         X, y, seed = self._begin_fit(X, y, unsupported)
         two = len(self.classes_) == 2
         self.positive_ = positive_class(self.positive, self.classes_) if two else None
-        if two and self.pool is None:
-            _check_two_of_each(y)
+        if two and self.pool is None and np.unique(y, return_counts=True)[1].min() < 2:
+            raise BadInputError(
+                "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
+            )
         rows = self._pool_and_rows(X, y, seed, report, cancellation)
         check_pool_classes(rows.pool, self.classes_, may_lack=False)
         budget = Budget(
             as_positive_seconds(self.time_limit_s, "time_limit_s"),
             self.node_limit,
             seed=seed % 2**31,
-            threads=_threads(self.n_jobs),
+            threads=1 if self.n_jobs is None else int(effective_n_jobs(self.n_jobs)),
             report=report,
             cancellation=cancellation or Cancellation(),
             study=study,
@@ -450,11 +454,15 @@ class ExactPruner(PoolPruner):
         truth = (
             np.searchsorted(self.classes_, rows.y)
             if self.positive_ is None
-            else _is_class(rows.y, self.positive_)
+            else (rows.y == self.positive_).astype(np.uint8)
         )
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
         self._form_committee(
-            rows, functools.partial(with_copies, copies=self.copies_), self.copies_[self.selection_], seed
+            rows,
+            functools.partial(with_copies, copies=self.copies_),
+            self.copies_[self.selection_],
+            seed,
+            getattr(self.result_, "threshold", None),
         )
         if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed, report=report)
@@ -516,21 +524,6 @@ class ExactPruner(PoolPruner):
             )
         return self.committee_
 
-    def _positive_place(self) -> int | None:
-        """Return the place of the positive class; None where a plurality decides."""
-        return None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
-
-    def _ballot(self) -> Ballot:
-        threshold, positive = getattr(self.result_, "threshold", None), self._positive_place()
-        if self.averages or threshold is None or positive is None:
-            return super()._ballot()
-        return Threshold(threshold, int(self.copies_.sum()), positive)
-
-    def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        if self.member_costs is None:
-            return super()._prices(members, weights)
-        return np.asarray(self.member_costs, dtype=np.float64)[self.selection_]
-
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose the members, and with two classes the threshold; return all answers for the record.
 
@@ -541,7 +534,7 @@ class ExactPruner(PoolPruner):
         if self.voting_ == HARD:
             return self._prune_votes(rows, budget)
         soft = SoftVotes(rows.answers(class_shares), np.searchsorted(self.classes_, rows.y).astype(np.uint8))
-        positive = None if self.positive_ is None else self.classes_.tolist().index(self.positive_)
+        positive = self._positive_place()
         record: dict[str, NDArray[Any]] = {"shares": soft.shares}
         if self.voting_ == AVERAGED:
             self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
@@ -586,16 +579,21 @@ class ExactPruner(PoolPruner):
         if self.positive_ is not None:
             answers = rows.answers(functools.partial(positive_votes, positive=self.positive_))
             record = {"packed_votes": np.packbits(answers, axis=1)}
-            return merge_rows(answers, _is_class(rows.y, self.positive_)), record
+            return merge_rows(answers, (rows.y == self.positive_).astype(np.uint8)), record
         codes = rows.answers(class_answers)
         votes = class_votes(codes, np.searchsorted(self.classes_, rows.y), n_classes=len(self.classes_))
         return merge_class_rows(votes), {"codes": codes}
 
     def _form_committee(
-        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+        self,
+        rows: PruningRows,
+        taken: Callable[[Pool], Pool],
+        weights: NDArray[np.int64],
+        seed: int,
+        threshold: int | None = None,
     ) -> None:
         """Set the committee, and count decisions again where its calibration shifts them."""
-        super()._form_committee(rows, taken, weights, seed)
+        super()._form_committee(rows, taken, weights, seed, threshold)
         ballot = self.committee_.ballot
         if self.voting_ == SOFT and isinstance(ballot, Mean) and ballot.gains is not self.gains_:
             assert self.validation_.shares is not None, "means were chosen"
@@ -665,20 +663,3 @@ def positive_class(positive: Any, classes: Labels) -> Any:
         repr(str(positive)),
         did_you_mean(positive, classes),
     )
-
-
-def _is_class(y: Labels, label: Any) -> BinaryLabels:
-    return np.asarray(y == label).astype(np.uint8)
-
-
-def _check_two_of_each(y: Labels) -> None:
-    if np.unique(y, return_counts=True)[1].min() < 2:
-        raise BadInputError(
-            "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
-        )
-
-
-def _threads(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs
-
-    return 1 if n_jobs is None else int(effective_n_jobs(n_jobs))

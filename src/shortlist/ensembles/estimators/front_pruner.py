@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 from shortlist._validation import AUTO, as_choice, as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels
-from shortlist.ensembles.committees.ballots import Ballot, Mean, Plurality, Threshold
 from shortlist.ensembles.committees.chosen import member_answers
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
-from shortlist.ensembles.estimators.exact_pruner import (
-    ExactPruner,
-    positive_class,
-    price_settings,
-)
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -340,9 +335,14 @@ class FrontPruner(ExactPruner):
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
 
     def _form_committee(
-        self, rows: PruningRows, taken: Callable[[Pool], Pool], weights: NDArray[np.int64], seed: int
+        self,
+        rows: PruningRows,
+        taken: Callable[[Pool], Pool],
+        weights: NDArray[np.int64],
+        seed: int,
+        threshold: int | None = None,
     ) -> None:
-        super()._form_committee(rows, taken, weights, seed)
+        super()._form_committee(rows, taken, weights, seed, threshold)
         found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
         told = [one for one in found if one is not None]
         paid = [one.mean_cost for one in told if one.mean_cost is not None]
@@ -352,18 +352,15 @@ class FrontPruner(ExactPruner):
     def _at(self, index: int, pool: Pool) -> Committee:
         """Return the committee of a point, as far as asking it goes."""
         chosen = self.front_.decisions[index].astype(bool)
-        thresholds, positive = self.front_.extras["thresholds"], self._positive_place()
+        thresholds = self.front_.extras["thresholds"]
         members, weights = pool.subset(np.flatnonzero(chosen)), np.ones(chosen.sum(), dtype=np.int64)
-        ballot: Ballot = Mean(self.gains_) if self.averages else Plurality(len(self.classes_))
-        if thresholds is not None and positive is not None:
-            ballot = Threshold(thresholds[index], len(members), positive)
         costs = members.costs if self.member_costs is None else np.asarray(self.member_costs)[chosen]
         return Committee(
             members,
             weights,
-            ballot,
+            self._ballot(len(members), None if thresholds is None else thresholds[index]),
             prices=None if costs is None else np.asarray(costs, dtype=np.float64),
-            record=member_answers(self.validation_, chosen, positive),
+            record=member_answers(self.validation_, chosen, self._positive_place()),
         )
 
     def _how_chosen(self) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class RulePruner(PoolPruner):
     ) -> Self:
         """Choose the members on these rows.
 
+        Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
+
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
@@ -68,11 +70,6 @@ class RulePruner(PoolPruner):
         Returns
         -------
         self
-
-        Raises
-        ------
-        BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         if isinstance(self.pool, CrossFittedPool):
@@ -309,12 +306,7 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return unfitted pruners by name; all of them by default.
 
     The names are ``exact``, ``margin``, ``backfitting``, ``greedy-means`` and those of
-    :data:`shortlist.ensembles.rules.orderings.RULES`.
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown.
+    :data:`shortlist.ensembles.rules.orderings.RULES`. Raises BadInputError if a name is unknown.
     """
     known = {
         "exact": ExactPruner(),

@@ -28,10 +28,7 @@ def evolution_checkpoint(
 ) -> Checkpoint:
     """Bind a study to what decides the ensemble, and return where the state is kept.
 
-    Raises
-    ------
-    BadInputError
-        If the study belongs to something else.
+    Raises BadInputError if the study belongs to something else.
     """
     if study.keeps:
         space = rows.space
@@ -56,12 +53,8 @@ def evolution_state(
 ) -> KeptState:
     """Return the state after the last generation of the history.
 
-    What the individuals answer is kept, because to ask them in another grouping may round otherwise.
-
-    Raises
-    ------
-    BadInputError
-        If individuals are Python objects, which only a pickle could hold.
+    What the individuals answer is kept, because to ask them in another grouping may round otherwise. Raises
+    BadInputError if individuals are Python objects, which only a pickle could hold.
     """
     if population.dtype.hasobject:
         raise BadInputError(
@@ -107,21 +100,14 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 
 @dataclass(frozen=True, eq=False)
 class EnsembleChoice:
-    """How the ensemble of an evolution is chosen.
-
-    Attributes
-    ----------
-    rows : ReferenceRows
-        The training rows.
-    settings : EvolutionSettings
-        The mode, the selection, and the most members.
-    budget : Budget
-        Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled.
-    """
+    """How the ensemble of an evolution is chosen."""
 
     rows: ReferenceRows
+    """The training rows."""
     settings: EvolutionSettings
+    """The mode, the selection, and the most members."""
     budget: Budget
+    """Of the evolution; an exact step has its own time limit, and ends when the evolution is cancelled."""
 
     def after(
         self, number: int, ensemble: GrownEnsemble, population: Population, codes: ClassCodes
@@ -209,60 +195,44 @@ PATIENCE = "patience"
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Generation:
-    """What a generation came to, on the training rows.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    best_error, mean_error : float
-        Least and mean share of rows that an individual of the population gets wrong.
-    ensemble_error : float
-        The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
-        end.
-    ensemble_size : int
-        Number of members so far.
-    """
+    """What a generation came to, on the training rows."""
 
     number: int
+    """From 1."""
     best_error: float
     mean_error: float
+    """Least and mean share of rows that an individual of the population gets wrong."""
     ensemble_error: float
+    """The same for the ensemble's vote; in ``offline`` and ``single`` that of the best individual until the
+    end.
+    """
     ensemble_size: int
+    """Number of members so far."""
 
 
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Evolved:
-    """An evolved ensemble.
-
-    Attributes
-    ----------
-    members : Population
-        Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them.
-    population : Population
-        Genomes of the last generation.
-    history : tuple of Generation
-        One entry per generation.
-    error : float
-        Share of the training rows that the members' plurality vote gets wrong.
-    stopped : str
-        Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
-        such as ``"60 s"``, or empty.
-    error_bound : float or None
-        With exact selection: no choice among the candidates of the last step gets a smaller share of the
-        training rows wrong, as proved. None with selection by margins.
-    exact_step : ExactStep or None
-        That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks.
-    """
+    """An evolved ensemble."""
 
     members: Population
+    """Genomes of the members in the order in which they joined; ``space.predict(members, X)`` asks them."""
     population: Population
+    """Genomes of the last generation."""
     history: tuple[Generation, ...]
+    """One entry per generation."""
     error: float
+    """Share of the training rows that the members' plurality vote gets wrong."""
     stopped: str
+    """Why evolution ended before its last generation: :data:`PATIENCE`, ``"interrupted"``, the time limit,
+    such as ``"60 s"``, or empty.
+    """
     error_bound: float | None = None
+    """With exact selection: no choice among the candidates of the last step gets a smaller share of the
+    training rows wrong, as proved. None with selection by margins.
+    """
     exact_step: ExactStep | None = None
+    """That step: what was chosen from, and the proof, which ``shortlist verify`` rechecks."""
 
 
 def evolve(
@@ -279,29 +249,26 @@ def evolve(
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
-    Every generation weighs the rows anew
-    (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`), and an individual's fitness is the
-    weight of the rows that it gets right. Parents win tournaments; children are recombined or copied,
-    then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the whole population is the
-    reference set, and the ensemble is chosen from the last one, starting from its most accurate
-    individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best individual in
-    generation 1, from then on Figure 1 started from the ensemble with the new population as pool, so that
-    it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the ensemble at the
-    end, and in ``online`` every few generations. Individuals with the votes of another or of a member are
-    duplicates, and never join. A plurality's ties go to the lowest class.
+    Every generation weighs the rows anew (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`),
+    and an individual's fitness is the weight of the rows that it gets right. Parents win tournaments;
+    children are recombined or copied, then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the
+    whole population is the reference set, and the ensemble is chosen from the last one, starting from its
+    most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best
+    individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
+    pool, so that it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the
+    ensemble at the end, and in ``online`` every few generations. Individuals with the votes of another or of
+    a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
+    if the space answers no class indices of the right shape, the study belongs to something else, or it is to
+    keep individuals that are Python objects.
 
     Parameters
     ----------
-    space : SearchSpace
-        Which classifiers there are.
     X : ndarray of float, shape (n_rows, n_features)
         Rows as the space wants them; the spaces that ship expect finite, standardised columns.
     labels : array-like of int, shape (n_rows,)
         Index of the true class.
     settings : EvolutionSettings
         How individuals are bred, and the ensemble is chosen.
-    n_classes : int
-        Number of classes.
     rng : Generator, optional
         Where all random choices come from; default seed 0.
     callback : callable, optional
@@ -311,12 +278,6 @@ def evolve(
     study : Study, optional
         Where the state is kept after a generation, at most once a second, and from where it is taken; the
         callback gets the generations from there on.
-
-    Raises
-    ------
-    BadInputError
-        If the space answers no class indices of the right shape, the study belongs to something else, or it
-        is to keep individuals that are Python objects.
 
     Examples
     --------

@@ -25,46 +25,6 @@ SELECTIONS = ("margins", "exact")
 class EvolutionSettings:
     """What :func:`shortlist.ensembles.evolution.evolution.evolve` does.
 
-    Parameters
-    ----------
-    mode : {"offline", "online", "single"}, default="offline"
-        See :data:`MODES`.
-    population_size : int, default=500
-        Individuals of a generation.
-    n_generations : int, default=200
-        Generations in all; the first one is random.
-    gamma : float, default=1
-        γ of the fitness, at least 0.
-    tournament : int, default=2
-        Individuals that compete for being a parent, from 1 to 1,000.
-    crossover_rate : float, default=0.9
-        Share of the children with two parents.
-    survivors : {"children", "best"}, default="children"
-        Children replace all but the `n_elites` fittest parents; or the fittest of parents and children
-        together survive, weighed by the same reference set, which in ``offline`` is then all of them.
-    n_elites : int, default=1
-        Parents that live on with ``survivors="children"``, from 0 to `population_size`.
-    patience : int, optional
-        Stop after this many generations in which ``ensemble_error`` did not fall; default never.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        Of the selection; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
-    selection : {"margins", "exact"}, default="margins"
-        ``margins`` is the paper's greedy order. ``exact`` chooses the members whose plurality is right on
-        most training rows, by exact pruning with a bound: in ``offline`` from the last population; in
-        ``online`` from the members so far and the population, every `exact_every` generations and at the end,
-        by margins in between. Members may leave then. What margins choose is taken where it is better, as a
-        limit may end exact pruning before it has found that.
-    exact_every : int, default=10
-        Generations from one exact step to the next in ``online``.
-    exact_time_limit_s : float, default=10
-        Wall-clock limit of an exact step; where it ends one, the answer depends on the machine.
-    max_members : int, optional
-        Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
-        thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
-        ``online`` shares the room out over the generations
-        (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which
-        are bred best, still have some. ``online`` with ``selection="exact"`` needs it.
-
     Raises
     ------
     BadInputError
@@ -72,19 +32,48 @@ class EvolutionSettings:
     """
 
     mode: str = "offline"
+    """See :data:`MODES`. One of ``"offline"``, ``"online"``, ``"single"``."""
     population_size: int = 500
+    """Individuals of a generation."""
     n_generations: int = 200
+    """Generations in all; the first one is random."""
     gamma: float = 1.0
+    """γ of the fitness, at least 0."""
     tournament: int = 2
+    """Individuals that compete for being a parent, from 1 to 1,000."""
     crossover_rate: float = 0.9
+    """Share of the children with two parents."""
     survivors: str = "children"
+    """Children replace all but the `n_elites` fittest parents; or the fittest of parents and children
+    together survive, weighed by the same reference set, which in ``offline`` is then all of them. One of
+    ``"children"``, ``"best"``.
+    """
     n_elites: int = 1
+    """Parents that live on with ``survivors="children"``, from 0 to `population_size`."""
     patience: int | None = None
+    """Stop after this many generations in which ``ensemble_error`` did not fall; default never."""
     criterion: str = "histogram"
+    """Of the selection; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`. One of
+    ``"histogram"``, ``"minimum"``.
+    """
     max_members: int | None = None
+    """Most members of the ensemble, at least 1; default as many as the selection takes, in ``online`` often
+    thousands. Among the prefixes of the selection's order that are short enough, the best is taken.
+    ``online`` shares the room out over the generations
+    (:func:`shortlist.ensembles.evolution.evolution.room_for_members`), so that the last ones, which are bred
+    best, still have some. ``online`` with ``selection="exact"`` needs it.
+    """
     selection: str = "margins"
+    """``margins`` is the paper's greedy order. ``exact`` chooses the members whose plurality is right on most
+    training rows, by exact pruning with a bound: in ``offline`` from the last population; in ``online`` from
+    the members so far and the population, every `exact_every` generations and at the end, by margins in
+    between. Members may leave then. What margins choose is taken where it is better, as a limit may end exact
+    pruning before it has found that. One of ``"margins"``, ``"exact"``.
+    """
     exact_every: int = 10
+    """Generations from one exact step to the next in ``online``."""
     exact_time_limit_s: float = 10.0
+    """Wall-clock limit of an exact step; where it ends one, the answer depends on the machine."""
 
     def __post_init__(self) -> None:
         as_choice(self.mode, "mode", list(MODES))

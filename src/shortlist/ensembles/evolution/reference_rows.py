@@ -30,14 +30,8 @@ def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDA
     Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is
     right on every row all weights are 1 instead, so that fitness falls back on accuracy.
 
-    Parameters
-    ----------
-    n_wrong : array-like of int, shape (n_rows,)
-        How many classifiers of the reference set are wrong.
-    n_reference : int
-        How many classifiers are in the reference set.
-    gamma : float, default=1
-        γ, at least 0; 0 makes every row equal.
+    `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `n_reference`: how many
+    classifiers are in the reference set. `gamma`: γ, at least 0; 0 makes every row equal.
 
     Examples
     --------
@@ -68,18 +62,12 @@ class GrownEnsemble:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class ExactStep:
-    """What exact pruning chose from, and what it proved.
-
-    Attributes
-    ----------
-    candidates : Population
-        Genomes that answer differently from each other, in the order of the selection; asked all at once.
-    result : ClassSelection
-        What was chosen of them for accuracy, as a plurality, with bound and certificate.
-    """
+    """What exact pruning chose from, and what it proved."""
 
     candidates: Population
+    """Genomes that answer differently from each other, in the order of the selection; asked all at once."""
     result: ClassSelection
+    """What was chosen of them for accuracy, as a plurality, with bound and certificate."""
 
     def error_bound(self, n_rows: int) -> float:
         """Return the least share of so many rows that any choice gets wrong, by the bound of the result."""

@@ -90,21 +90,15 @@ class GeneticPrograms:
     """Expressions of columns and constants.
 
     With two classes there is one, whose sign decides. With more there is one score per class.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-        Columns of the rows, and classes.
-    max_length : int, default=31
-        Most symbols in an expression; children that would be longer stay as they were.
-    depth : int, default=3
-        Depth of random expressions.
     """
 
     n_features: int
     n_classes: int
+    """Columns of the rows, and classes."""
     max_length: int = 31
+    """Most symbols in an expression; children that would be longer stay as they were."""
     depth: int = 3
+    """Depth of random expressions."""
 
     @property
     def genome(self) -> np.dtype[np.void]:
@@ -249,25 +243,17 @@ LinearWeights = NDArray[np.float32]
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class LinearClassifiers:
-    """Linear discriminants: with two classes one hyperplane, with more one score per class.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-        Columns of the rows, and classes.
-    step : float, default=0.3
-        Standard deviation of a mutation, against weights that start with 1.
-    rate : float, default=0.1
-        Share of the weights that a mutation changes; one at least is expected to.
-    blend : float, default=0.5
-        α of the BLX-α crossover (:cite:t:`Eshelman1993`): how far a child may lie outside its parents.
-    """
+    """Linear discriminants: with two classes one hyperplane, with more one score per class."""
 
     n_features: int
     n_classes: int
+    """Columns of the rows, and classes."""
     step: float = 0.3
+    """Standard deviation of a mutation, against weights that start with 1."""
     rate: float = 0.1
+    """Share of the weights that a mutation changes; one at least is expected to."""
     blend: float = 0.5
+    """α of the BLX-α crossover (:cite:t:`Eshelman1993`): how far a child may lie outside its parents."""
 
     def sample(self, size: int, rng: np.random.Generator) -> LinearWeights:
         """Return weights from the standard normal distribution."""
@@ -303,25 +289,17 @@ NetworkWeights = NDArray[np.float32]
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class NeuralNetworks:
-    """Networks whose scores are weighted sums of a few tanh units.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-        Columns of the rows, and classes.
-    n_hidden : int, default=5
-        Units in the hidden layer.
-    step : float, default=0.3
-        Standard deviation of a mutation.
-    rate : float, default=0.1
-        Share of the weights that a mutation changes; one at least is expected to.
-    """
+    """Networks whose scores are weighted sums of a few tanh units."""
 
     n_features: int
     n_classes: int
+    """Columns of the rows, and classes."""
     n_hidden: int = 5
+    """Units in the hidden layer."""
     step: float = 0.3
+    """Standard deviation of a mutation."""
     rate: float = 0.1
+    """Share of the weights that a mutation changes; one at least is expected to."""
 
     @property
     def n_weights(self) -> int:

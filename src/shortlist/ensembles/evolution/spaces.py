@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._words import any_of, did_you_mean
-from shortlist.ensembles.evolution.scored_spaces import (
-    GeneticPrograms,
-    LinearClassifiers,
-    NeuralNetworks,
-)
+from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
@@ -28,25 +24,18 @@ class RuleSystems:
 
     A condition compares one column with a number, from above, from below, or is switched off and always
     holds.
-
-    Parameters
-    ----------
-    n_features, n_classes : int
-        Columns of the rows, and classes.
-    n_rules, n_conditions : int, default=6 and 3
-        Rules per system, and conditions per rule.
-    step : float, default=0.3
-        Standard deviation of a change of a number, on standardised columns.
-    rate : float, default=0.1
-        Share of the conditions and of the classes that a mutation changes.
     """
 
     n_features: int
     n_classes: int
+    """Columns of the rows, and classes."""
     n_rules: int = 6
     n_conditions: int = 3
+    """Rules per system, and conditions per rule."""
     step: float = 0.3
+    """Standard deviation of a change of a number, on standardised columns."""
     rate: float = 0.1
+    """Share of the conditions and of the classes that a mutation changes."""
 
     @property
     def genome(self) -> np.dtype[np.void]:
@@ -148,10 +137,8 @@ SPACES: dict[str, SpaceFactory] = {
 def open_space(space: str | SpaceFactory, n_features: int, n_classes: int) -> SearchSpace:
     """Return a space by name, or from the user's own factory.
 
-    Raises
-    ------
-    BadInputError
-        If the name is unknown, or the factory makes something that lacks a method of :class:`SearchSpace`.
+    Raises BadInputError if the name is unknown, or the factory makes something that lacks a method of
+    :class:`SearchSpace`.
     """
     if isinstance(space, str):
         if space not in SPACES:

@@ -42,6 +42,11 @@ def committee_front(
 ) -> Front:
     """Return the committees that no other dominates, and what is proved of them.
 
+    COMPLETE where a walk came to its end. Else NONDOMINATED where every point is proved, or APPROXIMATE, with
+    ``missing`` where that is known. ``extras["proved"]`` says of every point whether no committee dominates
+    it, ``extras["thresholds"]`` has the thresholds of the votes, and ``extras["final_to"]`` up to what size
+    or price every committee was looked at. Every point is counted from the votes.
+
     Parameters
     ----------
     problem : CommitteeProblem
@@ -52,14 +57,6 @@ def committee_front(
         What the classifiers are called; default their numbers.
     max_nodes : int, optional
         Nodes of each walk, which do not depend on the clock.
-
-    Returns
-    -------
-    Front
-        COMPLETE where a walk came to its end. Else NONDOMINATED where every point is proved, or APPROXIMATE,
-        with ``missing`` where that is known. ``extras["proved"]`` says of every point whether no committee
-        dominates it, ``extras["thresholds"]`` has the thresholds of the votes, and ``extras["final_to"]`` up
-        to what size or price every committee was looked at. Every point is counted from the votes.
 
     Notes
     -----

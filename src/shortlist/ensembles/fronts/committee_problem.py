@@ -62,38 +62,28 @@ BY_CLASS = "recall:"
 
 @dataclass(frozen=True, eq=False)
 class CommitteeProblem:
-    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`.
-
-    Attributes
-    ----------
-    votes : Votes or ClassVotes
-        Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the
-        class with most votes.
-    objectives : tuple of Objective
-        Those of values first, then those of members; each has an integer scale.
-    asked : ndarray of int, shape (n_objectives,)
-        Place of every objective as it was asked for in that order.
-    gains : ndarray of int64, shape (n_values, n_classes)
-        What a right row of each class adds to each value, at least 0.
-    prices : ndarray of int64, shape (n_prices, n_classifiers)
-        What each member adds to each objective of members, at least 0.
-    limits : SelectionLimits
-        Sizes, from 1.
-    budgets : ndarray of int64, shape (n_prices,)
-        The most that each objective of members may come to.
-    paid : ndarray of int64, shape (n_classifiers,), or None
-        What asking each costs, where the price that is paid is an objective, the last one: its points are
-        sums over all samples.
-    """
+    """Votes, and the objectives of a committee as integers; build with :func:`committee_problem`."""
 
     votes: Votes | ClassVotes
+    """Merged rows. Of two classes a threshold decides, which is chosen with the members; of several the class
+    with most votes.
+    """
     objectives: tuple[Objective, ...]
+    """Those of values first, then those of members; each has an integer scale."""
     asked: NDArray[np.intp]
+    """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
     gains: NDArray[np.int64]
+    """What a right row of each class adds to each value, at least 0, ``(n_values, n_classes)``."""
     prices: NDArray[np.int64]
+    """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
     limits: SelectionLimits
+    """Sizes, from 1."""
     budgets: NDArray[np.int64]
+    """The most that each objective of members may come to, ``(n_prices,)``."""
     paid: NDArray[np.int64] | None = None
+    """What asking each costs, where the price that is paid is an objective, the last one,
+    ``(n_classifiers,)``: its points are sums over all samples.
+    """
 
     @property
     def n_classifiers(self) -> int:
@@ -185,10 +175,12 @@ def committee_problem(
 ) -> CommitteeProblem:
     """Read objectives, and write all of them as integers.
 
+    Raises BadInputError if there are fewer than two objectives, one is unknown or comes twice, has no or the
+    wrong direction, needs prices that are not given, or needs a positive class where there are several; or if
+    the limits are on diversity or allow no members, or none that are few enough for ``price-paid``.
+
     Parameters
     ----------
-    votes : Votes or ClassVotes
-        Validation rows.
     objectives : sequence of str
         At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
         ``VALUE_OBJECTIVES`` or
@@ -202,13 +194,6 @@ def committee_problem(
         Sizes; default any from 1.
     max_cost : float, optional
         The most that the members may cost together; goes with the objective ``cost``.
-
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two objectives, one is unknown or comes twice, has no or the wrong direction,
-        needs prices that are not given, or needs a positive class where there are several; or if the limits
-        are on diversity or allow no members, or none that are few enough for ``price-paid``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)
@@ -257,12 +242,8 @@ def committee_problem(
 def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[str]:
     """Return the names of objectives, each in its direction.
 
-    Parameters
-    ----------
-    objectives : sequence of str
-        Such as ``max accuracy``; ``_`` and ``-`` are the same.
-    labels : sequence of str
-        What the classes are called.
+    `objectives`: such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: what the classes are
+    called.
 
     Raises
     ------

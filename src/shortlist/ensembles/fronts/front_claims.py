@@ -101,59 +101,33 @@ class FrontProblem(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ValueBounds:
-    """What no committee can exceed, and committees that were found on the way.
-
-    Attributes
-    ----------
-    highest : ndarray of int64, shape (n_values + 1,)
-        See :data:`shortlist.ensembles.fronts.front_walk.Caps`.
-    proved_by : tuple of str
-        Who says so of each.
-    found : list of Committee
-        None of them dominates another.
-    """
+    """What no committee can exceed, and committees that were found on the way."""
 
     highest: Caps
+    """See :data:`shortlist.ensembles.fronts.front_walk.Caps`, ``(n_values + 1,)``."""
     proved_by: tuple[str, ...]
+    """Who says so of each."""
     found: list[Committee]
+    """None of them dominates another."""
 
 
 @dataclass(frozen=True, eq=False)
 class LookedAt:
-    """What was looked at.
-
-    Attributes
-    ----------
-    problem : FrontProblem
-        What matters.
-    bounds : ValueBounds
-        What no committee can exceed.
-    final : dict of int to int
-        For objectives of members, up to what every committee was looked at, or left out with a reason.
-    complete : bool
-        Whether all committees were.
-    nodes : int
-        Nodes of the last walk.
-    """
+    """What was looked at."""
 
     problem: FrontProblem
+    """What matters."""
     bounds: ValueBounds
+    """What no committee can exceed."""
     final: dict[int, int]
+    """For objectives of members, up to what every committee was looked at, or left out with a reason."""
     complete: bool
+    """Whether all committees were."""
     nodes: int
+    """Nodes of the last walk."""
 
     def front(self, known: Sequence[Committee], budget: Budget, names: Sequence[str] | None) -> Front:
-        """Return what is known as a front, in the order of the objectives that were asked for.
-
-        Parameters
-        ----------
-        known : sequence of Committee
-            None of them dominates another.
-        budget : Budget
-            What the work had.
-        names : sequence of str or None
-            What the classifiers are called; None: their numbers.
-        """
+        """Return what is known as a front, in the order of the objectives that were asked for."""
         problem = self.problem
         points = np.array([one.point for one in known]).reshape(len(known), len(problem.objectives))
         order = np.lexsort(points[:, problem.asked].T[::-1])

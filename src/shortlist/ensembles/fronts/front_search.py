@@ -42,8 +42,6 @@ def find_front(
 
     Parameters
     ----------
-    problem : FrontProblem
-        What matters.
     budget : Budget
         For all of it.
     bound : callable

@@ -59,25 +59,18 @@ class Committee:
 
 @dataclass(frozen=True, eq=False)
 class WalkedFront:
-    """What a walk found.
-
-    Attributes
-    ----------
-    found : list of Committee
-        No one dominates another.
-    final_to : int
-        Every committee that comes to no more than this in the objective that the walk went by was looked at,
-        or left out with a reason; -1: none.
-    complete : bool
-        Whether that holds of all committees.
-    nodes : int
-        Committees looked at, those that are not whole included.
-    """
+    """What a walk found."""
 
     found: list[Committee]
+    """No one dominates another."""
     final_to: int
+    """Every committee that comes to no more than this in the objective that the walk went by was looked at,
+    or left out with a reason; -1: none.
+    """
     complete: bool
+    """Whether that holds of all committees."""
     nodes: int
+    """Committees looked at, those that are not whole included."""
 
 
 def walk_front(
@@ -94,10 +87,10 @@ def walk_front(
 ) -> WalkedFront:
     """Look for all committees that no other dominates.
 
+    Raises SolverError if a committee exceeds the caps.
+
     Parameters
     ----------
-    problem : CommitteeProblem
-        What matters.
     budget : Budget
         Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of other
         steps.
@@ -116,15 +109,6 @@ def walk_front(
     checkpoint : Checkpoint, optional
         Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had found. The
         nodes of both are counted together.
-
-    Returns
-    -------
-    WalkedFront
-
-    Raises
-    ------
-    SolverError
-        If a committee exceeds the caps.
 
     Notes
     -----

@@ -61,13 +61,6 @@ def walk_means(
 ) -> WalkedFront:
     """Look for all committees that no other dominates.
 
-    Parameters
-    ----------
-    problem : MeanFrontProblem
-        What matters.
-    budget, starts, max_nodes, on_nodes, checkpoint
-        As of :func:`shortlist.ensembles.fronts.front_walk.walk_front`.
-
     Returns
     -------
     WalkedFront
@@ -310,13 +303,6 @@ def mean_front(
     max_nodes: int | None = None,
 ) -> Front:
     """Return the committees that no other dominates, and what is proved of them.
-
-    Parameters
-    ----------
-    problem : MeanFrontProblem
-        What matters.
-    budget, names, max_nodes
-        As of :func:`shortlist.ensembles.fronts.committee_front.committee_front`.
 
     Returns
     -------

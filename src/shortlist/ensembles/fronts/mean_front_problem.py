@@ -34,30 +34,20 @@ MOST_ROWS_OF_LOSSES = (LARGEST_POINT - 1) // (11 * 2**DIGITS)
 
 @dataclass(frozen=True, eq=False)
 class MeanFrontProblem:
-    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`.
-
-    Attributes
-    ----------
-    values : tuple of MeanProblem
-        One for each objective of values; their totals are maximised.
-    objectives : tuple of Objective
-        Those of values first, then those of members; each has an integer scale.
-    asked : ndarray of int, shape (n_objectives,)
-        Place of every objective as it was asked for in that order.
-    prices : ndarray of int64, shape (n_prices, n_classifiers)
-        What each member adds to each objective of members, at least 0.
-    limits : SelectionLimits
-        Sizes, from 1.
-    paid : ndarray of int64, shape (n_classifiers,), or None
-        As of :class:`~shortlist.ensembles.fronts.committee_problem.CommitteeProblem`.
-    """
+    """Probabilities, and the objectives of a committee as integers; build with :func:`mean_front_problem`."""
 
     values: tuple[MeanProblem, ...]
+    """One for each objective of values; their totals are maximised."""
     objectives: tuple[Objective, ...]
+    """Those of values first, then those of members; each has an integer scale."""
     asked: NDArray[np.intp]
+    """Place of every objective as it was asked for in that order, ``(n_objectives,)``."""
     prices: NDArray[np.int64]
+    """What each member adds to each objective of members, at least 0, ``(n_prices, n_classifiers)``."""
     limits: SelectionLimits
+    """Sizes, from 1."""
     paid: NDArray[np.int64] | None = None
+    """As of :class:`~shortlist.ensembles.fronts.committee_problem.CommitteeProblem`, ``(n_classifiers,)``."""
 
     @property
     def has_threshold(self) -> bool:
@@ -110,14 +100,9 @@ def mean_front_problem(
 ) -> MeanFrontProblem:
     """Read objectives of means of probabilities, and write all of them as integers.
 
-    Parameters
-    ----------
-    votes : SoftVotes
-        Validation rows.
-    objectives : sequence of str
-        At least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of members.
-    costs, classes, limits
-        As of :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    `objectives`: at least two of ``"min log-loss"``, ``"min brier"``, ``"max accuracy"`` and those of
+    members. `costs`, `classes`, `limits`: as of
+    :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
     Raises
     ------
@@ -151,10 +136,7 @@ def mean_front_problem(
 def check_rows_of_losses(n_rows: int) -> None:
     """Refuse more rows than losses can be compared exactly on.
 
-    Raises
-    ------
-    BadInputError
-        If there are more than :data:`MOST_ROWS_OF_LOSSES`.
+    Raises BadInputError if there are more than :data:`MOST_ROWS_OF_LOSSES`.
     """
     if n_rows > MOST_ROWS_OF_LOSSES:
         raise BadInputError(

@@ -27,14 +27,8 @@ def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now
     The rows are transformed once before, which all members share, and that is not counted. The measurement
     depends on the machine and on what else it does.
 
-    Parameters
-    ----------
-    pool : Pool
-        Whose members are asked, one after the other and each several times.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        At least one row.
-    clock : callable
-        Tells the time in seconds.
+    `pool`: whose members are asked, one after the other and each several times. `X`, ``(n_samples,
+    n_features)``: at least one row. `clock`: tells the time in seconds.
     """
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     times = []
@@ -54,10 +48,7 @@ def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now
 def member_bytes(pool: Pool) -> NDArray[np.float64]:
     """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
 
-    Raises
-    ------
-    BadInputError
-        If a member cannot be pickled; the sentence names it.
+    Raises BadInputError if a member cannot be pickled; the sentence names it.
     """
     sizes = []
     for name, member in zip(pool.names, pool.classifiers, strict=True):

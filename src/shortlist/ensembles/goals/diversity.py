@@ -24,24 +24,19 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class PairMeasure:
-    """A measure of a pair, and the credit that stands for it: the larger, the more diverse.
-
-    Attributes
-    ----------
-    title : str
-        What the report calls it.
-    at_none, at_full : int
-        The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
-        are limits on means of the other.
-    credit : callable
-        Receives the rows on which both fail, those on which each of them fails, and all rows; returns
-        numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
-    """
+    """A measure of a pair, and the credit that stands for it: the larger, the more diverse."""
 
     title: str
+    """What the report calls it."""
     at_none: int
     at_full: int
+    """The measure where the credit is 0 and 1; it is linear in between, so that limits on means of the one
+    are limits on means of the other.
+    """
     credit: Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], tuple[Any, Any]]
+    """Receives the rows on which both fail, those on which each of them fails, and all rows; returns
+    numerator and denominator of the credit. A denominator of 0 stands for a credit of 0.
+    """
 
     @property
     def is_least(self) -> bool:
@@ -155,24 +150,16 @@ Setting: TypeAlias = str | Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class DiversityLimits:
-    """Credit of all pairs, and the least that a selection must have, in billionths.
-
-    Attributes
-    ----------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        Credit of every pair, such as FC.
-    each : int
-        τ: least mean credit of every member with the others (Eq. 18).
-    mean : int
-        γ: least mean credit over pairs (Eq. 20).
-    measure : str
-        What the credit is of: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`.
-    """
+    """Credit of all pairs, and the least that a selection must have, in billionths."""
 
     credit: CreditMatrix
+    """Credit of every pair, such as FC, ``(n_classifiers, n_classifiers)``."""
     each: int
+    """τ: least mean credit of every member with the others (Eq. 18)."""
     mean: int
+    """γ: least mean credit over pairs (Eq. 20)."""
     measure: str = PFC
+    """What the credit is of: a name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps the limits; fewer than two members always do."""
@@ -198,12 +185,8 @@ def failure_credit(votes: Votes) -> CreditMatrix:
 def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -> NDArray[np.float64]:
     """Return the PFC of every member of a selection: the mean FC with the other members, in [0, 1].
 
-    Parameters
-    ----------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        From :func:`failure_credit`.
-    mask : ndarray of bool, shape (n_classifiers,), optional
-        The selection; default all.
+    `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
+    the selection; default all.
 
     Returns
     -------
@@ -217,6 +200,8 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
 def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     """Return the limits of a named setting, or explicit ones; None when there is no limit.
 
+    Raises BadInputError if a name is unknown or a number is out of its range.
+
     Parameters
     ----------
     setting : str or mapping
@@ -225,13 +210,6 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
         ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
         "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in
         [0, 1], and on Q, in [-1, 1], are upper ones.
-    votes : Votes
-        The validation rows.
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown or a number is out of its range.
     """
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)

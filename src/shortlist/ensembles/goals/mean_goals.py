@@ -13,9 +13,8 @@ from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     PRUNING_OBJECTIVES,
     class_weights,
-    named_weights,
+    sized_weights,
 )
-from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import class_votes
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
@@ -37,34 +36,29 @@ STEEPEST = 100
 
 @dataclass(frozen=True, eq=False)
 class MeanGoal:
-    """What is summed up over rows, and how the sum is shown.
-
-    Attributes
-    ----------
-    objective : Objective
-        What the value is called, and whether less or more is better.
-    kind : {"right", "slope", "log-loss", "brier"}
-        Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`.
-    slope : float
-        Of the sigmoid; else 0.
-    gains : ndarray of int64, shape (n_classes,)
-        What being right on a row of each class gains, at least 0; of a loss 1.
-    offset, denominator : int
-        A sum of gains is shown as ``(offset + sum) / denominator``.
-    """
+    """What is summed up over rows, and how the sum is shown."""
 
     objective: Objective
+    """What the value is called, and whether less or more is better."""
     kind: str
+    """Gains of right rows, sigmoids of their margins, or one of :data:`MEAN_LOSSES`. One of ``"right"``,
+    ``"slope"``, ``"log-loss"``, ``"brier"``.
+    """
     slope: float
+    """Of the sigmoid; else 0."""
     gains: NDArray[np.int64]
+    """What being right on a row of each class gains, at least 0, ``(n_classes,)``; of a loss 1."""
     offset: int
     denominator: int
+    """A sum of gains is shown as ``(offset + sum) / denominator``."""
 
 
 def mean_goal(
     objective: str | Mapping[Any, float], votes: SoftVotes, *, positive: int | None = None
 ) -> MeanGoal:
     """Return what an objective says of mean probabilities.
+
+    Raises BadInputError if the objective is unknown, or a wrong decision is worth more than a right one.
 
     Parameters
     ----------
@@ -76,11 +70,6 @@ def mean_goal(
         The rows; the sizes of the classes enter balanced accuracy.
     positive : int, optional
         With two classes the index of the positive one; default the second.
-
-    Raises
-    ------
-    BadInputError
-        If the objective is unknown, or a wrong decision is worth more than a right one.
     """
     name = str(objective).replace("_", "-")
     if name in MEAN_LOSSES:
@@ -110,10 +99,7 @@ def mean_goal(
 def split_slope(objective: str) -> tuple[str, float]:
     """Split ``"accuracy+slope-8"`` into what right decisions are worth, and the slope of a sigmoid; 0: none.
 
-    Raises
-    ------
-    BadInputError
-        If something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
+    Raises BadInputError if something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
 
     Examples
     --------
@@ -145,11 +131,9 @@ def _gains(
             gains = np.where(absent, gains.max(), gains)
         return gains, 0, several.denominator, several.objective
     index = 1 if positive is None else positive
-    is_positive = (votes.labels == index).astype(np.uint8)
-    weights = named_weights(
-        objective, Votes(is_positive[:, None], is_positive, np.ones(len(is_positive), np.int64))
-    )
+    n_positive = int((votes.labels == index).sum())
+    n_negative = votes.n_samples - n_positive
+    weights = sized_weights(objective, n_positive, n_negative)
     gains = np.array([weights.gain_negative, weights.gain_positive], dtype=np.int64)
-    n_positive = int(is_positive.sum())
-    offset = weights.fn * n_positive + weights.fp * (votes.n_samples - n_positive)
+    offset = weights.fn * n_positive + weights.fp * n_negative
     return gains[:: 1 if index else -1].copy(), offset, weights.denominator, weights.objective

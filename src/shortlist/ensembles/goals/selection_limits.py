@@ -4,38 +4,31 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import DiversityLimits
+from shortlist.ensembles.goals.diversity import PFC, DiversityLimits
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, MOST_DECIMALS, as_fraction, as_integers
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionLimits:
-    """What a selection must keep; build with :func:`selection_limits`.
-
-    Attributes
-    ----------
-    min_size, max_size : int
-        Number of members.
-    costs : ndarray of int64, shape (n_classifiers,), or None
-        Cost per member, scaled to integers.
-    budget : int
-        Most that the members may cost together, in the same scale.
-    diversity : DiversityLimits or None
-        Least failure credit.
-    """
+    """What a selection must keep; build with :func:`selection_limits`."""
 
     min_size: int
     max_size: int
+    """Number of members."""
     costs: NDArray[np.int64] | None = None
+    """Cost per member, scaled to integers, ``(n_classifiers,)``."""
     budget: int = 0
+    """Most that the members may cost together, in the same scale."""
     diversity: DiversityLimits | None = None
+    """Least failure credit."""
 
     def satisfied_by(self, mask: Mask) -> bool:
         """Whether a selection keeps every limit, decided on integers."""
@@ -45,6 +38,17 @@ class SelectionLimits:
         if self.costs is not None and int(self.costs[mask].sum()) > self.budget:
             return False
         return self.diversity is None or self.diversity.satisfied_by(mask)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the limits as whole numbers by name, as certificates have them."""
+        plain: dict[str, Any] = {"min_size": self.min_size, "max_size": self.max_size}
+        if self.costs is not None:
+            plain |= {"costs": self.costs.tolist(), "budget": self.budget}
+        if self.diversity is not None:
+            plain |= {"each": self.diversity.each, "mean": self.diversity.mean}
+            if self.diversity.measure != PFC:  # as certificates had it when there was one measure
+                plain["measure"] = self.diversity.measure
+        return plain
 
     def conflict(self) -> str:
         """Say why no selection can keep the size and cost limits, or nothing when one can."""
@@ -73,10 +77,11 @@ def selection_limits(
 ) -> SelectionLimits:
     """Check limits and scale costs to integers.
 
+    Raises BadInputError if a number is out of its range, or only one of `member_costs` and `max_cost` is
+    given. Limits that contradict each other are no error: the answer is that nothing satisfies them.
+
     Parameters
     ----------
-    n_classifiers : int
-        Size of the pool.
     min_size : int, default=1
         Least number of members. The paper's constraints allow 0, which decides negative for every row.
     max_size : int, optional
@@ -85,16 +90,8 @@ def selection_limits(
         Non-negative cost of each member, in any unit; rounded to 9 decimals with a warning.
     max_cost : float, optional
         Most that the members may cost together. More than all of them cost is no limit.
-    diversity : DiversityLimits, optional
-        Least failure credit.
     costs_are : str, default="member_costs"
         What the user calls the costs, for messages.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of its range, or only one of `member_costs` and `max_cost` is given. Limits that
-        contradict each other are no error: the answer is that nothing satisfies them.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)

@@ -92,25 +92,23 @@ class Weights:
 def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights:
     """Return the weights of a named objective on these rows, or explicit ones.
 
-    Parameters
-    ----------
-    objective : str or mapping
-        A name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision by the
-        names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
-        decimal number.
-    votes : Votes
-        The rows; class sizes enter ``balanced-accuracy`` and the like.
+    Raises BadInputError if the name is unknown or a weight is not a finite number, or has too many digits to
+    stay exact.
 
-    Raises
-    ------
-    BadInputError
-        If the name is unknown or a weight is not a finite number, or has too many digits to stay exact.
+    `objective`: a name in :data:`PRUNING_OBJECTIVES` (``_`` and ``-`` are the same), or weights per decision
+    by the names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
+    decimal number. `votes`: the rows; class sizes enter ``balanced-accuracy`` and the like.
 
     Notes
     -----
     Sums are integers below 2^53, so ties and optimality are decided exactly.
     """
-    n, n1, n0 = votes.n_samples, votes.n_positive, votes.n_negative
+    return sized_weights(objective, votes.n_positive, votes.n_negative)
+
+
+def sized_weights(objective: str | Mapping[str, float], n1: int, n0: int) -> Weights:
+    """Return the same for so many positive and negative rows."""
+    n = n1 + n0
     if isinstance(objective, Mapping):
         return _explicit(objective, n)
     name = str(objective).replace("_", "-")
@@ -196,25 +194,20 @@ BOUND_TOLERANCE = 2e-9
 
 @dataclass(frozen=True, eq=False)
 class ClassWeights:
-    """Worth of a right decision by class: ``value = sum(gains * right) / denominator``.
-
-    Attributes
-    ----------
-    objective : Objective
-        What the value is called.
-    gains : ndarray of int64, shape (n_classes,)
-        At least 0; of a named objective at least 1 for every class that occurs, and 0 for the others.
-    denominator : int
-        Of a named objective the weighted sum when every decision is right, so that values lie in [0, 1]; of
-        explicit weights what makes them integers.
-    tolerance : float
-        Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do.
-    """
+    """Worth of a right decision by class: ``value = sum(gains * right) / denominator``."""
 
     objective: Objective
+    """What the value is called."""
     gains: NDArray[np.int64]
+    """At least 0, ``(n_classes,)``; of a named objective at least 1 for every class that occurs, and 0 for
+    the others.
+    """
     denominator: int
+    """Of a named objective the weighted sum when every decision is right, so that values lie in [0, 1]; of
+    explicit weights what makes them integers.
+    """
     tolerance: float = 0.0
+    """Values closer than this are not told apart; 0 unless weighted sums have more digits than solvers do."""
 
     @property
     def slack(self) -> int:
@@ -237,6 +230,9 @@ class ClassWeights:
 def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> ClassWeights:
     """Return the weights of a named objective on these rows, or explicit ones.
 
+    Raises BadInputError if the name is unknown, or a weight is negative or no finite number, or has too many
+    digits to stay exact.
+
     Parameters
     ----------
     objective : str or mapping
@@ -245,12 +241,6 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
         number of at least 0, and one above 0.
     votes : ClassVotes
         The rows; the sizes of the classes enter balanced accuracy, where a class without rows counts nothing.
-
-    Raises
-    ------
-    BadInputError
-        If the name is unknown, or a weight is negative or no finite number, or has too many digits to stay
-        exact.
 
     Notes
     -----
@@ -319,6 +309,8 @@ def for_classes(
 ) -> str | Mapping[Any, float]:
     """Replace the labels in explicit weights by what the goals know: indices, or ``tp`` and ``tn``.
 
+    Raises BadInputError if a weight is named after no class.
+
     Parameters
     ----------
     objective : str or mapping
@@ -328,11 +320,6 @@ def for_classes(
         All labels, sorted.
     positive : label, optional
         Of two classes the positive one; with more it is not used.
-
-    Raises
-    ------
-    BadInputError
-        If a weight is named after no class.
 
     Examples
     --------

@@ -29,24 +29,15 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 
     With two classes that is the second one where its probability is above 0.5, as in exact pruning; with more
     the most probable class, the lowest of equals. A classifier without ``predict_proba`` is asked for its
-    prediction. A judge who abstains on a row has the index after the last class.
+    prediction. A judge who abstains on a row has the index after the last class. Raises BadInputError if X
+    has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who is asked. The rows are transformed once.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
+    may come in another order; names must match those the pool was fitted on.
 
     Returns
     -------
     codes : ndarray of uint8, shape (n_samples, n_classifiers)
-
-    Raises
-    ------
-    BadInputError
-        If X has other columns, or a classifier answers NaN or an unknown class; the sentence names the
-        classifier.
 
     Examples
     --------
@@ -65,12 +56,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
 def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
     """Return, of two classes, whether each classifier finds one of them more probable than one half.
 
-    Parameters
-    ----------
-    pool, X
-        As of :func:`class_answers`.
-    positive : int
-        The place of that class in ``pool.classes``, which wins no tie.
+    `pool`, `X`: as of :func:`class_answers`. `positive`: the place of that class in ``pool.classes``, which
+    wins no tie.
 
     Returns
     -------
@@ -106,23 +93,16 @@ def _codes(pool: Pool, name: str, classifier: Any, rows: Any) -> NDArray[np.intp
 def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     """Return how probable every classifier finds every class on every row.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who is asked. The rows are transformed once.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
+    Raises BadInputError if X has other columns, or a classifier has no ``predict_proba``, answers NaN or a
+    number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
+
+    `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
+    may come in another order; names must match those the pool was fitted on.
 
     Returns
     -------
     probabilities : ndarray of float, shape (n_samples, n_classifiers, n_classes)
         Within [0, 1]; those of a row and a classifier add up to 1.
-
-    Raises
-    ------
-    BadInputError
-        If X has other columns, or a classifier has no ``predict_proba``, answers NaN or a number outside
-        [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
     Examples
     --------
@@ -173,12 +153,7 @@ VOTES_INSTEAD = "pass `voting='hard'` and an objective of votes, such as `object
 def check_probabilities(pool: Pool, instead: str = VOTES_INSTEAD) -> None:
     """Refuse a pool with classifiers that give no probabilities, before any long work.
 
-    Parameters
-    ----------
-    pool : Pool
-        Who would be asked.
-    instead : str
-        What else to do than to leave them out, which ends the sentence.
+    `instead`: what else to do than to leave them out, which ends the sentence.
     """
     without = [
         name

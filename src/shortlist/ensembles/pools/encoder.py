@@ -30,22 +30,16 @@ FARTHEST = 1000.0
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class TableEncoder:
-    """What :func:`fit_table` learnt about a table.
-
-    Parameters
-    ----------
-    words : ndarray of bool, shape (n_features,)
-        True for columns of words, False for columns of numbers.
-    numbers : Pipeline or None
-        Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
-        variance 1.
-    categories : OneHotEncoder or None
-        Fitted encoder of the columns of words.
-    """
+    """What :func:`fit_table` learnt about a table."""
 
     words: Mask
+    """True for columns of words, False for columns of numbers, ``(n_features,)``."""
     numbers: Pipeline | None
+    """Fitted steps for the columns of numbers: median for what is missing, an indicator of it, mean 0,
+    variance 1.
+    """
     categories: OneHotEncoder | None
+    """Fitted encoder of the columns of words."""
 
     @property
     def known_words(self) -> list[set[str] | None]:
@@ -79,13 +73,8 @@ class TableEncoder:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
         Unknown words count as rare ones, or as none of the known where there were no rare ones: then
-        :meth:`unknown_words` names them, and a committee does not answer the row.
-
-        Raises
-        ------
-        BadInputError
-            If `X` is no table with the fitted number of columns, has words where numbers were, or holds
-            infinity.
+        :meth:`unknown_words` names them, and a committee does not answer the row. Raises BadInputError if `X`
+        is no table with the fitted number of columns, has words where numbers were, or holds infinity.
         """
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
@@ -106,24 +95,17 @@ def fit_table(X: Any) -> TableEncoder:
     """Learn how to turn tables like `X` into standardised numbers.
 
     Columns of a frame are words if their type is text or category, or object with any text in it; columns of
-    an array if any value does not read as a number. All others are numbers.
+    an array if any value does not read as a number. All others are numbers. Raises BadInputError if `X` is
+    sparse, no table, empty, holds dates, complex numbers or infinity. Raises TypeError if a cell is neither a
+    number nor text.
 
-    Parameters
-    ----------
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Numbers, truth values and words; NaN, None and pd.NA where they are missing.
+    `X`, ``(n_samples, n_features)``: numbers, truth values and words; NaN, None and pd.NA where they are
+    missing.
 
     Returns
     -------
     encoder : TableEncoder
         With a method ``transform``.
-
-    Raises
-    ------
-    BadInputError
-        If `X` is sparse, no table, empty, holds dates, complex numbers or infinity.
-    TypeError
-        If a cell is neither a number nor text.
 
     Examples
     --------

@@ -76,10 +76,7 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of every class among the nearest rows, ``(n_samples, n_classes)``.
 
-        Raises
-        ------
-        BadInputError
-            If fewer rows than `n_neighbors` were fitted.
+        Raises BadInputError if fewer rows than `n_neighbors` were fitted.
 
         Notes
         -----
@@ -118,35 +115,26 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
 
 class Family(NamedTuple):
-    """How the classifiers of one family are made.
-
-    Parameters
-    ----------
-    build : callable
-        ``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
-        that many rows and columns.
-    description : str
-        What it is, in one line.
-    replace : bool
-        Rows are drawn with replacement (a bootstrap), or without.
-    rows : (float, float)
-        Least and most share of the rows that are drawn; the share itself is drawn uniformly.
-    columns : (float, float)
-        The same for the columns, which are drawn without replacement.
-    most_rows : int
-        Never more rows than these, which bounds the time on large tables.
-    """
+    """How the classifiers of one family are made."""
 
     build: Callable[[np.random.Generator, int, int], Any]
+    """``build(rng, n_rows, n_columns)`` draws parameters and returns an unfitted scikit-learn classifier for
+    that many rows and columns.
+    """
     description: str
+    """What it is, in one line."""
     replace: bool
+    """Rows are drawn with replacement (a bootstrap), or without."""
     rows: tuple[float, float]
+    """Least and most share of the rows that are drawn; the share itself is drawn uniformly."""
     columns: tuple[float, float]
+    """The same for the columns, which are drawn without replacement."""
     most_rows: int
+    """Never more rows than these, which bounds the time on large tables."""
 
 
 @saved_from("shortlist.ensembles")
-class RidgeCovariance:
+class RidgeCovariance(BaseEstimator):
     """The covariance (1 − r)·S + r·I of :cite:t:`Friedman1989`, never singular for r > 0."""
 
     def __init__(self, r: float) -> None:
@@ -194,9 +182,7 @@ def nearest_neighbours(rng: np.random.Generator, n_rows: int, _n_columns: int) -
     """Return a vote of the nearest rows, in Manhattan or Euclidean distance."""
     neighbours = int(rng.integers(1, 26))
     return NearestRows(
-        min(neighbours, n_rows),
-        weights=str(rng.choice(["uniform", "distance"])),
-        p=int(rng.integers(1, 3)),
+        min(neighbours, n_rows), weights=str(rng.choice(["uniform", "distance"])), p=int(rng.integers(1, 3))
     )
 
 

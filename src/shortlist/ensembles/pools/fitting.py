@@ -119,7 +119,7 @@ def fit_all(
     classifiers are the same either way.
     """
     parts = kept_members if work.study.keeps else None
-    known = own_members(work.study)
+    known = own_members(work.study) if work.study.keeps else {}
     if work.workers not in (None, 1) and len(units) > 2 * len(FAMILIES):
         start = seconds_now()
         with calm_fits():
@@ -139,6 +139,9 @@ def fit_all(
 def as_pool(source: Any) -> Pool:
     """Return classifiers that were fitted elsewhere as a pool.
 
+    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
+    classifier, or knows other classes than the first one. The sentence names it.
+
     Parameters
     ----------
     source : Pool, list or tuple of fitted classifiers, or fitted ensemble
@@ -146,12 +149,6 @@ def as_pool(source: Any) -> Pool:
         ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
         answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
         pipelines, and classifiers that only have ``predict``.
-
-    Raises
-    ------
-    BadInputError
-        If `source` is something else or empty, or a classifier is not fitted, is no classifier, or knows
-        other classes than the first one. The sentence names it.
 
     Examples
     --------
@@ -245,19 +242,6 @@ def fit_member(
 
     Every class is in the rows, at least twice. Columns that are constant there are left out; if none is left,
     the member answers the shares of the classes.
-
-    Parameters
-    ----------
-    name : str
-        A family of :data:`shortlist.ensembles.pools.families.FAMILIES`.
-    X : ndarray of float, shape (n_samples, n_features)
-        Finite, standardised.
-    indices : ndarray of int, shape (n_samples,)
-        Class of every row as an index into `classes`.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    seeds : SeedSequence
-        Where all random choices come from.
     """
     from sklearn.dummy import DummyClassifier
 

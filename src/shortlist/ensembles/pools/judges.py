@@ -38,33 +38,22 @@ class Judge:
 
     A cell without an answer is an abstention. With votes it counts for no class; among probabilities it
     stands for equal shares of all classes, which favour none.
-
-    Parameters
-    ----------
-    name : str
-        What the judge is called.
-    columns : tuple of str
-        One column with classes, or one for each class with its probability.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    may_abstain : bool
-        Whether cells may be empty.
     """
 
     name: str
+    """What the judge is called."""
     columns: tuple[str, ...]
+    """One column with classes, or one for each class with its probability."""
     classes_: Labels
+    """The classes, sorted, ``(n_classes,)``."""
     may_abstain: bool = True
+    """Whether cells may be empty."""
 
     def class_codes(self, X: Any) -> NDArray[np.uint8]:
         """Return the index of the class that is answered on every row; ``n_classes`` for an abstention.
 
-        Of probabilities it is the most probable class, the first of equals.
-
-        Raises
-        ------
-        BadInputError
-            If a column is missing, or an answer cannot be used; the sentence names the judge and the row.
+        Of probabilities it is the most probable class, the first of equals. Raises BadInputError if a column
+        is missing, or an answer cannot be used; the sentence names the judge and the row.
         """
         if not _gives_probabilities(self):
             return self._codes(_column(X, self, self.columns[0]))
@@ -177,21 +166,12 @@ class Judge:
 def judges_of(table: Any, classes: Labels, *, may_abstain: bool) -> list[Judge]:
     """Return the judges of a table by the names of its columns, in the order of their first columns.
 
-    Parameters
-    ----------
-    table : DataFrame of shape (n_rows, n_columns)
-        ``judge:class`` is the probability that a judge gives a class; any other name is that of a judge, who
-        answers classes.
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-    may_abstain : bool
-        Whether cells may be empty.
+    Raises BadInputError if there is no judge, one comes twice, one has probabilities of some classes only, or
+    of one that there is not.
 
-    Raises
-    ------
-    BadInputError
-        If there is no judge, one comes twice, one has probabilities of some classes only, or of one that
-        there is not.
+    `table`, ``(n_rows, n_columns)``: ``judge:class`` is the probability that a judge gives a class; any other
+    name is that of a judge, who answers classes. `classes`, ``(n_classes,)``: sorted. `may_abstain`: whether
+    cells may be empty.
     """
     names = list(getattr(table, "columns", ()))
     if not names or not all(isinstance(name, str) for name in names):
@@ -266,10 +246,8 @@ def _differ(answers: NDArray[Any]) -> bool:
 def prices_of(names: Sequence[str], costs: Mapping[str, float] | None) -> NDArray[np.float64] | None:
     """Return what asking each judge costs, None where there are no prices.
 
-    Raises
-    ------
-    BadInputError
-        If a judge has no price or one that is no number of at least 0, or a price has no judge.
+    Raises BadInputError if a judge has no price or one that is no number of at least 0, or a price has no
+    judge.
     """
     from shortlist.exact import as_fraction
 
@@ -338,13 +316,11 @@ def abstentions(classifiers: Sequence[Any], X: Any) -> NDArray[np.int64]:
 def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
     """Return the table with only answers in it, and which judge has answered which row.
 
-    Parameters
-    ----------
-    judges : sequence of Judge
-        Whoever is among them several times is one judge with one state.
-    X : DataFrame
-        A judge without columns was not asked about any row, and one with
-        :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a row was not asked about that one.
+    Raises BadInputError if `X` is no table or has no column of any judge, or one is silent who has to answer.
+
+    `judges`: whoever is among them several times is one judge with one state. `X`: a judge without columns
+    was not asked about any row, and one with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a
+    row was not asked about that one.
 
     Returns
     -------
@@ -352,11 +328,6 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
         The columns of the judges. What was not asked yet, and words that are no class, are empty.
     states : ndarray of int8, shape (n_rows, n_judges)
         As :mod:`shortlist.guarantees.cells` has them.
-
-    Raises
-    ------
-    BadInputError
-        If `X` is no table or has no column of any judge, or one is silent who has to answer.
     """
     columns = list(columns_asked(judges))
     there = [name for name in columns if name in getattr(X, "columns", ())]

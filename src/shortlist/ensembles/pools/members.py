@@ -22,22 +22,16 @@ def _gives_probabilities(member: "Member") -> bool:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted classifier whose estimator answers indices into `classes_`, perhaps not all of them.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Fitted on class indices.
-    classes_ : ndarray of shape (n_classes,)
-        What the indices stand for.
-    columns : ndarray of int or None
-        The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their
-        type.
-    """
+    """A fitted classifier whose estimator answers indices into `classes_`, perhaps not all of them."""
 
     estimator: Any
+    """Fitted on class indices."""
     classes_: Labels
+    """What the indices stand for, ``(n_classes,)``."""
     columns: NDArray[np.intp] | None = None
+    """The columns that the estimator sees, in its order; None: it sees the rows as they come, whatever their
+    type.
+    """
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -81,13 +75,6 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
     """Return the classifiers that are taken, each as often as it is.
 
     Further copies are named so, and cost nothing, as whoever is in a pool twice is asked once.
-
-    Parameters
-    ----------
-    pool : Pool
-        Who may be taken.
-    copies : ndarray of int64, shape (n_classifiers,)
-        How often each is.
 
     Examples
     --------

@@ -93,12 +93,7 @@ class Pool:
 
     @classmethod
     def from_answers(
-        cls,
-        answers: Any,
-        y: ArrayLike,
-        *,
-        costs: Mapping[str, float] | None = None,
-        may_abstain: bool = True,
+        cls, answers: Any, y: ArrayLike, *, costs: Mapping[str, float] | None = None, may_abstain: bool = True
     ) -> Self:
         """Return a pool of judges, whose answers are columns of a table, in place of classifiers.
 
@@ -204,6 +199,9 @@ def asking_cost(pool: Pool) -> float | None:
 def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.float64]:
     """Return how probable every classifier finds one class on every row.
 
+    Raises BadInputError if `positive` is no class of the pool, X has other columns, or a classifier answers
+    NaN or a number outside [0, 1]; the sentence names the classifier.
+
     Parameters
     ----------
     pool : Pool
@@ -218,12 +216,6 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     probabilities : ndarray of float, shape (n_samples, n_classifiers)
         Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise
         0.
-
-    Raises
-    ------
-    BadInputError
-        If `positive` is no class of the pool, X has other columns, or a classifier answers NaN or a number
-        outside [0, 1]; the sentence names the classifier.
     """
     index = _class_index(pool.classes, positive)
 
@@ -258,8 +250,6 @@ def ask_pool(
 
     Parameters
     ----------
-    pool : Pool
-        Who is asked.
     X : DataFrame or array-like of shape (n_samples, n_features)
         Columns of a frame may come in another order; names must match those the pool was fitted on.
     ask : callable
@@ -299,6 +289,8 @@ def ask_classifier(
 ) -> NDArray[Any]:
     """Return what a classifier answers on rows; it may be anybody's, so it may fail in any way.
 
+    Raises BadInputError if it fails, or does not give one answer per row.
+
     Parameters
     ----------
     name : str
@@ -308,11 +300,6 @@ def ask_classifier(
     rows : array or DataFrame of shape (n_rows, n_features)
     width : tuple of int
         Shape of the answer on one row.
-
-    Raises
-    ------
-    BadInputError
-        If it fails, or does not give one answer per row.
     """
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     try:
@@ -405,21 +392,14 @@ def matched_columns(pool: Pool, X: Any) -> Any:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class CrossFittedPool:
-    """A pool, and its classifiers as they are when the rows of one fold are left out.
-
-    Attributes
-    ----------
-    pool : Pool
-        The classifiers, fitted on all rows.
-    without_fold : tuple of Pool
-        For every fold, the same classifiers fitted on the other rows.
-    fold_of : ndarray of int8, shape (n_samples,)
-        The fold of every row; -1 for rows that are in no fold and fit always.
-    """
+    """A pool, and its classifiers as they are when the rows of one fold are left out."""
 
     pool: Pool
+    """The classifiers, fitted on all rows."""
     without_fold: tuple[Pool, ...]
+    """For every fold, the same classifiers fitted on the other rows."""
     fold_of: NDArray[np.int8]
+    """The fold of every row, ``(n_samples,)``; -1 for rows that are in no fold and fit always."""
 
     def __len__(self) -> int:
         """Return how many classifiers there are."""

@@ -12,13 +12,7 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.fitting import (
-    as_pool,
-    calm_fits,
-    columns_that_vary,
-    draw_stratified,
-    fit_all,
-)
+from shortlist.ensembles.pools.fitting import as_pool, calm_fits, columns_that_vary, draw_stratified, fit_all
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
@@ -48,8 +42,6 @@ def refit_members(
         Decides which rows a family leaves out that takes a limited number of them.
     n_jobs : int or None, default=1
         Workers, as of :func:`shortlist.ensembles.make_pool`.
-    report : optional
-        Progress events, one per member.
 
     Notes
     -----
@@ -134,6 +126,8 @@ def cross_fit(
     Each keeps its parameters and columns, and sees all rows of the other folds, or as many as its family
     takes. Folds are dealt class by class. A class with one row is in no fold, and fits always. Columns are
     prepared as the pool prepares them: medians, scales and categories are of all rows; they know no class.
+    Raises BadInputError if no class has two rows, lengths differ, or a parameter is out of range. Raises
+    ShortlistError if the work was cancelled before every classifier was fitted.
 
     Parameters
     ----------
@@ -154,13 +148,6 @@ def cross_fit(
         Progress events, one per classifier and fold, and a way to stop.
     study : Study, optional
         Where every fitted classifier is kept, signed, a part for each fold.
-
-    Raises
-    ------
-    BadInputError
-        If no class has two rows, lengths differ, or a parameter is out of range.
-    ShortlistError
-        If the work was cancelled before every classifier was fitted.
 
     Notes
     -----

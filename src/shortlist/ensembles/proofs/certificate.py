@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import PFC
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
@@ -29,14 +28,8 @@ def threshold_claim(
 ) -> Certificate:
     """Write down what a selection for two classes is, and of which problem.
 
-    Parameters
-    ----------
-    votes, weights, limits
-        The validation rows, what decisions are worth, and what a selection must keep.
-    mask : ndarray of bool, shape (n_classifiers,)
-        The selection.
-    threshold : int
-        L.
+    `votes`, `weights`, `limits`: the validation rows, what decisions are worth, and what a selection must
+    keep. `mask`, ``(n_classifiers,)``: the selection.
     """
     return {
         "format": FORMAT,
@@ -143,21 +136,9 @@ def write_certificate(certificate: Certificate, path: str | Path) -> None:
 def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
     """Return the fields ``weights`` and ``limits`` , which say what a certificate is of."""
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
-    return {"weights": sums, "limits": plain_limits(limits)}
+    return {"weights": sums, "limits": limits.plain()}
 
 
 def plain_class_problem(weights: ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
     """Return the same for several classes: what a right decision is worth in each."""
-    return {"gains": weights.gains.tolist(), "limits": plain_limits(limits)}
-
-
-def plain_limits(limits: SelectionLimits) -> dict[str, Any]:
-    """Return limits as whole numbers by name."""
-    plain: dict[str, Any] = {"min_size": limits.min_size, "max_size": limits.max_size}
-    if limits.costs is not None:
-        plain |= {"costs": limits.costs.tolist(), "budget": limits.budget}
-    if limits.diversity is not None:
-        plain |= {"each": limits.diversity.each, "mean": limits.diversity.mean}
-        if limits.diversity.measure != PFC:  # as certificates had it when there was one measure
-            plain["measure"] = limits.diversity.measure
-    return plain
+    return {"gains": weights.gains.tolist(), "limits": limits.plain()}

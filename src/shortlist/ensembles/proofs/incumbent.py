@@ -135,23 +135,15 @@ class Incumbent:
             self.history.append((seconds, *now))
         return news
 
-    def drop_idle_members(self) -> None:
-        """Leave out members that add nothing."""
-        if self.mask is not None:
-            self.mask = without_idle_members(self.problem, self.mask)
-            self.total, self.threshold = self.rate(self.mask)
-
     def selection(self, *, limit: str, seconds: float) -> PrunedSelection:
         """Return the best selection with its proof.
 
-        Raises
-        ------
-        SolverError
-            If the bound is below the value: then whoever proved it is wrong.
+        Raises SolverError if the bound is below the value: then whoever proved it is wrong.
         """
         assert self.mask is not None, "without a selection there is no answer; see no_selection"
         problem = self.problem
-        self.drop_idle_members()
+        self.mask = without_idle_members(problem, self.mask)
+        self.total, self.threshold = self.rate(self.mask)
         if self.bound < self.total - problem.slack:
             raise SolverError(
                 f"the solver's bound {problem.value(self.bound):g} is below the value "
@@ -233,27 +225,22 @@ PROOF = "proof"
 
 @dataclass(frozen=True, eq=False)
 class KeptBest:
-    """The best selection of a run, and that of an earlier one, in the study of its budget.
-
-    Attributes
-    ----------
-    best : Incumbent
-        The best selection and the bound of this run.
-    budget : Budget
-        Of the run, with its study.
-    """
+    """The best selection of a run, and that of an earlier one, in the study of its budget."""
 
     best: Incumbent
+    """The best selection and the bound of this run."""
     budget: Budget
+    """Of the run, with its study."""
 
     def take(self) -> None:
         """Take the best selection of an earlier run that was killed, where the clock ended this one.
 
         It is looked at last, so that a proof that ends by itself gives the answer of an undisturbed run.
         """
-        kept = self.budget.study.kept(PROOF)
-        if kept is not None and not self.best.proved and not self.budget.is_counted:
-            self.best.offer(self._members(kept))
+        if not self.best.proved and not self.budget.is_counted:
+            kept = self.budget.study.kept(PROOF)
+            if kept is not None:
+                self.best.offer(self._members(kept))
 
     def keep(self) -> None:
         """Keep the best selection, if it is time to."""

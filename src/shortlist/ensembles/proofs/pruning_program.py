@@ -54,14 +54,8 @@ def pruning_program(votes: Votes, weights: Weights, limits: SelectionLimits) -> 
     left side can take (Eq. 6 with K instead of K + 1 would be wrong for L = K); rows that nobody votes
     positive are decided beforehand.
 
-    Parameters
-    ----------
-    votes : Votes
-        Merged rows; identical rows share one column t with their total gain.
-    weights : Weights
-        Gains of right decisions, of any sign.
-    limits : SelectionLimits
-        Size, cost and diversity.
+    `votes`: merged rows; identical rows share one column t with their total gain. `weights`: gains of right
+    decisions, of any sign.
     """
     n_classifiers = votes.n_classifiers
     most = limits.max_size
@@ -344,12 +338,8 @@ def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
     Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
     and a row that HiGHS may branch less for.
 
-    Parameters
-    ----------
-    rows : RightRows
-        At the root: nothing fixed but members that are too dear.
-    cuts : sequence of Cut
-        Rows that no selection is right on together.
+    `rows`: at the root: nothing fixed but members that are too dear. `cuts`: rows that no selection is right
+    on together.
     """
     built = pruning_program(as_votes(rows), UNIT, rows.limits)
     assert len(built.decided_rows) == rows.n_rows, "normalised rows have votes and a gain"

@@ -24,44 +24,34 @@ class RightRows:
     ``votes @ x − L >= 1``, of the negative side ``−votes @ x + L >= 0``. With several classes a row has one
     for each rival of the true class, ``votes for the true class − votes for the rival >= least``, and no
     threshold. To maximise: the gains of the right rows.
-
-    Attributes
-    ----------
-    signs : ndarray of int8, shape (n_forms, n_classifiers)
-        −1, 0 or 1. With two classes plus or minus distinct vote vectors, none of them empty, in lexicographic
-        order.
-    levels : ndarray of int8, shape (n_forms,)
-        −1, 0 or 1.
-    least : ndarray of int64, shape (n_forms,)
-        0 or 1.
-    row_of : ndarray of int64, shape (n_forms,)
-        The row of each form, not decreasing.
-    gains : ndarray of int64, shape (n_rows,)
-        What being right adds, at least 1, in units of `step`. With two classes gains of both signs and labels
-        of both kinds are already accounted for: a row need not be on the side of its label.
-    step : int
-        Every difference of two weighted sums is a multiple of it.
-    offset : int
-        Weighted sum when every row is wrong.
-    places : ndarray of int64, shape (n_rows,)
-        Place of each row among all distinct vote vectors of the data in lexicographic order; with several
-        classes among the merged rows.
-    limits : SelectionLimits
-        What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone.
-    rivals : ndarray of int64, shape (n_forms,)
-        With several classes the rival of each form; else 0.
     """
 
     signs: NDArray[np.int8]
+    """−1, 0 or 1, ``(n_forms, n_classifiers)``. With two classes plus or minus distinct vote vectors, none of
+    them empty, in lexicographic order.
+    """
     levels: NDArray[np.int8]
+    """−1, 0 or 1, ``(n_forms,)``."""
     least: NDArray[np.int64]
+    """0 or 1, ``(n_forms,)``."""
     row_of: NDArray[np.int64]
+    """The row of each form, not decreasing, ``(n_forms,)``."""
     gains: NDArray[np.int64]
+    """What being right adds, at least 1, in units of `step`, ``(n_rows,)``. With two classes gains of both
+    signs and labels of both kinds are already accounted for: a row need not be on the side of its label.
+    """
     step: int
+    """Every difference of two weighted sums is a multiple of it."""
     offset: int
+    """Weighted sum when every row is wrong."""
     places: NDArray[np.int64]
+    """Place of each row among all distinct vote vectors of the data in lexicographic order, ``(n_rows,)``;
+    with several classes among the merged rows.
+    """
     limits: SelectionLimits
+    """What a selection must keep. Bounds use the sizes, and the budget for members that exceed it alone."""
     rivals: NDArray[np.int64]
+    """With several classes the rival of each form, ``(n_forms,)``; else 0."""
 
     @property
     def n_rows(self) -> int:
@@ -143,15 +133,6 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     samples. If the sum is above 0, the vector is on the positive side; if it is below 0, being negative is
     what gains. Samples of both classes with the same votes so cancel out: of each such pair one is right,
     whatever is selected. The empty vote vector is always decided negative, since L >= 0, and leaves no row.
-
-    Parameters
-    ----------
-    votes : Votes
-        Validation rows.
-    weights : Weights
-        What decisions are worth, of any sign.
-    limits : SelectionLimits
-        What a selection must keep.
 
     Returns
     -------

@@ -27,28 +27,22 @@ BLOCK_NODES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """What a walk found.
-
-    Attributes
-    ----------
-    mask : ndarray of bool, shape (n_classifiers,), or None
-        The first of the best selections met; None when nothing within the limits gains more than `above`.
-    threshold : int
-        The best threshold of `mask`; 0 where classes are decided by plurality.
-    gain : int
-        What `mask` gains; without a mask, what the walk was asked to exceed.
-    nodes : int
-        Nodes visited.
-    complete : bool
-        Whether every selection within the limits was looked at or left out with a reason, so that none gains
-        more.
-    """
+    """What a walk found."""
 
     mask: Mask | None
+    """The first of the best selections met, ``(n_classifiers,)``; None when nothing within the limits gains
+    more than `above`.
+    """
     threshold: int
+    """The best threshold of `mask`; 0 where classes are decided by plurality."""
     gain: int
+    """What `mask` gains; without a mask, what the walk was asked to exceed."""
     nodes: int
+    """Nodes visited."""
     complete: bool
+    """Whether every selection within the limits was looked at or left out with a reason, so that none gains
+    more.
+    """
 
 
 def walk_subsets(
@@ -79,10 +73,6 @@ def walk_subsets(
         Nodes between two looks at the clock.
     on_nodes : callable, optional
         Receives the number of nodes so far, several times a second.
-
-    Returns
-    -------
-    Walked
 
     Notes
     -----

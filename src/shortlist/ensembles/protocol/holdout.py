@@ -112,7 +112,8 @@ def prune_table(
     a pool of the pruner's own the first part is not needed: then 90 % of the rows prune. Where the pool is
     fitted here, exact pruning fits the members again on the first two parts, if its `refit` says so. Where
     something is to be promised, the classifier's calibration share of what is not tested is drawn before,
-    without regard to classes.
+    without regard to classes. Raises BadInputError if a class has too few rows to be in every part, an option
+    cannot be used, or limits contradict each other.
 
     Parameters
     ----------
@@ -129,12 +130,6 @@ def prune_table(
     work : Work, optional
         Workers that fit the pool; progress; a way to stop the proof with the best selection found; and the
         study that keeps the pool, and what exact pruning has done, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in every part, an option cannot be used, or limits contradict each
-        other.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
     if isinstance(pruner, SelectiveClassifier):
@@ -199,7 +194,7 @@ def _compared(
     alone = _best_single(chosen, asked)
     rules = _rules(chosen, pool, alone)
     decided = _n_decided(_decisions(rules["pruned"])(rows.X), pruner.classes_)
-    terms, positive = chosen.terms, _positive_place(chosen)
+    terms, positive = chosen.terms, chosen.positive_place
     costs = pool.costs if getattr(pruner, "member_costs", None) is None else pruner.member_costs
     members = {"pruned": pruner.asked_, "full": slice(None), "best_single": [alone]}
     return {
@@ -211,7 +206,7 @@ def _compared(
                     X,
                     y,
                     classes=pruner.classes_,
-                    positive=positive,
+                    positive=1 if positive is None else positive,  # of several nothing asks for it
                     cancellation=cancellation,
                 ),
                 price=None if costs is None else math.fsum(np.asarray(costs)[members[name]]),
@@ -256,13 +251,13 @@ def evolve_table(
 ) -> EvolvedTable:
     """Split the rows 90 : 10, stratified; evolve an ensemble on the first part, and measure on the second.
 
+    Raises BadInputError if a class has too few rows to be in both parts, or an option cannot be used.
+
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
         Two classes or more.
-    classifier : EvolutionaryEnsembleClassifier
-        Unfitted.
     seed : int
         Of the split.
     cases : ndarray of int, shape (n_samples,), optional
@@ -271,11 +266,6 @@ def evolve_table(
         Progress events, and a way to stop with the ensemble of the generations so far.
     study : Study, optional
         Keeps the state of evolution, to go on from there.
-
-    Raises
-    ------
-    BadInputError
-        If a class has too few rows to be in both parts, or an option cannot be used.
     """
     classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)
@@ -323,20 +313,11 @@ def _in_table(record: RecordedRows, rows: NDArray[np.intp], X: Any, y: Labels) -
 def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: int) -> None:
     """Refuse whatever can be known to be of no use before a pool is fitted, or a given one is asked.
 
-    Parameters
-    ----------
-    pruner : ExactPruner or RulePruner
-        Unfitted.
-    y : ndarray of shape (n_samples,)
-        The classes of all rows.
-    n_classifiers : int
-        Size of the pool that is to be fitted where the pruner has none.
+    Raises BadInputError if an option or the classes cannot be used, the pool tells other classes apart, or no
+    selection keeps the limits on size and cost.
 
-    Raises
-    ------
-    BadInputError
-        If an option or the classes cannot be used, the pool tells other classes apart, or no selection keeps
-        the limits on size and cost.
+    `y`, ``(n_samples,)``: the classes of all rows. `n_classifiers`: size of the pool that is to be fitted
+    where the pruner has none.
     """
     pruner.check_options(y)
     if not isinstance(pruner, ExactPruner):
@@ -367,7 +348,7 @@ def _ask_pool(chosen: Chosen, rows: PruningRows) -> _Asked:
     if chosen.committee.ballot.threshold is None:
         return _Asked(rows.answers(class_answers), truth)
     everybody = np.ones(len(rows.pool), dtype=bool)
-    codes = member_answers(chosen.record, everybody, _positive_place(chosen)).codes
+    codes = member_answers(chosen.record, everybody, chosen.positive_place).codes
     assert codes is not None, "votes for one class are on record"
     return _Asked(codes, truth)
 
@@ -379,7 +360,7 @@ def _rules(chosen: Chosen, pool: Pool, alone: int) -> dict[str, Committee]:
     def of(members: Pool) -> Committee:
         n, ballot = len(members), kept.ballot
         if ballot.threshold is not None:
-            ballot = Threshold(n // 2, n, _positive_place(chosen))
+            ballot = Threshold(n // 2, n, chosen.positive_place or 0)
         elif ballot.by_mean:
             ballot = Mean(chosen.gains)
         return Committee(members, np.ones(n, dtype=np.int64), ballot)
@@ -419,12 +400,6 @@ def _right_where_chosen(
     return found
 
 
-def _positive_place(chosen: Chosen) -> int:
-    """Return the place of the positive class; of several the second, which nothing asks for."""
-    positive = chosen.terms.positive
-    return 1 if positive is None else list(chosen.classes_).index(positive)
-
-
 def _answered(selective: SelectiveClassifier, X: Any, y: Labels) -> tuple[int, int]:
     """Return how many rows are answered, and rightly."""
     decided, found = selective.predict(X), selective.answers(X)
@@ -435,7 +410,7 @@ def _best_single(chosen: Chosen, asked: _Asked) -> int:
     """Return the classifier worth most on the validation rows; the first of equals."""
     if chosen.committee.ballot.threshold is None:
         return int(np.count_nonzero(asked.answers == asked.truth[:, None], axis=0).argmax())
-    positive = _positive_place(chosen)
+    positive = chosen.positive_place
     votes = merge_rows(
         (asked.answers == positive).astype(np.uint8), (asked.truth == positive).astype(np.uint8)
     )

@@ -27,28 +27,21 @@ from shortlist.guarantees.intervals import CONFIDENCE, Interval, wilson_interval
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Cost and diversity of a selection, and what was asked of them.
-
-    Attributes
-    ----------
-    cost : float or None
-        What the members cost together; None where costs are not known.
-    max_cost : float or None
-        The budget.
-    each_pfc : ndarray of float, shape (n_members,)
-        Pairwise failure credit of every member, in [0, 1]; 0 for a single one, which has no pair.
-    least_mean, least_each : float or None
-        The limits on the mean and on every member's; None without limits on PFC.
-    other : OtherDiversity or None
-        The same of another measure, where limits are on that.
-    """
+    """Cost and diversity of a selection, and what was asked of them."""
 
     cost: float | None
+    """What the members cost together; None where costs are not known."""
     max_cost: float | None
+    """The budget."""
     each_pfc: NDArray[np.float64]
+    """Pairwise failure credit of every member, in [0, 1], ``(n_members,)``; 0 for a single one, which has no
+    pair.
+    """
     least_mean: float | None
     least_each: float | None
+    """The limits on the mean and on every member's; None without limits on PFC."""
     other: "OtherDiversity | None" = None
+    """The same of another measure, where limits are on that."""
 
     @property
     def mean_pfc(self) -> float | None:
@@ -79,22 +72,15 @@ class Reached:
 
 @dataclass(frozen=True, eq=False)
 class OtherDiversity:
-    """What a selection has of a measure other than PFC.
-
-    Attributes
-    ----------
-    measure : str
-        A name in :data:`shortlist.ensembles.goals.diversity.MEASURES`.
-    each : ndarray of float, shape (n_members,)
-        Mean of every member with the others.
-    wanted_mean, wanted_each : float
-        The limits on the mean over pairs and on every member's.
-    """
+    """What a selection has of a measure other than PFC."""
 
     measure: str
+    """A name in :data:`shortlist.ensembles.goals.diversity.MEASURES`."""
     each: NDArray[np.float64]
+    """Mean of every member with the others, ``(n_members,)``."""
     wanted_mean: float
     wanted_each: float
+    """The limits on the mean over pairs and on every member's."""
 
 
 def what_was_reached(
@@ -158,10 +144,7 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
     of its Wilson interval are squared and added; their root, divided by the number of shares, is the distance
     of the mean from its ends.
 
-    Parameters
-    ----------
-    n_right, n_rows : sequence of int
-        By class; every class has at least one row.
+    `n_right`, `n_rows`: by class; every class has at least one row.
 
     Examples
     --------
@@ -178,16 +161,11 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
 
 @dataclass(frozen=True)
 class Difference:
-    """How two rules differ on the same rows.
-
-    Attributes
-    ----------
-    only_first, only_second : int
-        Rows that only one of them gets right.
-    """
+    """How two rules differ on the same rows."""
 
     only_first: int
     only_second: int
+    """Rows that only one of them gets right."""
 
     @property
     def p_value(self) -> float:
@@ -206,33 +184,22 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What a rule does on the test rows.
-
-    Attributes
-    ----------
-    decisions : ndarray of int, shape (n_classes, n_classes)
-        Rows of each true class (first axis) by the class decided.
-    classes : ndarray of shape (n_classes,)
-        The classes, sorted.
-    positive : int
-        Index of the positive class; means something with two classes only.
-    size : int
-        Number of members.
-    ms_per_1000_rows : float
-        Wall-clock time of 1,000 answers.
-    right : ndarray of bool, shape (n_rows,)
-        Which rows are right, so that rules can be compared row by row.
-    price : float or None
-        What asking all members costs for a row; None where they have no prices.
-    """
+    """What a rule does on the test rows."""
 
     decisions: NDArray[np.int64]
+    """Rows of each true class (first axis) by the class decided, ``(n_classes, n_classes)``."""
     classes: Labels
+    """The classes, sorted, ``(n_classes,)``."""
     positive: int
+    """Index of the positive class; means something with two classes only."""
     size: int
+    """Number of members."""
     ms_per_1000_rows: float
+    """Wall-clock time of 1,000 answers."""
     right: Mask
+    """Which rows are right, so that rules can be compared row by row, ``(n_rows,)``."""
     price: float | None = None
+    """What asking all members costs for a row; None where they have no prices."""
 
     @property
     def accuracy(self) -> float:

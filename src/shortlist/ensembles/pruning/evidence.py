@@ -56,13 +56,7 @@ def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
 
 
 def selections_meant(pruner: Any) -> str:
-    """Say among which selections a fitted exact pruner chose, to go after "selection"; empty: among all.
-
-    Parameters
-    ----------
-    pruner : ExactPruner
-        Fitted.
-    """
+    """Say among which selections a fitted exact pruner chose, to go after "selection"; empty: among all."""
     n_classifiers = len(pruner.selection_) * pruner.max_copies
     least, most = pruner.sizes_
     if hasattr(pruner, "front_"):  # the price that is paid is known of committees of few members

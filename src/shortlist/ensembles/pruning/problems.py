@@ -19,12 +19,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
-from shortlist.ensembles.proofs.certificate import (
-    Certificate,
-    class_claim,
-    threshold_claim,
-    vote_certificate,
-)
+from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
 from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.incumbent import Counting
 from shortlist.ensembles.proofs.pruning_program import (
@@ -49,24 +44,16 @@ Offer: TypeAlias = Callable[[Mask], int | None]
 
 @dataclass(frozen=True, eq=False)
 class SolverProgram:
-    """An integer program, and what its solutions mean.
-
-    Attributes
-    ----------
-    program : Program
-        To be minimised; its first columns are the classifiers.
-    total_of : callable
-        Turns a cost, or a bound on it, into a weighted sum, fractions included.
-    encode : callable
-        Writes members and threshold as a solution.
-    absolute_gap : float
-        Costs that differ by no more are equal.
-    """
+    """An integer program, and what its solutions mean."""
 
     program: Program
+    """To be minimised; its first columns are the classifiers."""
     total_of: Callable[[float], float]
+    """Turns a cost, or a bound on it, into a weighted sum, fractions included."""
     encode: Callable[[Mask, int], NDArray[np.float64]]
+    """Writes members and threshold as a solution."""
     absolute_gap: float = 1 - 1e-6
+    """Costs that differ by no more are equal."""
 
     def members(self, values: NDArray[np.float64], n_classifiers: int) -> Mask:
         """Read the selection from a solution."""
@@ -103,21 +90,14 @@ W = TypeVar("W", Weights, ClassWeights)
 
 @dataclass(frozen=True, eq=False)
 class VoteProblem(Generic[V, W]):
-    """Votes on rows, what decisions on them are worth, and what a selection must keep.
-
-    Attributes
-    ----------
-    votes : Votes or ClassVotes
-        Validation rows; those of several classes merged.
-    weights : Weights or ClassWeights
-        What decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
-    """
+    """Votes on rows, what decisions on them are worth, and what a selection must keep."""
 
     votes: V
+    """Validation rows; those of several classes merged."""
     weights: W
+    """What decisions are worth."""
     limits: SelectionLimits
+    """Size, cost and diversity."""
 
     @property
     def n_classifiers(self) -> int:
@@ -210,12 +190,7 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
             offer(found.mask)
 
         found = search_selection(
-            self.votes,
-            self.weights,
-            self.limits,
-            budget,
-            max_steps=effort.steps,
-            on_better=on_better,
+            self.votes, self.weights, self.limits, budget, max_steps=effort.steps, on_better=on_better
         )
         if found is not None:
             offer(found.mask)

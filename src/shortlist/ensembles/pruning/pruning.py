@@ -45,6 +45,8 @@ def prove(
 ) -> PrunedSelection:
     """Look for the best selection and bound what any can be worth, until the two meet or a limit is hit.
 
+    Raises SolverError if a solver contradicts a selection or a bound that is proved.
+
     Parameters
     ----------
     problem : PruningProblem
@@ -56,8 +58,6 @@ def prove(
     solver : Solver, optional
         A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
         its unit.
-    solver_name : str
-        What that backend is called.
     settings : EngineSettings, optional
         How the steps share the time.
 
@@ -66,11 +66,6 @@ def prove(
     PrunedSelection
         OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are
         the same integer.
-
-    Raises
-    ------
-    SolverError
-        If a solver contradicts a selection or a bound that is proved.
     """
     best = Incumbent(problem)
     if conflict := problem.limits.conflict():
@@ -101,17 +96,10 @@ ObjectiveName: TypeAlias = str | Mapping[Any, float]
 def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> ObjectiveName:
     """Return an objective of votes by its name, or weights as they are.
 
-    Parameters
-    ----------
-    objective : str or mapping
-        As of :func:`prune_for`.
-    n_classes : int, default=2
-        How many classes there are, which says what names there are.
+    Raises BadInputError if the name is unknown.
 
-    Raises
-    ------
-    BadInputError
-        If the name is unknown.
+    `objective`: as of :func:`prune_for`. `n_classes`: how many classes there are, which says what names there
+    are.
 
     Examples
     --------
@@ -145,29 +133,15 @@ def prune_for(
 ) -> Any:
     """Return the selection that is worth most by a named objective.
 
-    Parameters
-    ----------
-    votes : Votes or ClassVotes
-        Validation rows.
-    objective : str or mapping
-        A weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes are by
-        their index.
-    limits : SelectionLimits
-        Size, cost and diversity.
-    budget : Budget, optional
-        Default no limit. See :func:`prune_exactly`.
-    solver : str or Solver
-        As of that function.
+    Raises BadInputError if the objective or the solver is unknown.
+
+    `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
+    are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`: as of that function.
 
     Returns
     -------
     EnsembleSelection or ClassSelection
         As of :func:`shortlist.ensembles.pruning.pruning.prove`.
-
-    Raises
-    ------
-    BadInputError
-        If the objective or the solver is unknown.
 
     Examples
     --------
@@ -195,14 +169,13 @@ def prune_exactly(
 ) -> Any:
     """Return the selection within limits that maximises Eq. 1 of :cite:t:`Bastos2022`.
 
+    Raises BadInputError if the solver is unknown. Raises SolverError if the solver's bound is below the value
+    of a selection that keeps the limits: then it is wrong.
+
     Parameters
     ----------
     votes : Votes or ClassVotes
         Validation rows; those of several classes merged.
-    weights : Weights or ClassWeights
-        What decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
     budget : Budget, optional
         Its limit in nodes does not depend on the clock and is in the solver's unit (see
         :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one
@@ -219,13 +192,6 @@ def prune_exactly(
         Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals
         the bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's
         bound is its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
-
-    Raises
-    ------
-    BadInputError
-        If the solver is unknown.
-    SolverError
-        If the solver's bound is below the value of a selection that keeps the limits: then it is wrong.
     """
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
@@ -258,10 +224,10 @@ def prune_soft(
 ) -> tuple[PrunedSelection, MeanGoal, SelectionLimits]:
     """Return the selection whose mean probabilities are best, the goal, and the limits that it keeps.
 
+    Raises BadInputError if the objective cannot be used.
+
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
     objective : str or mapping
         As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
         loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.
@@ -274,18 +240,13 @@ def prune_soft(
     max_copies : int, default=1
         How often a classifier may be taken, which weighs it so. The selection is then of so many copies of
         the pool, one after the other, the first ones first; proof and certificate are of that pool.
-
-    Raises
-    ------
-    BadInputError
-        If the objective cannot be used.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):
         limits = few_members(limits, votes.n_classifiers)
     goal = soft_goal(votes, objective, positive=positive)
     result = prune_means(votes.repeated(max_copies), goal, limits, budget)
-    return _first_copies_first(result, max_copies), goal, limits
+    return result if max_copies == 1 else _first_copies_first(result, max_copies), goal, limits
 
 
 def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
@@ -295,8 +256,6 @@ def taken_copies(mask: Mask, max_copies: int) -> NDArray[np.int64]:
 
 def _first_copies_first(result: PrunedSelection, max_copies: int) -> PrunedSelection:
     """Exchange copies, which are equal, for those that come first."""
-    if max_copies == 1:
-        return result
     mask = (taken_copies(result.mask, max_copies) > np.arange(max_copies)[:, None]).ravel()
     certificate = result.certificate
     if certificate is not None:
@@ -331,10 +290,7 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
 def soft_goal(votes: SoftVotes, objective: ObjectiveName, *, positive: int | None = None) -> MeanGoal:
     """Return the goal of an objective, which with ``auto`` is the log loss and decides by the metric.
 
-    Raises
-    ------
-    BadInputError
-        If the objective cannot be used.
+    Raises BadInputError if the objective cannot be used.
     """
     if not asks_for_choice(objective):
         return mean_goal(objective, votes, positive=positive)

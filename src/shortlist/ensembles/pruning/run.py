@@ -13,81 +13,61 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, kw_only=True)
 class SearchEffort:
-    """How long the search for good selections goes on.
-
-    Parameters
-    ----------
-    steps : int
-        Moves of the search where nothing but a count ends it; it usually stalls before.
-    patient_steps : int
-        Moves of the search by plurality where the clock ends it.
-    n_starts : int
-        How many of the rules' selections the search by plurality starts from.
-    """
+    """How long the search for good selections goes on."""
 
     steps: int = 20_000
+    """Moves of the search where nothing but a count ends it; it usually stalls before."""
     patient_steps: int = 200_000
+    """Moves of the search by plurality where the clock ends it."""
     n_starts: int = 8
+    """How many of the rules' selections the search by plurality starts from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
-    """How the engine shares its time between its steps; decisions 8 and 17 have the measurements.
-
-    Parameters
-    ----------
-    search_share : float
-        Part of the time limit after which the search gives way; it usually ends sooner.
-    long_search_share : float
-        The same where no integer program follows.
-    effort : SearchEffort
-        How many moves the search makes.
-    turns : tuple of float
-        Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap
-        is small; quick cuts come first.
-    near : int
-        How many usual rows lie between value and bound where the solver may end the proof; it is then called
-        early, and however large the program is.
-    far_cells : int
-        Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond,
-        the cuts lower it more, as long as they find any.
-    cuts : CutSettings
-        How cuts are looked for.
-    cut_rounds : int
-        Rounds of cuts where no clock ends them.
-    most_pairs : int
-        Most conflicts that the integer program gets as rows.
-    program_cells : int
-        Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
-        it.
-    walk_classifiers : int
-        Most classifiers for which a walk over all selections is begun: with more it hardly ever ends.
-    walk_nodes : int
-        Nodes after which a walk gives up: a few seconds.
-    walk_share : float
-        Part of the time limit after which it gives up.
-    few_selections : int
-        Up to so many selections within the sizes the walk comes first and is written down as the proof:
-        whoever rechecks it looks at every selection again.
-    least_solve_s : float
-        Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
-    """
+    """How the engine shares its time between its steps; decisions 8 and 17 have the measurements."""
 
     search_share: float = 0.1
+    """Part of the time limit after which the search gives way; it usually ends sooner."""
     long_search_share: float = 0.3
+    """The same where no integer program follows."""
     effort: SearchEffort = field(default_factory=SearchEffort)
+    """How many moves the search makes."""
     turns: tuple[float, float, float, float, float] = (0.1, 0.25, 0.6, 0.8, 1.0)
+    """Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap is
+    small; quick cuts come first.
+    """
     near: int = 8
+    """How many usual rows lie between value and bound where the solver may end the proof; it is then called
+    early, and however large the program is.
+    """
     far_cells: int = 200_000
+    """Forms times classifiers up to which the solver lowers a bound further away within seconds; beyond, the
+    cuts lower it more, as long as they find any.
+    """
     cuts: CutSettings = field(default_factory=CutSettings)
+    """How cuts are looked for."""
     cut_rounds: int = 60
+    """Rounds of cuts where no clock ends them."""
     most_pairs: int = 200_000
+    """Most conflicts that the integer program gets as rows."""
     program_cells: int = 20_000_000
+    """Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
+    it.
+    """
     walk_classifiers: int = 36
+    """Most classifiers for which a walk over all selections is begun: with more it hardly ever ends."""
     walk_nodes: int = 8_000_000
+    """Nodes after which a walk gives up: a few seconds."""
     walk_share: float = 0.4
+    """Part of the time limit after which it gives up."""
     few_selections: int = 2**16
+    """Up to so many selections within the sizes the walk comes first and is written down as the proof:
+    whoever rechecks it looks at every selection again.
+    """
     least_solve_s: float = 0.1
+    """Seconds below which CP-SAT is not asked: it has ended the whole process under limits of milliseconds.
+    """
 
 
 Step: TypeAlias = Callable[[Budget], None]
@@ -96,34 +76,23 @@ Step: TypeAlias = Callable[[Budget], None]
 
 @dataclass(eq=False)
 class Run:
-    """One run of the engine.
-
-    Attributes
-    ----------
-    best : Incumbent
-        The best selection and the bound.
-    budget : Budget
-        Of the whole run.
-    settings : EngineSettings
-        How the steps share it.
-    solver : Solver or None
-        The one that was asked for alone.
-    solver_name : str
-        What it is called.
-    infeasible : bool
-        Whether no selection keeps the limits, by the word of `infeasible_by`, if that is not empty.
-    last_limit : str
-        What ended the last step that was ended by something else than the budget.
-    """
+    """One run of the engine."""
 
     best: Incumbent
+    """The best selection and the bound."""
     budget: Budget
+    """Of the whole run."""
     settings: EngineSettings
+    """How the steps share it."""
     solver: Solver | None
+    """The one that was asked for alone."""
     solver_name: str
+    """What it is called."""
     infeasible: bool = False
+    """Whether no selection keeps the limits, by the word of `infeasible_by`, if that is not empty."""
     infeasible_by: str = ""
     last_limit: str = ""
+    """What ended the last step that was ended by something else than the budget."""
 
     def goes_on(self, budget: Budget) -> bool:
         """Whether there is something left to prove, and time for it."""
@@ -147,14 +116,7 @@ class Run:
     def tell(self, stage: str, *, total: float = math.nan, every: float = 0.0) -> None:
         """Note and report value and bound.
 
-        Parameters
-        ----------
-        stage : str
-            What is done.
-        total : float
-            A weighted sum that a solver claims.
-        every : float
-            Seconds between two reports of the same value.
+        `total`: a weighted sum that a solver claims. `every`: seconds between two reports of the same value.
         """
         best, value = self.best, self.best.problem.value
         KeptBest(self.best, self.budget).keep()

@@ -29,12 +29,10 @@ def greedy_means(
     The method of :cite:t:`Caruana2004`: in every step the classifier joins after which the mean has the least
     log loss, also one that is in already; the best of all steps is kept. With bags, each bag does so among a
     share of the classifiers drawn at random, and all that were taken are taken together, which keeps the
-    method from the few that fit these rows best.
+    method from the few that fit these rows best. Raises BadInputError if a number is out of range.
 
     Parameters
     ----------
-    votes : SoftVotes
-        Validation rows.
     n_steps : int, default=30
         Steps; of each bag, where there are bags.
     n_bags : int, default=0
@@ -48,11 +46,6 @@ def greedy_means(
     -------
     copies : ndarray of int64, shape (n_classifiers,)
         At least one is above 0. Equally good classifiers join in their order.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of range.
 
     Notes
     -----
@@ -98,24 +91,16 @@ def _taken(own: NDArray[np.float64], among: NDArray[np.intp], n_steps: int) -> N
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Backfitted:
-    """The members found for every size that was tried, and the best of them.
-
-    Attributes
-    ----------
-    sizes : ndarray of int, shape (n_sizes,)
-        The sizes M, increasing.
-    members_by_size : tuple of ndarray of int
-        The M classifiers of each.
-    right : ndarray of int64, shape (n_sizes,)
-        Samples that their plurality vote decides right.
-    best : int
-        Where the most are right; the smallest size of equals.
-    """
+    """The members found for every size that was tried, and the best of them."""
 
     sizes: Members
+    """The sizes M, increasing, ``(n_sizes,)``."""
     members_by_size: tuple[Members, ...]
+    """The M classifiers of each."""
     right: Counts
+    """Samples that their plurality vote decides right, ``(n_sizes,)``."""
     best: int
+    """Where the most are right; the smallest size of equals."""
 
     @property
     def members(self) -> Members:
@@ -130,23 +115,10 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     the members in the order of their places; one that can be replaced by a classifier left out so that more
     samples are right is replaced by the best such one, and the revision starts again. Of equal classifiers
     the more accurate one alone is taken, then the lowest index. Members for size M are a step on the way to M
-    + 1, so all sizes come from one run.
+    + 1, so all sizes come from one run. Raises BadInputError if `sizes` is empty or leaves that range.
 
-    Parameters
-    ----------
-    votes : ClassVotes
-        Rows that the classifiers were not fitted on.
-    sizes : range, optional
-        Sizes M to choose from, within 1 and K; default from 20 % to 80 % of K, as in the paper.
-
-    Returns
-    -------
-    Backfitted
-
-    Raises
-    ------
-    BadInputError
-        If `sizes` is empty or leaves that range.
+    `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, within 1 and K;
+    default from 20 % to 80 % of K, as in the paper.
 
     Notes
     -----
@@ -206,11 +178,7 @@ def distinct_classifiers(codes: ClassCodes, known: Collection[bytes] = ()) -> Me
 
 
 def grow_by_margins(
-    votes: ClassVotes,
-    candidates: ArrayLike,
-    start: NDArray[np.int32],
-    *,
-    criterion: str = "histogram",
+    votes: ClassVotes, candidates: ArrayLike, start: NDArray[np.int32], *, criterion: str = "histogram"
 ) -> tuple[Members, Counts]:
     """Add candidates to a start ensemble, always the one with the best margins, until none is left.
 
@@ -218,8 +186,6 @@ def grow_by_margins(
 
     Parameters
     ----------
-    votes : ClassVotes
-        Votes of the candidates.
     candidates : array-like of int
         Which classifiers may join, increasing.
     start : ndarray of int32, shape (n_rows, n_classes)
@@ -262,13 +228,6 @@ def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ord
     Figure 1 of :cite:t:`Gagne2007` with L0 the classifier with fewest errors (Section 3.3). Classifiers with
     the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
     classifiers only. Equal prefixes go to the smallest.
-
-    Parameters
-    ----------
-    votes : ClassVotes
-        Votes of the pool on the rows that select.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        See :func:`grow_by_margins`.
 
     Examples
     --------

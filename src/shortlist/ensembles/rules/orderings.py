@@ -31,24 +31,18 @@ LEAST_SHARE, MOST_SHARE = Fraction(1, 5), Fraction(4, 5)
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Classifiers in the order in which a rule takes them, and how many of them are kept.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (n_steps,)
-        Each classifier once; rules that stop by themselves end early.
-    right : ndarray of int64, shape (n_steps,)
-        Samples that the plurality vote of every prefix decides right.
-    fitness : ndarray of float, shape (n_steps,), or None
-        The rule's own value of every prefix, the larger the better; NaN where it is not defined.
-    size : int
-        How many are kept.
-    """
+    """Classifiers in the order in which a rule takes them, and how many of them are kept."""
 
     order: Members
+    """Each classifier once, ``(n_steps,)``; rules that stop by themselves end early."""
     right: Counts
+    """Samples that the plurality vote of every prefix decides right, ``(n_steps,)``."""
     fitness: NDArray[np.float64] | None
+    """The rule's own value of every prefix, the larger the better, ``(n_steps,)``; NaN where it is not
+    defined.
+    """
     size: int
+    """How many are kept."""
 
     @property
     def members(self) -> Members:
@@ -69,7 +63,8 @@ def order_classifiers(
 
     Of equal scores the classifier that is more accurate alone wins (uwa's second choice is always such a
     tie), then the lowest index; of equal prefixes the smallest. A plurality's ties go to the lowest class, so
-    that with two classes a tie is negative.
+    that with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
+    fitness to stop by, or a number is out of range.
 
     Parameters
     ----------
@@ -88,15 +83,6 @@ def order_classifiers(
         1].
     seed : int, default=0
         Of ``random``.
-
-    Returns
-    -------
-    Ordering
-
-    Raises
-    ------
-    BadInputError
-        If a name is unknown, the rule has no fitness to stop by, or a number is out of range.
 
     Notes
     -----

@@ -47,10 +47,7 @@ HERE = record_type(
     "streak",
 )
 """The current selection, the walk, the best selection within limits, and the best of this run."""
-CHOICE = record_type(
-    "pick",
-    "score",
-)
+CHOICE = record_type("pick", "score")
 """A classifier to flip, and what it is compared by."""
 
 

@@ -39,26 +39,16 @@ def ordering_starts(
     """Return for each rule the prefix within the limits that is worth most, best first.
 
     With all of :data:`START_RULES` the first is worth at least what any of these rules chooses by itself.
+    Raises BadInputError if a rule is unknown.
 
-    Parameters
-    ----------
-    votes, weights, limits
-        Of the search.
-    budget : Budget
-        Once it is over, no further rule is begun.
-    rules : sequence of str, optional
-        Names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the
-        first of them.
+    `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
+    names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the first of
+    them.
 
     Returns
     -------
     starts : list of ndarray of bool, shape (n_classifiers,)
         Different selections; none when no prefix keeps the limits.
-
-    Raises
-    ------
-    BadInputError
-        If a rule is unknown.
 
     Notes
     -----

@@ -24,32 +24,22 @@ from shortlist.runs.budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class CountedRows:
-    """Rows for the kernels, the counts of no members, and how totals read.
-
-    Attributes
-    ----------
-    rows : SearchRows
-        Those that matter.
-    tally, levels, leads : ndarray
-        What :class:`SearchWalk` holds of them without members.
-    total : int
-        What no members add.
-    offset : int
-        What is added to a kernel's total for the weighted sum.
-    usual : int
-        What a usual row is worth.
-    recount : callable
-        Weighted sum of members and threshold, counted anew from the votes.
-    """
+    """Rows for the kernels, the counts of no members, and how totals read."""
 
     rows: SearchRows
+    """Those that matter."""
     tally: Shorts
     levels: Longs
     leads: Longs
+    """What :class:`SearchWalk` holds of them without members."""
     total: int
+    """What no members add."""
     offset: int
+    """What is added to a kernel's total for the weighted sum."""
     usual: int
+    """What a usual row is worth."""
     recount: Callable[[Mask, int], int]
+    """Weighted sum of members and threshold, counted anew from the votes."""
 
     @property
     def n_classifiers(self) -> int:
@@ -170,57 +160,40 @@ USUAL_CLASSES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class TabuSettings:
-    """How the walks of the search go.
-
-    Parameters
-    ----------
-    tenures : tuple of int
-        How many steps a moved classifier stays put, plus up to as many again; one of these is drawn for
-        every walk.
-    patience : int
-        Steps without a better selection after which a walk ends.
-    n_elites : int
-        How many ends of walks are kept to breed new walks from.
-    work : int
-        Votes that are read between two looks at the clock, and at most in one step, which takes some
-        milliseconds.
-    fewest_tried : int
-        How many flips a step tries at least, however many votes each of them reads.
-    target : int or None
-        Weighted sum to be content with.
-    """
+    """How the walks of the search go."""
 
     tenures: tuple[int, ...] = (2, 2, 3, 6)
+    """How many steps a moved classifier stays put, plus up to as many again; one of these is drawn for every
+    walk.
+    """
     patience: int = 250
+    """Steps without a better selection after which a walk ends."""
     n_elites: int = 8
+    """How many ends of walks are kept to breed new walks from."""
     work: int = 4_000_000
+    """Votes that are read between two looks at the clock, and at most in one step, which takes some
+    milliseconds.
+    """
     fewest_tried: int = 32
+    """How many flips a step tries at least, however many votes each of them reads."""
     target: int | None = None
+    """Weighted sum to be content with."""
 
 
 @dataclass(frozen=True, eq=False)
 class FoundSelection:
-    """The best selection of a search.
-
-    Attributes
-    ----------
-    mask : ndarray of bool, shape (n_classifiers,)
-        The members; they keep the limits.
-    threshold : int
-        L: positive where more than this many members vote so; 0 where the class with most votes wins.
-    total : int
-        The weighted sum; in the answer counted anew from the votes.
-    steps : int
-        Moves made until it was reported.
-    seconds : float
-        Time until then.
-    """
+    """The best selection of a search."""
 
     mask: Mask
+    """The members, ``(n_classifiers,)``; they keep the limits."""
     threshold: int
+    """L: positive where more than this many members vote so; 0 where the class with most votes wins."""
     total: int
+    """The weighted sum; in the answer counted anew from the votes."""
     steps: int
+    """Moves made until it was reported."""
     seconds: float
+    """Time until then."""
 
 
 def search_selection(
@@ -238,11 +211,11 @@ def search_selection(
 
     Tabu walks (:cite:t:`Glover1989`) over selections: a step takes the best flip of one classifier that has
     not just moved, better or not; where size is at its limit or limits on cost or diversity hold, also the
-    best of some swaps. With two classes every subset has its best threshold; with several the class with
-    most votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that
-    rises while they are and falls while they are not (strategic oscillation), and are never returned.
-    A walk without a better selection ends, and the next begins at a start, a random selection, or a mixture
-    or a shaken copy of good ends.
+    best of some swaps. With two classes every subset has its best threshold; with several the class with most
+    votes wins. Selections that miss a cost or diversity limit may be passed through, at a price that rises
+    while they are and falls while they are not (strategic oscillation), and are never returned. A walk
+    without a better selection ends, and the next begins at a start, a random selection, or a mixture or a
+    shaken copy of good ends. Raises BadInputError if a number is out of range.
 
     Parameters
     ----------
@@ -250,8 +223,6 @@ def search_selection(
         Validation rows of two classes, or of several.
     weights : Weights or ClassWeights
         What decisions are worth, of any sign; with several classes what right decisions are worth.
-    limits : SelectionLimits
-        Size, cost and diversity.
     budget : Budget, optional
         Its seed is that of every draw, and its clock is looked at every few milliseconds; default no limit.
     starts : sequence of ndarray of bool, optional
@@ -261,18 +232,11 @@ def search_selection(
         Limit in moves: with it alone the answer depends on nothing but the arguments.
     on_better : callable, optional
         Receives better selections as they are found, a few milliseconds late.
-    settings : TabuSettings, optional
-        How the walks go.
 
     Returns
     -------
     FoundSelection or None
         None when no selection that keeps the limits was met, which proves nothing.
-
-    Raises
-    ------
-    BadInputError
-        If a number is out of range.
 
     Notes
     -----

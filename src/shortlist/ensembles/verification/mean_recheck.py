@@ -44,6 +44,14 @@ def _is_as_meant(found: Any, meant: Any) -> bool:
     return bool(found == meant)
 
 
+def what_was_checked(certificate: Certificate | None) -> dict[str, Any]:
+    """Return the certificate, what its parts are called, and how many there are."""
+    parts = certified_by(certificate or {})
+    found: Any = certificate[parts] if certificate and parts else ()
+    n_parts = int(found) if parts == "selections" else len(found)
+    return {"n_parts": n_parts, "parts": parts, "certificate": certificate}
+
+
 MOST_DIFFERENCE = 1
 """Parts of 2^15 - 1 by which another machine may round a probability otherwise."""
 
@@ -72,25 +80,10 @@ def other_probabilities(
 def recheck_means(
     chosen: Chosen, result: PrunedSelection, shares: Shares, truth: ClassCodes, limits: SelectionLimits
 ) -> dict[str, Any]:
-    """Recompute value, limits and bound of a mean of probabilities.
-
-    Parameters
-    ----------
-    chosen : Chosen
-        By the mean of its members.
-    result : PrunedSelection
-        What it claims.
-    shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
-        On record.
-    truth : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    limits : SelectionLimits
-        Those that the model's options set.
-    """
-    certificate, max_copies, positive = result.certificate, chosen.terms.max_copies, chosen.terms.positive
+    """Recompute value, limits and bound of a mean of probabilities."""
+    certificate, max_copies = result.certificate, chosen.terms.max_copies
     votes = SoftVotes(shares, truth)
-    place = None if positive is None else chosen.classes_.tolist().index(positive)
-    goal = soft_goal(votes, chosen.terms.goal, positive=place)
+    goal = soft_goal(votes, chosen.terms.goal, positive=chosen.positive_place)
     meant = plain_mean_problem(goal, limits)
     plain = (votes.repeated(max_copies).shares.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.copies > np.arange(max_copies)[:, None]).tolist()
@@ -122,14 +115,11 @@ def recheck_means(
         evidence = dataclasses.replace(
             chosen.evidence, value=result.value, certified_bound=result.certified_bound
         )
-    parts = certified_by(certificate or {})
     return {
         "failures": tuple(failures),
         "value": value if value is None or abs(value - result.value) > MOST_OFF else result.value,
         "bound": result.certified_bound if bound is not None and not failures else bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
-        "n_parts": len(certificate[parts]) if certificate is not None and parts else 0,
-        "parts": parts,
-        "certificate": certificate,
+        **what_was_checked(certificate),
     }

@@ -1,7 +1,7 @@
 """Rechecking an ensemble against its data: the rows, the votes, the value, and what proves the bound."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,23 +14,24 @@ from shortlist.ensembles.audit.class_cut_check import check_class_certificate, c
 from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, count_selection
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
-from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, certified_by, evidence_of_rule
+from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
 from shortlist.ensembles.committees.probability_sources import fit_probabilities
 from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, class_weights, weights_of
+from shortlist.ensembles.goals.weights import Weights, weights_of
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
-from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.pruning.pruning import parse_objective
+from shortlist.ensembles.verification.evolved_recheck import recheck_step
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
     other_probabilities,
     other_problem,
     recheck_means,
+    what_was_checked,
 )
 from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -46,73 +47,12 @@ if TYPE_CHECKING:  # their kernels take seconds to load
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
 
 
-def recheck_step(
-    model: "EvolutionaryEnsembleClassifier", rows: Any, truth: Any, counted: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Recompute what no choice among the candidates of the last exact step exceeds.
-
-    All candidates answer the rows again; the certificate has to be about these answers, accuracy and the most
-    members that the model's options say.
-
-    Parameters
-    ----------
-    model : EvolutionaryEnsembleClassifier
-        Fitted, with a bound on its error.
-    rows : DataFrame or array of shape (n_rows, n_features)
-        Those that it was evolved on, in order.
-    truth : ndarray of int, shape (n_rows,)
-        Their classes as indices.
-    counted : mapping
-        What counting the value again came to.
-    """
-    result, step = model.result_, model.result_.exact_step
-    assert result.error_bound is not None, "there is a bound to recheck"
-    claimed = {"claimed_bound": 1 - result.error_bound}
-    certificate = None if step is None else step.result.certificate
-    if step is None or certificate is None:
-        evidence = evidence_of_step(None, result.error, result.error_bound)
-        return {**counted, **claimed, "evidence": evidence if counted["evidence"] else None}
-    codes = model.space_.predict(step.candidates, model.encoder_.transform(rows)).astype(np.uint8)
-    votes = merge_class_rows(class_votes(codes, truth, n_classes=len(model.classes_)))
-    limits = selection_limits(len(step.candidates), max_size=model.max_members)
-    meant = plain_class_problem(class_weights("accuracy", votes), limits)
-    verdict = check_class_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
-    failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
-    n_rows, bound = len(codes), verdict.bound
-    if bound is not None and bound < n_rows - round(result.error * n_rows):
-        failures.append("the members are right on more rows than the certificate allows any choice")
-    if step.error_bound(n_rows) != result.error_bound:
-        failures.append("the model claims another bound than its exact step")
-    parts = certified_by(certificate)
-    return {
-        **counted,
-        **claimed,
-        "failures": tuple(failures),
-        "value": counted["value"] if counted["failures"] else 1 - result.error,
-        "bound": None if bound is None else 1 - (n_rows - bound) / n_rows,
-        "evidence": None if failures else evidence_of_step(step.result, result.error, result.error_bound),
-        "n_parts": int(certificate[parts]) if parts == "selections" else len(certificate[parts]),
-        "parts": parts,
-        "certificate": certificate,
-        "all_votes": True,
-    }
-
-
 MOST_APART = 1e-3
 """By how much power and factors may differ: another machine may round members' probabilities otherwise."""
 
 
 def other_calibration(chosen: Chosen, rows: Any, classes: Labels) -> list[str]:
-    """Fit the calibration of a committee again; say where the model has another one.
-
-    Parameters
-    ----------
-    chosen : Chosen
-    rows : DataFrame or array of shape (n_recorded, n_features)
-        The rows that chose, in the order of the record.
-    classes : ndarray of shape (n_recorded,)
-        Their classes.
-    """
+    """Fit the calibration of a committee again; say where the model has another one."""
     kept, source = chosen.committee.calibration, chosen.committee.probabilities
     if kept is None and source in {MEAN, SHARES}:
         return []
@@ -152,53 +92,40 @@ EVOLVED_ON = "rows that it was evolved on"
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What rechecking found.
-
-    Attributes
-    ----------
-    failures : tuple of str
-        A sentence for each thing that is not as the model claims; empty when all is.
-    notes : tuple of str
-        What should be known beside: another order of the rows, or a limit that was not checked.
-    value : float or None
-        Recomputed from the votes; None where that was not possible.
-    bound : float or None
-        What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
-        without a certificate.
-    claimed_bound : float or None
-        The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
-        certificate proves. None where the model claims none.
-    evidence : Evidence or None
-        What is known in all, for the recomputed value and bound; None where something failed.
-    n_rows, n_classifiers, n_parts : int
-        What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections.
-    parts : str
-        ``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate.
-    all_votes : bool
-        Whether the votes of the whole pool were asked for again, and not those of the members alone.
-    certificate : dict or None
-        What was checked.
-    other_table : str
-        Which recorded rows have other values in this table, though the members answer them as on record; else
-        empty.
-    out_of_fold : bool
-        Whether value and bound are of answers out of fold.
-    """
+    """What rechecking found."""
 
     failures: tuple[str, ...] = ()
+    """A sentence for each thing that is not as the model claims; empty when all is."""
     notes: tuple[str, ...] = ()
+    """What should be known beside: another order of the rows, or a limit that was not checked."""
     value: float | None = None
+    """Recomputed from the votes; None where that was not possible."""
     bound: float | None = None
+    """What cuts or lines prove, recomputed; no selection of the pool within the limits is worth more. None
+    without a certificate.
+    """
     claimed_bound: float | None = None
+    """The model's own bound: lower than `bound` where a solver, or branch and bound, claims more than the
+    certificate proves. None where the model claims none.
+    """
     evidence: Evidence | None = None
+    """What is known in all, for the recomputed value and bound; None where something failed."""
     n_rows: int
     n_classifiers: int
     n_parts: int = 0
+    """What was looked at; the parts are cuts, ranges of thresholds with lines, or all selections."""
     parts: str = ""
+    """``"cuts"``, ``"lines"``, ``"tangents"``, ``"selections"``, or empty without a certificate."""
     all_votes: bool
+    """Whether the votes of the whole pool were asked for again, and not those of the members alone."""
     certificate: Certificate | None = None
+    """What was checked."""
     other_table: str = ""
+    """Which recorded rows have other values in this table, though the members answer them as on record; else
+    empty.
+    """
     out_of_fold: bool = False
+    """Whether value and bound are of answers out of fold."""
 
     @property
     def valid(self) -> bool:
@@ -498,16 +425,8 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
         "bound": bound,
         "claimed_bound": result.bound,
         "evidence": evidence,
-        "n_parts": _n_parts(certificate),
-        "parts": certified_by(certificate or {}),
-        "certificate": certificate,
+        **what_was_checked(certificate),
     }
-
-
-def _n_parts(certificate: Certificate | None) -> int:
-    if certificate is None or not (parts := certified_by(certificate)):
-        return 0
-    return int(certificate[parts]) if parts == "selections" else len(certificate[parts])
 
 
 def _recount_accuracy(claimed: float, right: Mask, evidence: Callable[[float], Evidence]) -> dict[str, Any]:

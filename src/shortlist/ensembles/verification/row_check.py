@@ -19,36 +19,20 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Where the recorded rows are in a table.
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_recorded,), or None
-        Their places in the table; None where some of them cannot be told.
-    difference : str
-        What is different about the table; empty if it is the one that the model was made from.
-    n_changed : int
-        How many recorded rows have other values in this table.
-    """
+    """Where the recorded rows are in a table."""
 
     places: NDArray[np.intp] | None
+    """Their places in the table, ``(n_recorded,)``; None where some of them cannot be told."""
     difference: str = ""
+    """What is different about the table; empty if it is the one that the model was made from."""
     n_changed: int = 0
+    """How many recorded rows have other values in this table."""
 
 
 def find_recorded_rows(record: RecordedRows, X: Any, y: Any, *, called: str) -> FoundRows:
     """Find recorded rows in a table.
 
     They are where they were, or found by value, or, in a table of as many rows, in the same place.
-
-    Parameters
-    ----------
-    record : RecordedRows
-        Of the model.
-    X, y : DataFrame or array, and array-like
-        Features and classes of the table.
-    called : str
-        What the recorded rows are, such as ``"validation rows"``.
     """
     now = table_fingerprint(X, y)
     if now == record.table:

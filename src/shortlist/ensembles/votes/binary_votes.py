@@ -12,21 +12,14 @@ from shortlist.pickles import saved_from
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes and true classes of rows, identical rows merged; build with :func:`merge_rows`.
-
-    Attributes
-    ----------
-    votes : ndarray of uint8, shape (n_rows, n_classifiers)
-        1 where a classifier votes positive.
-    labels : ndarray of uint8, shape (n_rows,)
-        1 for the positive class.
-    counts : ndarray of int64, shape (n_rows,)
-        How many samples each row stands for.
-    """
+    """Votes and true classes of rows, identical rows merged; build with :func:`merge_rows`."""
 
     votes: VoteMatrix
+    """1 where a classifier votes positive, ``(n_rows, n_classifiers)``."""
     labels: BinaryLabels
+    """1 for the positive class, ``(n_rows,)``."""
     counts: Counts
+    """How many samples each row stands for, ``(n_rows,)``."""
 
     @property
     def n_classifiers(self) -> int:
@@ -52,18 +45,13 @@ class Votes:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True)
 class Confusion:
-    """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`).
-
-    Attributes
-    ----------
-    true_positive, false_negative, true_negative, false_positive : int
-        How many samples.
-    """
+    """Samples by true class and decision (Table 1 of :cite:t:`Bastos2022`)."""
 
     true_positive: int
     false_negative: int
     true_negative: int
     false_positive: int
+    """How many samples."""
 
     @property
     def accuracy(self) -> float:
@@ -95,6 +83,9 @@ def round_votes(probabilities: ArrayLike) -> VoteMatrix:
 def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     """Merge rows with the same votes and label; no decision can tell them apart, so nothing is lost.
 
+    Raises BadInputError if shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the
+    classes has no sample.
+
     Parameters
     ----------
     votes : array-like of 0 and 1, shape (n_samples, n_classifiers)
@@ -105,12 +96,6 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     -------
     Votes
         Rows in an order that depends only on their content.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the classes has no
-        sample.
 
     Notes
     -----

@@ -30,13 +30,6 @@ class Calibration:
     With two classes the log odds of the scores are multiplied by `power`, and shifted by the logarithm of the
     quotient of the factors. Either the power is 1 or all factors are.
 
-    Attributes
-    ----------
-    power : float
-        Above 0. With equal factors the largest score stays the largest.
-    factors : tuple of float, one per class
-        Above 0, the largest of them 1.
-
     Examples
     --------
     >>> Calibration(1.0, (1.0, 0.5)).of(np.array([[0.5, 0.5]])).round(3).tolist()
@@ -44,7 +37,9 @@ class Calibration:
     """
 
     power: float
+    """Above 0. With equal factors the largest score stays the largest."""
     factors: tuple[float, ...]
+    """Above 0, the largest of them 1; one per class."""
 
     def of(self, scores: Floats) -> Floats:
         """Return the probabilities for scores from 0 to 1, ``(..., n_classes)``, one of each row above 0."""
@@ -60,12 +55,8 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
 
     It is what :cite:t:`Guo2017` call temperature scaling, and changes no decision.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_classes)
-        Those of a row add up to 1.
-    labels : ndarray of int, shape (n_rows,)
-        Index of the true class.
+    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
+    class.
 
     Examples
     --------
@@ -88,12 +79,8 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     Then every class is as probable on average as it is among the rows ("calibration in the large"). With two
     classes it is one number, the threshold that the probability of the second class must reach.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_classes)
-        Those of a row add up to 1.
-    labels : ndarray of int, shape (n_rows,)
-        Index of the true class.
+    `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
+    class.
 
     Examples
     --------

@@ -25,24 +25,18 @@ Members: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ClassVotes:
-    """Class votes and true classes of rows; build with :func:`class_votes`.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8, shape (n_rows, n_classifiers)
-        Index of the class that a classifier votes for; `n_classes` where it abstains, and votes for none.
-    labels : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    counts : ndarray of int64, shape (n_rows,)
-        How many samples each row stands for.
-    n_classes : int
-        Number of classes, at least 2.
-    """
+    """Class votes and true classes of rows; build with :func:`class_votes`."""
 
     codes: ClassCodes
+    """Index of the class that a classifier votes for, ``(n_rows, n_classifiers)``; `n_classes` where it
+    abstains, and votes for none.
+    """
     labels: ClassCodes
+    """Index of the true class, ``(n_rows,)``."""
     counts: Counts
+    """How many samples each row stands for, ``(n_rows,)``."""
     n_classes: int
+    """Number of classes, at least 2."""
 
     @property
     def n_classifiers(self) -> int:
@@ -70,6 +64,9 @@ def class_votes(
 ) -> ClassVotes:
     """Check class votes and true classes, and return them as kernels want them.
 
+    Raises BadInputError if shapes disagree, there is no row or no classifier, or an index or a count is out
+    of range.
+
     Parameters
     ----------
     codes : array-like of int, shape (n_rows, n_classifiers)
@@ -81,11 +78,6 @@ def class_votes(
         How many samples each row stands for; default one.
     n_classes : int, optional
         Number of classes; default the largest index plus 1, and at least 2.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, there is no row or no classifier, or an index or a count is out of range.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.votes.class_votes import ClassCodes, plurality
+from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
 
 WHOLE = 2**15 - 1
@@ -19,18 +19,12 @@ Shares: TypeAlias = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class SoftVotes:
-    """Probabilities and true classes of rows; build with :func:`soft_votes`.
-
-    Attributes
-    ----------
-    shares : ndarray of int16, shape (n_rows, n_classifiers, n_classes)
-        Probabilities in parts of :data:`WHOLE`.
-    labels : ndarray of uint8, shape (n_rows,)
-        Index of the true class.
-    """
+    """Probabilities and true classes of rows; build with :func:`soft_votes`."""
 
     shares: Shares
+    """Probabilities in parts of :data:`WHOLE`, ``(n_rows, n_classifiers, n_classes)``."""
     labels: ClassCodes
+    """Index of the true class, ``(n_rows,)``."""
 
     @property
     def n_samples(self) -> int:
@@ -59,17 +53,10 @@ class SoftVotes:
 def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     """Round probabilities to whole numbers, and put them beside the true classes.
 
-    Parameters
-    ----------
-    probabilities : array-like of float, shape (n_rows, n_classifiers, n_classes)
-        Within [0, 1].
-    labels : array-like of int, shape (n_rows,)
-        Index of the true class.
+    Raises BadInputError if shapes disagree, there is no row or no classifier, or a number is out of range.
 
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, there is no row or no classifier, or a number is out of range.
+    `probabilities`, ``(n_rows, n_classifiers, n_classes)``: within [0, 1]. `labels`, ``(n_rows,)``: index of
+    the true class.
 
     Examples
     --------
@@ -95,12 +82,7 @@ def whole_shares(probabilities: ArrayLike) -> Shares:
     """Round probabilities to parts of :data:`WHOLE`, to the even one of two that are as near.
 
     With two classes the first gets what the second leaves, so that the two add up, and of one half the larger
-    part, as it wins ties.
-
-    Raises
-    ------
-    BadInputError
-        If a probability is NaN or outside [0, 1].
+    part, as it wins ties. Raises BadInputError if a probability is NaN or outside [0, 1].
     """
     table = np.asarray(probabilities, dtype=np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1):  # so that NaN is refused too
@@ -138,14 +120,10 @@ def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
 def decided_by_mean(shares: Shares, gains: NDArray[np.int64]) -> ClassCodes:
     """Return the class of the largest mean probability on every row, the first of equals.
 
-    Parameters
-    ----------
-    shares : ndarray of int16, shape (n_rows, n_members, n_classes)
-        Those of the members; without members the first class is decided.
-    gains : ndarray of int64, shape (n_classes,)
-        What being right on each class gains; see :func:`weighed`.
+    `shares`, ``(n_rows, n_members, n_classes)``: those of the members; without members the first class is
+    decided. `gains`, ``(n_classes,)``: what being right on each class gains; see :func:`weighed`.
     """
-    return plurality(weighed(shares, gains).sum(axis=1, dtype=np.int32))
+    return np.asarray(weighed(shares, gains).sum(axis=1, dtype=np.int32).argmax(axis=1), dtype=np.uint8)
 
 
 def mean_decisions(votes: SoftVotes, mask: Mask, gains: NDArray[np.int64]) -> NDArray[np.int64]:

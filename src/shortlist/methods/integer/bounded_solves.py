@@ -105,6 +105,7 @@ class BoundedSolves:
         self._parts: Parts | None = None
         self.largest_objective = largest_objective(self._solver.tolerance)
         self._n_handed_over = 0
+        self._n_searched = 0
         self._seed = as_seed(budget.seed)
         self._session: Session | None = None
         self._upper = self.integers.upper
@@ -149,7 +150,6 @@ class BoundedSolves:
         *,
         most: int | None = None,
         presolve: bool = True,
-        in_integers: bool = False,
     ) -> Vector | None:
         """Return the objectives of a solution of `part` that minimises ``weights @ f``.
 
@@ -157,14 +157,14 @@ class BoundedSolves:
 
         The part, made by :meth:`part_within`, is loaded into a session of its own. With `most`, only
         solutions of weight up to it count. Without `presolve`, HiGHS spends no time on making the part
-        smaller. With `in_integers`, CP-SAT solves the part in place of HiGHS where it can.
+        smaller.
 
         Raises
         ------
         LimitReachedError, BadInputError, SolverError
             As :meth:`minimise`.
         """
-        solver = self._solver_of(part, presolve=presolve, in_integers=in_integers)
+        solver = self._solver_of(part, presolve=presolve)
 
         def solve(attempt: int) -> Solution:
             solution = self._solve_part(part, most, solver, attempt)
@@ -173,6 +173,30 @@ class BoundedSolves:
             return dataclasses.replace(solution, values=part.whole(solution.values))
 
         return self._answer(solve, weights, *box)
+
+    def keep_searched(self, values: NDArray[np.int64] | None, box: Box) -> Vector | None:
+        """Return the objectives of a solution that a search in integers found, and count it as a program.
+
+        None if it found that there is none.
+
+        Raises
+        ------
+        LimitReachedError
+            If the whole search has to end.
+        SolverError
+            If the objectives are not within `box`.
+        """
+        self._check_limits()
+        self.n_programs += 1
+        self._n_searched += 1
+        self._budget.report(Progress(self._stage, self.n_programs))
+        if values is None:
+            return None
+        vector = self.integers.vector(values.astype(np.float64))
+        if (vector < box[0]).any() or (vector > box[1]).any():
+            raise SolverError("the search of a part passed its bounds. Please report it.")
+        self._keep(vector, values.astype(np.float64))
+        return vector
 
     def part_within(self, box: Box, narrowed: Interval, weights: Vector, duals: Floats | None = None) -> Part:
         """Return the part of the program within a box of objectives and narrower bounds of the columns.
@@ -189,13 +213,9 @@ class BoundedSolves:
         )
         return parts.part(narrowed, limits, (weights @ self.integers.costs).astype(np.float64), duals)
 
-    def _solver_of(self, part: Part, *, presolve: bool, in_integers: bool) -> Solver:
-        """Return who solves a part: CP-SAT in place of HiGHS if asked to, or where costs pass its tolerance.
-
-        On programs of some hundred columns it is about as fast or faster, and its arithmetic is exact.
-        """
-        wanted = in_integers or not self.tells_apart(part)
-        if self._asked_for == "highs" and wanted and self.in_integers(part):
+    def _solver_of(self, part: Part, *, presolve: bool) -> Solver:
+        """Return who solves a part: CP-SAT in place of HiGHS where costs pass its tolerance."""
+        if self._asked_for == "highs" and not self.tells_apart(part) and self.in_integers(part):
             self._n_handed_over += 1
             return open_solver("cpsat", short_programs=True)
         if isinstance(self._asked_for, str):
@@ -264,6 +284,8 @@ class BoundedSolves:
         facts: dict[str, Any] = {"solver": self._solver.name, "n_programs": self.n_programs} | extras
         if self._n_handed_over:
             facts["n_handed_over"] = self._n_handed_over
+        if self._n_searched:
+            facts["n_searched"] = self._n_searched
         return Front.from_points(
             self.integers.objectives,
             self.integers.points(vectors),

@@ -12,11 +12,15 @@ from shortlist.errors import SolverError
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.part_search import PartBounds, Searched, best_of_part
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import implied_bounds, whole_rows
 from shortlist.runs.budget import Budget
 
+MAX_NODES = 1000
+"""Decisions after which a part is left to a solver; they take about as long as it takes to get ready."""
+LARGEST_SUM = 2.0**59
 LARGEST_COST = 1e6
 """Larger costs are divided for HiGHS, and its multipliers multiplied again."""
 
@@ -48,6 +52,8 @@ class Relaxed:
 
     Attributes
     ----------
+    weights : ndarray of int, shape (n_objectives,)
+        What the objectives are multiplied by.
     found : DualBound or None
         The bound and the reduced costs, None where there is nothing to prove them with.
     bounds : tuple of two ndarrays of float
@@ -58,6 +64,7 @@ class Relaxed:
         Multipliers of the rows.
     """
 
+    weights: Vector
     found: DualBound | None
     bounds: Interval
     integer: Mask
@@ -100,6 +107,9 @@ class RelaxedZones:
         self._whole = np.append(whole.whole, np.ones(len(integers), dtype=bool))
         self._integers, self._integer, self._budget = integers, program.integer, budget
         self.bounds = _whole_bounds(exact)
+        self._countable = bool(whole.whole.all() and program.integer.all()) and _adds_up(
+            self._rows, self.bounds
+        )
         largest = max(max_coefficient(exact), float(np.abs(integers.costs).max(initial=0)))
         self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
         self._objective_rows = program.n_rows + np.arange(len(integers))
@@ -130,14 +140,26 @@ class RelaxedZones:
         costs = weights @ self._integers.costs
         solution = self._solve(costs, upper)
         if solution is None:
-            return Relaxed(None, known, self._integer)
+            return Relaxed(weights, None, known, self._integer)
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
         if solution.ray is not None and self._impossible(solution.ray, limits, known):
             return None
         if not solution.optimal:
-            return Relaxed(None, known, self._integer)
+            return Relaxed(weights, None, known, self._integer)
         found = self._bound(costs, limits, known, solution.duals)
-        return Relaxed(found, known, self._integer, solution.duals)
+        return Relaxed(weights, found, known, self._integer, solution.duals)
+
+    def best_within(self, relaxed: Relaxed, left: Narrowed, upper: Vector, most: int) -> Searched | None:
+        """Return the solution of least weight in what is `left` of a zone, up to the weight `most`.
+
+        None where a search in integers is not for this program, or for what is left of it.
+        """
+        if not self._countable or relaxed.found is None:
+            return None
+        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
+        part = PartBounds(limits, left.bounds, relaxed.bounds)
+        costs = relaxed.weights @ self._integers.costs
+        return best_of_part(self._rows, part, costs, relaxed.found, most, max_nodes=MAX_NODES)
 
     def greatest(self) -> Vector:
         """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
@@ -196,6 +218,12 @@ def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
         own, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
     )
     return linear
+
+
+def _adds_up(rows: IntegerRows, bounds: Interval) -> bool:
+    """Whether no sum of a row within the bounds is too large for 64-bit integers."""
+    reach = np.maximum(*np.abs(bounds))
+    return bool(np.isfinite(reach).all()) and float((abs(rows.matrix) @ reach).max(initial=0.0)) < LARGEST_SUM
 
 
 def _whole_bounds(program: Program) -> Interval:

@@ -16,8 +16,7 @@ by zone.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from shortlist.methods.integer.equal_columns import needed_columns
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.two_phases import TwoPhases
+from shortlist.methods.integer.zone_parts import N_BY_SOLVER, Answer, ZoneParts
 from shortlist.milp.program import Program
 from shortlist.milp.session import Solver
 from shortlist.results.front import Front
@@ -36,20 +36,15 @@ from shortlist.runs.budget import Budget
 
 WIDE = 4
 """With so many columns to a row, the linear program is nearly whole: its reduced costs leave few columns, and
-presolve takes longer than it saves. On assignment and knapsacks of three and four objectives a point took a
-fifth to four fifths of the time so; on clauses of product lines, with more rows than columns, twice the time.
+presolve takes longer than it saves.
 """
-
-
+BY_PARTS = 1.5
+"""With so many columns to a row, zones of three and more objectives are searched by parts. Assignments of
+7 x 7 (3.5 columns to a row) took a quarter and a tenth of the time so, with three and four objectives; on
+clauses of product lines, with more rows than columns, a point took twice the time.
+"""
 FEW_COLUMNS = 30
 """Programs of fewer columns are solved before they are made smaller."""
-SMALL_PART = 100
-"""Parts of fewer columns go to CP-SAT, as knapsacks leave them. HiGHS takes about two thirds of its time for
-the parts of assignments of 50 x 50, which have 130 to 320 columns.
-"""
-LIMITS = 2.0, 8.0
-"""How far above the bound of a linear program an answer is looked for, in means of what it was before."""
-LARGEST_RATIO = 1000.0
 
 
 def search_zones(
@@ -96,7 +91,8 @@ def search_zones(
     -----
     Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
     more, wide programs, those with several columns to a row, are searched in what reduced costs leave of
-    them, by up to three small programs for a zone. Otherwise, with p objectives, n points and m zones at
+    them, by up to six small programs for a zone, most of which need no solver
+    (:mod:`shortlist.methods.integer.zone_parts`). Otherwise, with p objectives, n points and m zones at
     the end, at most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to
     the power p // 2 in general. Linear programs are not counted.
 
@@ -117,11 +113,16 @@ def search_zones(
     budget = budget or Budget()
     solves = BoundedSolves(program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones")
     relaxed = _relaxed_zones(program, solves.integers, budget)
-    wide = program.n_columns >= max(FEW_COLUMNS, WIDE * program.n_rows)
+    in_integers_after = N_BY_SOLVER if solver == "highs" else UNLIMITED
+    wide, by_parts = (
+        program.n_columns >= max(FEW_COLUMNS, ratio * program.n_rows) for ratio in (WIDE, BY_PARTS)
+    )
     search: _Search | TwoPhases = (
         TwoPhases(solves, relaxed, presolve=not wide)
         if len(solves.integers) == 2
-        else _Search(solves, relaxed, by_parts=wide)
+        else _Search(
+            solves, relaxed, ZoneParts(solves, relaxed, n_by_solver=in_integers_after) if by_parts else None
+        )
     )
     try:
         search.run()
@@ -155,41 +156,12 @@ def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[flo
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """The best point of a zone, None if it is empty, and the weights that it is best for."""
-
-    weights: Vector
-    point: Vector | None
-
-
-class _Excess:
-    """How far above the bound of a linear program answers were, to tell where the next one will be."""
-
-    def __init__(self) -> None:
-        self._mean = 1.0
-
-    def limits(self, weights: Vector, least: int, most: int) -> Iterator[int]:
-        """Yield limits of the weight from little above `least` to `most`."""
-        total = int(weights.sum())
-        for factor in LIMITS:
-            limit = least + max(1, int(factor * self._mean * total))
-            if limit < most:
-                yield limit
-        yield most
-
-    def note(self, weights: Vector, excess: int) -> None:
-        """Note how far above its bound an answer was."""
-        self._mean += (excess / int(weights.sum()) - self._mean) / 16
-
-
 class _Search:
     """The state of a search: points found, zones, and boxes known to be empty."""
 
-    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, by_parts: bool) -> None:
+    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, parts: ZoneParts | None) -> None:
         integers = solves.integers
-        self._relaxed, self._by_parts = relaxed, by_parts
-        self._excess = _Excess()
+        self._relaxed, self._parts = relaxed, parts
         n_objectives = len(integers)
         self._solves = solves
         self.least = integers.lower.copy()
@@ -227,7 +199,10 @@ class _Search:
 
     def _search_zone(self, chosen: int, zone: Vector) -> None:
         """Find the best point of the zone number `chosen`, and note what the answer proves."""
-        answer = self._by_part(zone) or self._by_program(zone)
+        answer = None
+        if self._parts is not None and (zone < UNLIMITED).all():
+            answer = self._parts.answer(zone, self.least, self.found)
+        answer = answer or self._by_program(zone)
         if answer.point is None:
             self._open[chosen] = False
             return
@@ -238,7 +213,7 @@ class _Search:
         if not known:
             self._split(answer.point)
 
-    def _by_program(self, zone: Vector) -> _Answer:
+    def _by_program(self, zone: Vector) -> Answer:
         """Solve the whole program within a zone."""
         first, upper = self._first, _below(zone)
         weights, decides = safe_weights(
@@ -249,42 +224,7 @@ class _Search:
         if decides:
             upper[first] = UNLIMITED
             start = self._best_known(weights, upper)
-        return _Answer(weights, self._solves.minimise(weights, upper, start=start))
-
-    def _by_part(self, zone: Vector) -> _Answer | None:
-        """Solve what reduced costs leave of the program within a zone; None where they are not asked.
-
-        The weight of what is looked for is first limited to little more than the linear program proves. An
-        answer within this limit is best; where there is none the limit rises, at last to the zone's own.
-        """
-        if not self._by_parts or (zone >= UNLIMITED).any():
-            return None
-        upper = _below(zone)
-        weights = self._balanced(zone)
-        relaxed = self._relaxed.relax(weights, upper)
-        if relaxed is None:
-            return _Answer(weights, None)
-        if relaxed.least is None:
-            return None
-        box = np.full_like(upper, -UNLIMITED), upper
-        for limit in self._excess.limits(weights, relaxed.least, int(weights @ upper)):
-            narrowed = relaxed.within(limit)
-            if narrowed is not None:
-                part = self._solves.part_within(box, narrowed.bounds, weights, narrowed.duals)
-                small = len(part.free) < SMALL_PART
-                point = self._solves.minimise_part(weights, box, part, most=limit, in_integers=small)
-                if point is not None:
-                    self._excess.note(weights, int(weights @ point) - relaxed.least)
-                    return _Answer(weights, point)
-        return _Answer(weights, None)
-
-    def _balanced(self, zone: Vector) -> Vector:
-        """Return weights that make a side of the zone count about the same in every objective."""
-        reach = 2 * (self.found.max(axis=0) - self.least)
-        sides = np.clip(zone - self.least, 1, np.maximum(reach, 1)).astype(np.float64)
-        ratios = np.rint(np.minimum(sides.max() / sides, LARGEST_RATIO))
-        weights: Vector = np.maximum(1, ratios).astype(np.int64)
-        return weights
+        return Answer(weights, self._solves.minimise(weights, upper, start=start))
 
     def _best_known(self, weights: Vector, upper: Vector) -> Vector | None:
         """Return the best point found so far within `upper`."""

@@ -146,7 +146,7 @@ class LimitedSolves(BoundedSolves):
             return False
         box = np.full_like(upper, -UNLIMITED), upper
         part = self.part_within(box, narrowed.bounds, weights)
-        solver = self._solver_of(part, presolve=len(part.free) >= MANY_COLUMNS, in_integers=False)
+        solver = self._solver_of(part, presolve=len(part.free) >= MANY_COLUMNS)
         solution = self._solve_part(part, value - 1, solver, N_ATTEMPTS, each)  # a seed that no attempt has
         if solution.status is Status.INFEASIBLE:
             return False

@@ -1,5 +1,6 @@
 """A linear program that is kept in HiGHS while rows come and go."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Columns = NDArray[np.int32]
 
 DUAL, PRIMAL = 1, 4
+EVERY = 32
+"""Steps of the simplex method after which it is asked again whether to stop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +116,11 @@ class LinearProgram:
 
         solver = self._solver
         clock, deadline, cancellation = budget.clock, budget.deadline, budget.cancellation
+        heard = itertools.count()
 
         def hear(_kind: int, _message: str, _news: Any, answer: Any, _data: object) -> None:
+            if next(heard) % EVERY:
+                return
             if cancellation.cancelled or clock() >= deadline:
                 answer.user_interrupt = True
 

@@ -32,7 +32,8 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
     Right answers are coverage times conclusive accuracy, so that a rejected row is none; where these two are
     not both objectives, the rule is ``ideal``. ``norm`` is the paper's fitness, the largest ℓ2 norm of
     coverage, accuracy and inverse cost: it may choose a point that answers nearly nothing, at nearly no cost.
-    The others are those of ``Front.pick``.
+    The others are those of ``Front.pick``. Raises UnmetChoiceError if there is no point of that number, or
+    none is within the limits.
 
     Parameters
     ----------
@@ -41,11 +42,6 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
     pick : str or int
         One of :data:`PICKS`, or the number of a point, from 0.
     limits : mapping from objective to number, sequence of Limit, or None
-
-    Raises
-    ------
-    UnmetChoiceError
-        If there is no point of that number, or none is within the limits.
     """
     try:
         within = within_limits(front, limits)
@@ -67,12 +63,8 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
 def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) -> None:
     """Refuse, before any search, what no front of the problem can give.
 
-    Raises
-    ------
-    BadInputError
-        If the rule is unknown, or a limit names no objective.
-    OutOfReachError
-        If a limit is out of its objective's reach.
+    Raises BadInputError if the rule is unknown, or a limit names no objective. Raises OutOfReachError if a
+    limit is out of its objective's reach.
     """
     if isinstance(pick, str):
         as_choice(pick, "pick", PICKS)
@@ -99,12 +91,8 @@ def check_choice(problem: StageProblem, pick: str | int, limits: LimitsAsked) ->
 def low_coverage(share: float, *, promised: bool = False) -> str:
     """Return a sentence about a choice that answers less than half of the rows; empty for any other.
 
-    Parameters
-    ----------
-    share : float
-        Coverage on the rows that chose.
-    promised : bool, default=False
-        Whether the choice keeps a promise, which few others may do.
+    `share`: coverage on the rows that chose. `promised`: whether the choice keeps a promise, which few others
+    may do.
 
     Examples
     --------

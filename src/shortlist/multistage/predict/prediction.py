@@ -30,27 +30,18 @@ Acquire: TypeAlias = Callable[[NDArray[np.int64], tuple[Any, ...]], Any]
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FittedStage:
-    """One stage: what it buys, what it knows by then, and what predicts.
-
-    Attributes
-    ----------
-    bought : ndarray of int64
-        Features that this stage acquires.
-    subset : ndarray of bool, shape (n_features,)
-        Features known by then.
-    model : LogisticModel or ForeignModel
-        What predicts from them.
-    least : float
-        Least probability that the reject rule raised this subset's threshold to, or 0.
-    price : int
-        What a row has paid by then, in units.
-    """
+    """One stage: what it buys, what it knows by then, and what predicts."""
 
     bought: NDArray[np.int64]
+    """Features that this stage acquires."""
     subset: Mask
+    """Features known by then, ``(n_features,)``."""
     model: Any
+    """What predicts from them."""
     least: float
+    """Least probability that the reject rule raised this subset's threshold to, or 0."""
     price: int
+    """What a row has paid by then, in units."""
 
 
 def fitted_stages(
@@ -89,46 +80,34 @@ def stage_amounts(model: StagedModel) -> list[dict[str, float]]:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What was decided for each row.
-
-    Attributes
-    ----------
-    labels : ndarray of int64, shape (n_rows,)
-        Class numbers; -1 where nothing was confident.
-    stages : ndarray of int64, shape (n_rows,)
-        Last stage whose features were bought, from 1; 0 where none was.
-    costs : ndarray of float, shape (n_rows,)
-        What each row paid, in the user's money.
-    finished : ndarray of bool, shape (n_rows,)
-        Whether the row was decided or rejected. Rows are left unfinished by a failed acquisition, and where
-        what the next stage needs is not known.
-    guesses : ndarray of int64, shape (n_rows,)
-        Class numbers again, but for rejected rows the most probable class at the last stage where that was
-        asked for.
-    """
+    """What was decided for each row."""
 
     labels: NDArray[np.int64]
+    """Class numbers, ``(n_rows,)``; -1 where nothing was confident."""
     stages: NDArray[np.int64]
+    """Last stage whose features were bought, from 1, ``(n_rows,)``; 0 where none was."""
     costs: NDArray[np.float64]
+    """What each row paid, in the user's money, ``(n_rows,)``."""
     finished: Mask
+    """Whether the row was decided or rejected, ``(n_rows,)``. Rows are left unfinished by a failed
+    acquisition, and where what the next stage needs is not known.
+    """
     guesses: NDArray[np.int64]
+    """Class numbers again, but for rejected rows the most probable class at the last stage where that was
+    asked for, ``(n_rows,)``.
+    """
 
 
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class OnDemand:
-    """Labels of rows whose features were bought on demand.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Classes, or the reject label; the reject label also where `decisions.finished` is False.
-    decisions : Decisions
-        Stage and cost of each row.
-    """
+    """Labels of rows whose features were bought on demand."""
 
     labels: Labels
+    """Classes, or the reject label, ``(n_rows,)``; the reject label also where `decisions.finished` is False.
+    """
     decisions: Decisions
+    """Stage and cost of each row."""
 
 
 def decide_known(
@@ -216,10 +195,8 @@ def decide_on_demand(
 
     Parameters
     ----------
-    model : StagedModel
     acquire : callable
         Gets row numbers and features, returns their values.
-    n_rows : int
     features : sequence
         What `acquire` calls each feature.
     guess : bool, default=False

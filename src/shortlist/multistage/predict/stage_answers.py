@@ -35,23 +35,16 @@ from shortlist.results.proof import Proof, ProofKind
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class Figures:
-    """What stages do on some rows.
-
-    Attributes
-    ----------
-    n_rows, n_answered, n_right : int
-        Rows, those that are answered, and those that are answered rightly.
-    cost : float
-        Mean acquisition cost per row.
-    cost_interval : tuple of float
-        Its normal interval, at 95 %.
-    """
+    """What stages do on some rows."""
 
     n_rows: int
     n_answered: int
     n_right: int
+    """Rows, those that are answered, and those that are answered rightly."""
     cost: float
+    """Mean acquisition cost per row."""
     cost_interval: Interval
+    """Its normal interval, at 95 %."""
 
     @property
     def coverage(self) -> float:
@@ -115,21 +108,18 @@ class LabelledCodes(NamedTuple):
 
 
 class StageAnswers(NamedTuple):
-    """What one stage would answer to some rows.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_rows,)
-        How probable the answer is; :data:`NOT_CONFIDENT` where the stage is not confident, or lacks a value.
-    right : ndarray of bool, shape (n_rows,)
-        Whether the answer is right.
-    enters : ndarray of bool, shape (n_rows,)
-        Whether the row has what this stage and those before it buy; a row without waits before it.
-    """
+    """What one stage would answer to some rows."""
 
     scores: NDArray[np.float64]
+    """How probable the answer is, ``(n_rows,)``; :data:`NOT_CONFIDENT` where the stage is not confident, or
+    lacks a value.
+    """
     right: Mask
+    """Whether the answer is right, ``(n_rows,)``."""
     enters: Mask
+    """Whether the row has what this stage and those before it buy, ``(n_rows,)``; a row without waits before
+    it.
+    """
 
 
 class Outcomes(NamedTuple):
@@ -143,15 +133,7 @@ class Outcomes(NamedTuple):
 def point_answers(
     decisions: NDArray[np.integer[Any]], ask: Callable[[Mask], StageAnswers]
 ) -> list[list[StageAnswers]]:
-    """Return the answers of the stages of each point, and ask about each feature subset once.
-
-    Parameters
-    ----------
-    decisions : ndarray of int, shape (n_points, n_features)
-        Stage assignments.
-    ask : callable
-        From a feature subset to the answers of its classifier.
-    """
+    """Return the answers of the stages of each point, and ask about each feature subset once."""
     known: dict[bytes, StageAnswers] = {}
     found = []
     for assignment in decisions:
@@ -285,17 +267,6 @@ def promised_front(
     the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
     chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
 
-    Parameters
-    ----------
-    front : Front
-        As it was found, without a promise.
-    problem : StageProblem
-        What was searched.
-    models : mapping from the bytes of a feature subset to its model and least probability
-    calibration : LabelledCodes
-        Rows that fitted and chose nothing.
-    demand : Demand
-
     Returns
     -------
     front : Front
@@ -355,7 +326,6 @@ def measures_from(
 
     Parameters
     ----------
-    problem : StageProblem
     assignments : ndarray of int8, shape (n_points, n_features)
     chose : sequence of sequences of StageAnswers
         Those of the stages of each point to the rows that chose.

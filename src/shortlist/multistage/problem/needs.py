@@ -20,7 +20,9 @@ def shared_needs(
 ) -> tuple[Mask, list[Fraction], list[Fraction], list[str]]:
     """Turn needs into groups with a first price: whatever somebody needs is a group of its own.
 
-    A feature that others need is free itself then, and opens the group that has its price.
+    A feature that others need is free itself then, and opens the group that has its price. Raises
+    BadInputError if something is needed that is neither a feature nor has a first price, or something unknown
+    needs it.
 
     Parameters
     ----------
@@ -44,11 +46,6 @@ def shared_needs(
         Those of all groups.
     order : list of str
         What all groups are called: those of `order`, then features and things that are needed.
-
-    Raises
-    ------
-    BadInputError
-        If something is needed that is neither a feature nor has a first price, or something unknown needs it.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]

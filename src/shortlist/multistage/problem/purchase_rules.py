@@ -24,28 +24,19 @@ class PurchaseRules:
     A set is valid if some solution of the clauses has its columns true and the other columns false; further
     variables stand for panels and what else a feature model has. A row may leave after any stage, so the
     rules hold for what has been bought by then, after every stage.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns; column i is variable i + 1.
-    n_variables : int
-        Number of variables, columns included.
-    clauses : tuple of tuple of int
-        What must hold; v means that variable v is true, -v that it is false.
     """
 
     columns: tuple[str, ...]
+    """The columns; column i is variable i + 1."""
     n_variables: int
+    """Number of variables, columns included."""
     clauses: tuple[tuple[int, ...], ...]
+    """What must hold; v means that variable v is true, -v that it is false."""
 
     def of_columns(self, names: Sequence[str]) -> "PurchaseRules":
         """Return the rules for these columns in this order.
 
-        Raises
-        ------
-        BadInputError
-            If they are others, or no set of columns can be bought.
+        Raises BadInputError if they are others, or no set of columns can be bought.
         """
         if sorted(names) != sorted(self.columns):
             missing = [name for name in names if name not in self.columns]
@@ -96,12 +87,8 @@ class PurchaseRules:
         Stage after stage, columns are taken as the assignment has them wherever some valid set allows that,
         in their order. Without `removal` the last stage buys the rest, which must be valid.
 
-        Parameters
-        ----------
-        assignment : ndarray of int8, shape (n_columns,)
-            Without gaps.
-        removal : bool
-            Whether columns may be left out of every stage.
+        `assignment`, ``(n_columns,)``: without gaps. `removal`: whether columns may be left out of every
+        stage.
         """
         last = int(assignment.max())
         repaired = np.full(len(assignment), REMOVED, dtype=np.int8)

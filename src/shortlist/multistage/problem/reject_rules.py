@@ -18,23 +18,16 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class RejectRule:
-    """When a prediction is confident.
-
-    Attributes
-    ----------
-    thresholds : tuple of float
-        Least probability per predicted class (the paper's p̂ in every place), in (0, 1].
-    risk : float or None
-        None: the paper's rule. Otherwise each subset's threshold is raised until, by the exact binomial tail
-        at `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks
-        for.
-    max_stages : int
-        Number of stages that share `risk` (Bonferroni).
-    """
+    """When a prediction is confident."""
 
     thresholds: tuple[float, ...]
+    """Least probability per predicted class (the paper's p̂ in every place), in (0, 1]."""
     risk: float | None = None
+    """None: the paper's rule. Otherwise each subset's threshold is raised until, by the exact binomial tail
+    at `risk` / `max_stages`, its confident predictions on the fitted rows are right at the rate p̂ asks for.
+    """
     max_stages: int = 1
+    """Number of stages that share `risk` (Bonferroni)."""
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -51,10 +44,7 @@ def reject_rule(
 ) -> RejectRule:
     """Check p̂, one number or one per class.
 
-    Raises
-    ------
-    BadInputError
-        If a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
+    Raises BadInputError if a threshold is outside (0, 1], a class has none, or `risk` is outside (0, 1).
     """
     labels = classes.tolist()
     if isinstance(confidence, Mapping):

@@ -6,7 +6,7 @@ no stage number below the largest is missing.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,27 +103,6 @@ def completions(n_features: int, max_stages: int) -> NDArray[np.int64]:
     )
 
 
-def ordered_partitions(n_features: int, max_stages: int) -> Iterator[tuple[int, ...]]:
-    """Yield every assignment of S(n, k), in lexicographic order; for small n only.
-
-    Examples
-    --------
-    >>> list(ordered_partitions(2, 2))
-    [(0, 0), (0, 1), (1, 0)]
-    """
-
-    def extend(prefix: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        if len(prefix) == n_features:
-            if not has_gaps(prefix):
-                yield prefix
-            return
-        for stage in range(max_stages):
-            yield from extend((*prefix, stage))
-
-    if n_features:
-        yield from extend(())
-
-
 def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
     """Mark the features acquired up to each stage, ``(n_assignments, max_stages, n_features)``."""
     rows = np.asarray(assignments)[:, None, :]
@@ -133,13 +112,8 @@ def acquired(assignments: NDArray[np.int8], max_stages: int) -> Mask:
 def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool = False) -> NDArray[np.int8]:
     """Turn growing feature sets, as bit masks, into an assignment.
 
-    Parameters
-    ----------
-    chain : sequence of int
-        Feature sets of the stages, each holding the one before; bit i stands for feature i.
-    n_features : int
-    removal : bool, default=False
-        Features in no set are removed; otherwise they form one more, last stage.
+    `chain`: feature sets of the stages, each holding the one before; bit i stands for feature i. `removal`:
+    features in no set are removed; otherwise they form one more, last stage.
 
     Examples
     --------

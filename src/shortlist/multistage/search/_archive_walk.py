@@ -12,14 +12,7 @@ import numpy as np
 from shortlist._bits import Words, popcount
 from shortlist._jit import kernel
 from shortlist.arrays import Longs, LongTable
-from shortlist.multistage.search._enumeration import (
-    ArchivePath,
-    Blocks,
-    Space,
-    next_node,
-    taken,
-    write_block,
-)
+from shortlist.multistage.search._enumeration import ArchivePath, Space, next_node, taken
 from shortlist.multistage.search._evaluation import (
     CONCLUSIVE,
     COST,
@@ -94,26 +87,17 @@ def swap_entries(archive: Archive, a: int, b: int) -> None:
     ties[a], ties[b] = ties[b], ties[a]
 
 
-@kernel("void(int64[::1], int64, int64[::1], int64, int64[::1], Archive, Blocks)")
-def offer(
-    measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: Archive, blocks: Blocks
-) -> None:
-    """Offer `count` assignments to an archive that has room for another.
-
-    With room for blocks the archive is only read, and each chain that reaches one of its points is written
-    down.
-    """
+@kernel("void(int64[::1], int64, int64[::1], int64, int64[::1], Archive)")
+def offer(measures: Longs, count: int, chain: Longs, depth: int, uses: Longs, archive: Archive) -> None:
+    """Offer `count` assignments to an archive that has room for another."""
     known, ties, chains, size = archive.measures, archive.ties, archive.chains, archive.size
     for a in range(size[0]):
         order = compare_measures(known[a], measures, uses)
         if order == 1:
-            if a > 0 and not len(blocks.rows):
+            if a > 0:
                 swap_entries(archive, a, a // 2)
             return
         if order == 0:
-            if len(blocks.rows):
-                write_block(chain, depth, count, a, blocks)
-                return
             if ties[a] == 0 or (depth > 0 and (chains[a, 0] == 0 or chain[1] < chains[a, 0])):
                 for d in range(chains.shape[1]):
                     chains[a, d] = chain[d + 1] if d < depth else 0
@@ -121,8 +105,6 @@ def offer(
                     known[a, m] = measures[m]
             ties[a] += count
             return
-    if len(blocks.rows):
-        return
     kept = 0
     for a in range(size[0]):
         if compare_measures(measures, known[a], uses) != 1:
@@ -174,7 +156,7 @@ def advance(
         following[WORST] = prices[mask]
 
 
-@kernel("void(int64[::1], Space, Scoring, Rules, ArchivePath, Archive, Blocks, int64)", makes_arrays=True)
+@kernel("void(int64[::1], Space, Scoring, Rules, ArchivePath, Archive, int64)", makes_arrays=True)
 def walk_archive(
     firsts: Longs,
     space: Space,
@@ -182,7 +164,6 @@ def walk_archive(
     rules: Rules,
     path: ArchivePath,
     archive: Archive,
-    blocks: Blocks,
     block: int,
 ) -> None:
     """Walk on over the assignments whose first stage is in `firsts`, for any objectives.
@@ -223,11 +204,11 @@ def walk_archive(
         )  # fmt: skip
         looked += 1
         if mask == full or removal:
-            offer(measures[depth], 1, chain, depth if removal else depth - 1, uses, archive, blocks)
+            offer(measures[depth], 1, chain, depth if removal else depth - 1, uses, archive)
         descend = mask != full and depth < max_stages
         if descend and not removal:
             advance(measures[depth], waiting[depth], mask, full, space, scoring, finished, after)
-            offer(finished, 1, chain, depth, uses, archive, blocks)
+            offer(finished, 1, chain, depth, uses, archive)
             descend = depth + 1 < max_stages
         if descend and rules.prune:
             left = 0
@@ -280,7 +261,7 @@ def walk_archive(
                             answer |= 2
                 if answer == 1:
                     descend = False
-                    if a > 0 and not len(blocks.rows):
+                    if a > 0:
                         swap_entries(archive, a, a // 2)
                     break
         if descend:

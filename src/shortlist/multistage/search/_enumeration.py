@@ -41,17 +41,6 @@ class Space(NamedTuple):
     """The least of each attribute that going on takes."""
 
 
-class Blocks(NamedTuple):
-    """Assignments that tie, written down as the chains that they begin with."""
-
-    rows: LongTable
-    """Of each block the sets of its chain, how many there are, how many assignments begin so, and their place
-    in the table or archive; no row where blocks are not wanted.
-    """
-    n_found: Longs
-    """How many blocks there are, ``(1,)``; those beyond the rows are counted only."""
-
-
 class ArchivePath(NamedTuple):
     """The nodes from the root to the current one, by depth."""
 
@@ -75,20 +64,6 @@ def taken(attribute: int, before: int, mask: int, space: Space) -> int:
         if space.bought[mask, one] and not space.bought[before, one]:
             largest = max(largest, space.amounts[one, attribute])
     return largest
-
-
-@kernel("void(int64[::1], int64, int64, int64, Blocks)")
-def write_block(chain: Longs, depth: int, count: int, place: int, blocks: Blocks) -> None:
-    """Write down the first `depth` sets of a chain with which `count` assignments begin."""
-    found = blocks.n_found[0]
-    if found < len(blocks.rows):
-        for d in range(depth):
-            blocks.rows[found, d] = chain[d + 1]
-        width = blocks.rows.shape[1]
-        blocks.rows[found, width - 3] = depth
-        blocks.rows[found, width - 2] = count
-        blocks.rows[found, width - 1] = place
-    blocks.n_found[0] += 1
 
 
 @kernel("int64(int64[::1], int64[::1], int64, int64)")
@@ -196,27 +171,13 @@ def archive_point(conclusive: int, right: int, cost: int, archive: Longs, size: 
     size[0] = kept
 
 
-@kernel("void(int64, int64, int64, int64, int64[::1], int64, Outcomes, Blocks)")
+@kernel("void(int64, int64, int64, int64, int64[::1], int64, Outcomes)")
 def record(
-    conclusive: int,
-    right: int,
-    cost: int,
-    count: int,
-    chain: Longs,
-    depth: int,
-    outcomes: Outcomes,
-    blocks: Blocks,
+    conclusive: int, right: int, cost: int, count: int, chain: Longs, depth: int, outcomes: Outcomes
 ) -> None:
-    """Note `count` assignments that begin with `chain` and share one outcome no worse than the best known.
-
-    With room for blocks, the table is only read, and each chain that reaches it is written down.
-    """
+    """Note `count` assignments that begin with `chain` and share one outcome no worse than the best known."""
     best, ties, witnesses = outcomes.best, outcomes.ties, outcomes.witnesses
     pair = conclusive * (conclusive + 1) // 2 + right
-    if len(blocks.rows):
-        if cost == best[pair]:
-            write_block(chain, depth, count, pair, blocks)
-        return
     if cost < best[pair]:
         best[pair] = cost
         ties[pair] = count
@@ -230,10 +191,8 @@ def record(
                 witnesses[pair, d] = chain[d + 1] if d < depth else 0
 
 
-@kernel("int64(int64, int64, Path, Space, Outcomes, Blocks)")
-def last_proper_stage(
-    depth: int, n_rows: int, path: Path, space: Space, outcomes: Outcomes, blocks: Blocks
-) -> int:
+@kernel("int64(int64, int64, Path, Space, Outcomes)")
+def last_proper_stage(depth: int, n_rows: int, path: Path, space: Space, outcomes: Outcomes) -> int:
     """Try every stage between a node and the last stage, which takes all the rest.
 
     Return how many there are.
@@ -263,21 +222,15 @@ def last_proper_stage(
         conclusive = n_rows - unsure
         if paid <= best[conclusive * (conclusive + 1) // 2 + correct]:
             chain[depth + 1] = mask
-            record(conclusive, correct, paid, 1, chain, depth + 1, outcomes, blocks)
+            record(conclusive, correct, paid, 1, chain, depth + 1, outcomes)
         looked += 1
         added = (added - 1) & rest
     return looked
 
 
-@kernel("void(int64[::1], Space, TableRules, Path, Outcomes, Blocks, int64)")
+@kernel("void(int64[::1], Space, TableRules, Path, Outcomes, int64)")
 def walk_table(
-    firsts: Longs,
-    space: Space,
-    rules: TableRules,
-    path: Path,
-    outcomes: Outcomes,
-    blocks: Blocks,
-    block: int,
+    firsts: Longs, space: Space, rules: TableRules, path: Path, outcomes: Outcomes, block: int
 ) -> None:
     """Walk on over the assignments whose first stage is in `firsts`, for about `block` chains.
 
@@ -310,12 +263,12 @@ def walk_table(
         looked += 1
         descend = False
         if mask == full:
-            record(n_rows - left, correct, cost[depth], 1, chain, depth - 1, outcomes, blocks)
+            record(n_rows - left, correct, cost[depth], 1, chain, depth - 1, outcomes)
         elif depth < max_stages:
             rest = popcount(np.uint64(full & ~mask))
             if left == 0:
                 count = rules.ways[rest, max_stages - depth]
-                record(n_rows, correct, cost[depth], count, chain, depth, outcomes, blocks)
+                record(n_rows, correct, cost[depth], count, chain, depth, outcomes)
             else:
                 total = correct
                 unsure = 0
@@ -324,7 +277,7 @@ def walk_table(
                     total += popcount(row & bits[full, 1, w])
                     unsure += popcount(row & ~bits[full, 0, w])
                 paid = cost[depth] + left * (prices[full] - prices[mask])
-                record(n_rows - unsure, total, paid, 1, chain, depth, outcomes, blocks)
+                record(n_rows - unsure, total, paid, 1, chain, depth, outcomes)
                 descend = depth + 1 < max_stages and rest > 1
                 if descend and rules.prune:
                     hope = 0
@@ -345,7 +298,7 @@ def walk_table(
                     )
                     descend = not beaten(n_rows - stuck, most, over, paid, outcomes.archive, outcomes.size)
         if descend and depth + 2 == max_stages:
-            looked += last_proper_stage(depth, n_rows, path, space, outcomes, blocks)
+            looked += last_proper_stage(depth, n_rows, path, space, outcomes)
             descend = False
         if descend:
             depth += 1

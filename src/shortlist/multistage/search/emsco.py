@@ -35,27 +35,18 @@ from shortlist.runs.studies.study import StageNote
 
 @dataclass(frozen=True, eq=False)
 class EmscoPlace:
-    """All that the next generation follows from, but for the random numbers.
-
-    Attributes
-    ----------
-    number : int
-        Of the generation.
-    assignments : ndarray of int8, shape (population, n_features)
-        Its assignments.
-    seen : set of bytes
-        The assignments that were measured so far, as rows of bytes; empty where repeats are allowed.
-    evaluations : int
-        How many were measured.
-    unchanged : int
-        For how many generations the fittest has been the same.
-    """
+    """All that the next generation follows from, but for the random numbers."""
 
     number: int
+    """Of the generation."""
     assignments: NDArray[np.int8]
+    """Its assignments, ``(population, n_features)``."""
     seen: set[bytes]
+    """The assignments that were measured so far, as rows of bytes; empty where repeats are allowed."""
     evaluations: int
+    """How many were measured."""
     unchanged: int = 0
+    """For how many generations the fittest has been the same."""
 
 
 def kept_place(place: EmscoPlace, rng: np.random.Generator) -> KeptState:
@@ -96,43 +87,32 @@ ENDS = ("generations", "patience", ELITE_FILLS)
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True)
 class EmscoOptions:
-    """Parameters of the search, with the paper's letters and the defaults of its Credit experiments.
-
-    Attributes
-    ----------
-    population : int
-        ‖G‖.
-    generations : int
-        Most generations (max_iter).
-    patience : int or None
-        Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never.
-    mutation, recombination : float
-        m̂ and r̂, in [0, 1].
-    elitism : float
-        b, in (0, 1).
-    beta : float
-        β ≥ 1; more prefers earlier stages.
-    epsilon : float
-        ε > 0 of γ = u/l + ε.
-    rules : {"distinct", "paper"}
-        ``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and
-        mutates a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what
-        Algorithms 1 to 3 print: every non-dominated chromosome is an elite, and a child is mutated once.
-        Where millions of chromosomes tie, the paper's elites fill the population, and the search stops.
-    removal : float
-        Probability that a mutated feature leaves all stages; used only where the problem allows removal.
-    """
+    """Parameters of the search, with the paper's letters and the defaults of its Credit experiments."""
 
     population: int = 300
+    """‖G‖."""
     generations: int = 150
+    """Most generations (max_iter)."""
     patience: int | None = 20
+    """Stop when the highest-scoring chromosome has not changed for this many generations (g); None: never."""
     mutation: float = 0.075
     recombination: float = 0.8
+    """m̂ and r̂, in [0, 1]."""
     elitism: float = 0.2
+    """b, in (0, 1)."""
     beta: float = 2.5
+    """β ≥ 1; more prefers earlier stages."""
     epsilon: float = 0.01
+    """ε > 0 of γ = u/l + ε."""
     rules: str = "distinct"
+    """``"distinct"`` keeps one elite for each objective vector, the first chromosome that has it, and mutates
+    a child that was measured before up to :data:`TRIES` times more. ``"paper"`` does what Algorithms 1 to 3
+    print: every non-dominated chromosome is an elite, and a child is mutated once. Where millions of
+    chromosomes tie, the paper's elites fill the population, and the search stops. One of ``"distinct"``,
+    ``"paper"``.
+    """
     removal: float = 0.2
+    """Probability that a mutated feature leaves all stages; used only where the problem allows removal."""
 
     @property
     def tries(self) -> int:
@@ -158,21 +138,14 @@ class EmscoOptions:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How the rows of one generation stand.
-
-    Attributes
-    ----------
-    ranks : ndarray of int64
-        Pareto rank, the largest for the non-dominated (Eq. 8).
-    norms : ndarray of float
-        E, the ℓ2 norm of the objectives as numbers in [0, 1].
-    log_fitness : ndarray of float
-        Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0.
-    """
+    """How the rows of one generation stand."""
 
     ranks: NDArray[np.int64]
+    """Pareto rank, the largest for the non-dominated (Eq. 8)."""
     norms: NDArray[np.float64]
+    """E, the ℓ2 norm of the objectives as numbers in [0, 1]."""
     log_fitness: NDArray[np.float64]
+    """Logarithm of Eq. 9, which itself overflows; minus infinity where E is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +179,6 @@ def emsco(
 
     Parameters
     ----------
-    problem : StageProblem
-    options : EmscoOptions, optional
-    observe : callable, optional
-        Receives every generation.
     budget : Budget, optional
         How long the search may take; of the first generation those are kept whose fits there was time for, at
         least one; a later generation that has no time is dropped, and one that a study kept is measured

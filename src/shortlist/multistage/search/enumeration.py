@@ -1,7 +1,6 @@
 """The complete front of S(n, k): every stage assignment accounted for, with ties counted."""
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from shortlist.arrays import Mask
 from shortlist.multistage.problem.purchase_rules import PurchaseRules
 from shortlist.multistage.problem.stages import assignment_of_chain, completions
-from shortlist.multistage.search._enumeration import UNSEEN, Blocks, Space
+from shortlist.multistage.search._enumeration import UNSEEN, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
 from shortlist.multistage.search.stage_objectives import StageProblem
@@ -23,23 +22,6 @@ from shortlist.runs.workers import Where
 
 FITS_SHARE = 0.5
 """Part of the time limit at which an enumeration must have its classifiers."""
-
-
-@dataclass(frozen=True, eq=False)
-class TiedBlock:
-    """Assignments that share an outcome and a beginning.
-
-    Attributes
-    ----------
-    chain : tuple of int
-        Feature sets, as bit masks, acquired by the first stages.
-    n_assignments : int
-        How many assignments begin so: 1 when the last stage takes the rest, more when nothing waits any
-        longer and the rest may follow in any way.
-    """
-
-    chain: tuple[int, ...]
-    n_assignments: int
 
 
 def enumerate_front(
@@ -58,7 +40,8 @@ def enumerate_front(
     the union over all supersets, wrong answers by those given and those that no superset can avoid, cost by
     what is bought and the cheapest next step. Bounds never drop a tie, so the answer is the same with and
     without. Where rules say what may be bought together, every chain of valid sets is measured, in one
-    thread.
+    thread. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
+    are fitted in the first half of the time.
 
     Parameters
     ----------
@@ -75,13 +58,6 @@ def enumerate_front(
         same front.
     walk : WalkSettings, optional
         How what is found is kept. The answer is the same.
-
-    Raises
-    ------
-    BadInputError
-        If there are too many features.
-    FitsStoppedError
-        If not all subsets are fitted in the first half of the time.
     """
     budget = budget or Budget()
     if problem.rules is not None:
@@ -145,44 +121,6 @@ def _valid_front(problem: StageProblem, rules: PurchaseRules, budget: Budget) ->
     )
 
 
-def tied_blocks(
-    result: StageResult, point: int, *, limit: int = 1_000_000, walk: WalkSettings = USUAL_WALK
-) -> list[TiedBlock]:
-    """Return all assignments that share one point of the front, as blocks, walking the space once more.
-
-    Parameters
-    ----------
-    result : StageResult
-        A complete one, of an enumeration.
-    point : int
-        Row of ``result.assignments``.
-    limit : int
-        Most blocks to return.
-    walk : WalkSettings, optional
-        See :func:`enumerate_front`.
-
-    Returns
-    -------
-    blocks : list of TiedBlock
-        Their `n_assignments` add up to ``result.n_tied[point]`` unless `limit` was hit.
-    """
-    problem = result.problem
-    room = min(limit, 4096)
-    while True:
-        walker = make_walker(
-            problem, _space(problem), problem.max_stages, result.measures, bounds=True, walk=walk
-        )
-        blocks = np.zeros((room, problem.max_stages + 3), dtype=np.int64)
-        n_blocks = np.zeros(1, dtype=np.int64)
-        firsts = np.concatenate(_tasks(problem, problem.max_stages))
-        walker.collect(firsts, point, result.measures, Blocks(blocks, n_blocks))
-        if n_blocks[0] <= room or room >= limit:
-            break
-        room = min(limit, int(n_blocks[0]))
-    used = blocks[: min(room, int(n_blocks[0]))]
-    return [TiedBlock(tuple(row[: row[-3]].tolist()), int(row[-2])) for row in used]
-
-
 def _nondominated(
     problem: StageProblem, parts: list[FoundAssignments], join: np.ufunc = np.add
 ) -> FoundAssignments:
@@ -231,15 +169,9 @@ def space_of(
 ) -> Space:
     """Return what a walk needs, from the decision bits, prices and call prices of all sets by bit mask.
 
-    Parameters
-    ----------
-    problem : StageProblem
-    sets : ndarray of bool, shape (2**n, n_features)
-        The features of each.
-    bits : ndarray of uint64, shape (2**n, 2, n_words)
-        Who is confident, and who is right too; row 0, of no feature, is zero.
-    prices, calls : ndarray of int64, shape (2**n,)
-        What a row pays for the features of a set, and for a call of its classifier.
+    `sets`, ``(2**n, n_features)``: the features of each. `bits`, ``(2**n, 2, n_words)``: who is confident,
+    and who is right too; row 0, of no feature, is zero. `prices`, `calls`, ``(2**n,)``: what a row pays for
+    the features of a set, and for a call of its classifier.
     """
     n = len(prices).bit_length() - 1
     numbers = np.arange(1 << n)

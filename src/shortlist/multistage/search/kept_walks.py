@@ -71,8 +71,6 @@ def walk_tasks(
         Makes one of what several walkers found.
     budget : Budget
         How long it may take. It is looked at within tasks too, and what is left of them is left out.
-    workers : int or None
-        Threads.
     study : Study
         Keeps what every walker has found in which tasks, and the whole when all are finished.
     """

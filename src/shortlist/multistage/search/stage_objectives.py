@@ -62,47 +62,34 @@ class StageProblem:
     """Which stage assignments there are and what matters.
 
     Build it with :func:`~shortlist.multistage.search.stage_objectives.stage_problem`.
-
-    Attributes
-    ----------
-    decisions : DecisionBits
-        Who is confident and right on the validation rows, per feature subset.
-    costs : FeatureCosts
-        Prices.
-    max_stages : int
-        k.
-    names : tuple of str
-        Objectives, keys of :data:`OBJECTIVES` or attributes of the prices.
-    unit : int
-        Credit of a right answer.
-    penalties : ndarray of int64, shape (n_classes,)
-        Credit lost by a wrong answer about a row of each class, at most `unit`.
-    positive : int
-        Class number of the positive class, for false positives.
-    member_prices : ndarray of int64, shape (n_prices,)
-        Units that a call of a classifier costs, or of each member of an ensemble whose members have prices.
-    call_price_per_feature : int
-        Units that it costs more per feature that it reads.
-    call_scale : int
-        Units of the call prices per unit of the user's money.
-    removal : bool
-        Whether features may be left out of every stage.
-    rules : PurchaseRules or None
-        Which sets of features may have been bought after a stage; None: any.
     """
 
     decisions: DecisionBits
+    """Who is confident and right on the validation rows, per feature subset."""
     costs: FeatureCosts
+    """Prices."""
     max_stages: int
+    """k."""
     names: tuple[str, ...]
+    """Objectives, keys of :data:`OBJECTIVES` or attributes of the prices."""
     unit: int
+    """Credit of a right answer."""
     penalties: NDArray[np.int64]
+    """Credit lost by a wrong answer about a row of each class, at most `unit`, ``(n_classes,)``."""
     positive: int
+    """Class number of the positive class, for false positives."""
     member_prices: NDArray[np.int64]
+    """Units that a call of a classifier costs, or of each member of an ensemble whose members have prices,
+    ``(n_prices,)``.
+    """
     call_price_per_feature: int
+    """Units that it costs more per feature that it reads."""
     call_scale: int
+    """Units of the call prices per unit of the user's money."""
     removal: bool
+    """Whether features may be left out of every stage."""
     rules: PurchaseRules | None = None
+    """Which sets of features may have been bought after a stage; None: any."""
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -306,12 +293,8 @@ def merits(names: Sequence[str], values: Values) -> Values:
     costs; there it is the share of the dearest point's cost that a point saves. A rate r to avoid becomes
     1 - r.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names in :data:`OBJECTIVES`, or of attributes, which are costs.
-    values : ndarray of float, shape (n_points, n_objectives)
-        In the user's signs and units.
+    `names`: names in :data:`OBJECTIVES`, or of attributes, which are costs. `values`, ``(n_points,
+    n_objectives)``: in the user's signs and units.
     """
     columns = []
     for name, value in zip(names, values.T, strict=True):
@@ -342,10 +325,10 @@ def stage_problem(
 ) -> StageProblem:
     """State the problem of Eq. 6.
 
+    Raises BadInputError if a parameter is out of its range or a name is unknown.
+
     Parameters
     ----------
-    decisions : DecisionBits
-    costs : FeatureCosts
     max_stages : int
         k, at most the number of features.
     objectives : sequence of str
@@ -363,11 +346,6 @@ def stage_problem(
         together with ``max_cost`` alone.
     removal : bool, default=False
         Whether features may be left out of every stage (Sec. 5.1).
-
-    Raises
-    ------
-    BadInputError
-        If a parameter is out of its range or a name is unknown.
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))

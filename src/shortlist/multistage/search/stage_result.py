@@ -14,32 +14,23 @@ from shortlist.results.proof import Proof
 
 @dataclass(frozen=True, eq=False)
 class StageResult:
-    """What a search found, in the order of the front's points.
-
-    Attributes
-    ----------
-    assignments : ndarray of int8, shape (n_points, n_features)
-        Stage assignments; none dominates another.
-    measures : ndarray of int64, shape (n_points, n_measures)
-        Their measures.
-    method : str
-        ``"enumerate"``, ``"windows"`` or ``"emsco"``.
-    proof : Proof
-        What is proved of the front.
-    seconds : float
-        Wall-clock time; of an enumeration without fits.
-    facts : mapping of str to object
-        What else the method tells, such as ``n_tied``, ``n_windows`` or ``n_generations``; the front has it
-        under ``extras``.
-    """
+    """What a search found, in the order of the front's points."""
 
     problem: StageProblem = field(repr=False)
     assignments: NDArray[np.int8]
+    """Stage assignments, ``(n_points, n_features)``; none dominates another."""
     measures: NDArray[np.int64]
+    """Their measures, ``(n_points, n_measures)``."""
     method: str
+    """``"enumerate"``, ``"windows"`` or ``"emsco"``."""
     proof: Proof
+    """What is proved of the front."""
     seconds: float
+    """Wall-clock time; of an enumeration without fits."""
     facts: Mapping[str, Any]
+    """What else the method tells, such as ``n_tied``, ``n_windows`` or ``n_generations``; the front has it
+    under ``extras``.
+    """
 
     @property
     def n_tied(self) -> NDArray[np.int64]:

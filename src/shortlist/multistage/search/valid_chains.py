@@ -42,15 +42,8 @@ def n_valid_chains(
 ) -> int | None:
     """Return how many valid stage assignments there are; None where sets are too many or time too short.
 
-    Parameters
-    ----------
-    rules : PurchaseRules
-    max_stages : int
-    removal : bool
-        Whether a last stage may leave columns out; otherwise the last set holds all of them.
-    limits : ChainLimits, optional
-    budget : Budget, optional
-        How long the count may take.
+    `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them. `budget`:
+    how long the count may take.
     """
     budget = budget or Budget()
     sets = rules.valid_sets(limits.most_sets, budget)
@@ -76,6 +69,8 @@ def walk_valid_chains(
 ) -> tuple[Counted, int, bool]:
     """Measure every valid stage assignment.
 
+    Raises BadInputError if there are too many valid sets or assignments.
+
     Returns
     -------
     found : assignments, measures and ties of the non-dominated objective vectors
@@ -83,11 +78,6 @@ def walk_valid_chains(
         Assignments that were measured.
     complete : bool
         Whether these are all.
-
-    Raises
-    ------
-    BadInputError
-        If there are too many valid sets or assignments.
     """
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),

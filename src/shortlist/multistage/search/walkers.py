@@ -12,7 +12,6 @@ from shortlist.multistage.search._enumeration import (
     PLACE,
     UNSEEN,
     ArchivePath,
-    Blocks,
     Outcomes,
     Path,
     Space,
@@ -28,19 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """How a walk keeps what it finds; its answer does not depend on them.
-
-    Parameters
-    ----------
-    table_rows : int, default=2000
-        Up to so many validation rows what is found is kept in a table, the least cost of every pair
-        (conclusive, right); beyond it in an archive.
-    words : int, default=2_000_000
-        Words of rows that are read between two looks at the clock: some hundredths of a second.
-    """
+    """How a walk keeps what it finds; its answer does not depend on them."""
 
     table_rows: int = 2000
+    """Up to so many validation rows what is found is kept in a table, the least cost of every pair
+    (conclusive, right); beyond it in an archive.
+    """
     words: int = 2_000_000
+    """Words of rows that are read between two looks at the clock: some hundredths of a second."""
 
 
 USUAL_WALK = WalkSettings()
@@ -90,14 +84,6 @@ class Walker(Protocol):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a state."""
-
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
-    ) -> None:
-        """Write the blocks of assignments that tie at a point."""
-
-
-_NO_BLOCKS = Blocks(np.zeros((0, 0), dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 PathT = TypeVar("PathT", Path, ArchivePath)
@@ -186,9 +172,9 @@ class TableWalker(_Walk[Path]):
         n_items = len(self.space.prices).bit_length() - 1
         self._rules = TableRules(completions(n_items, max_stages), max_stages, self._bounds)
 
-    def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
+    def walk_on(self) -> bool:
         """Look at some more; return whether these were the last."""
-        walk_table(self._firsts, self.space, self._rules, self._path, self._outcomes, blocks, self._block)
+        walk_table(self._firsts, self.space, self._rules, self._path, self._outcomes, self._block)
         return bool(self._path.at[0].first == len(self._firsts))
 
     def found(self) -> FoundAssignments:
@@ -223,18 +209,6 @@ class TableWalker(_Walk[Path]):
         outcomes.size[0] = len(archive)
         self._return_to(state)
 
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
-    ) -> None:
-        """Write the blocks of assignments that tie at a point."""
-        best = self._outcomes.best
-        best[:] = -1
-        conclusive, right, cost = measures[point, [CONCLUSIVE, CREDIT, COST]]
-        best[conclusive * (conclusive + 1) // 2 + right] = cost
-        self.begin(firsts)
-        while not self.walk_on(blocks):
-            pass
-
 
 class ArchiveWalker(_Walk[ArchivePath]):
     """Keeps the non-dominated outcomes; for any objectives, any number of rows, and removal."""
@@ -260,7 +234,7 @@ class ArchiveWalker(_Walk[ArchivePath]):
             size=np.zeros(1, dtype=np.int64),
         )
 
-    def walk_on(self, blocks: Blocks = _NO_BLOCKS) -> bool:
+    def walk_on(self) -> bool:
         """Look at some more; return whether these were the last."""
         # seconds to compile at first, and the paper's objectives never need it
         from shortlist.multistage.search._archive_walk import ADDED_AT_ONCE, Archive, Rules, walk_archive
@@ -272,9 +246,7 @@ class ArchiveWalker(_Walk[ArchivePath]):
                 part = getattr(old, name)
                 getattr(self._archive, name)[: len(part)] = part
         rules = Rules(self.uses, self.max_stages, problem.removal, self._bounds)
-        walk_archive(
-            self._firsts, self.space, problem.scoring, rules, self._path, self._archive, blocks, self._block
-        )
+        walk_archive(self._firsts, self.space, problem.scoring, rules, self._path, self._archive, self._block)
         return bool(self._path.at[0].first == len(self._firsts))
 
     def found(self) -> FoundAssignments:
@@ -297,33 +269,6 @@ class ArchiveWalker(_Walk[ArchivePath]):
             getattr(self._archive, name)[:n_found] = state[name]
         self._archive.size[0] = n_found
         self._return_to(state)
-
-    def collect(
-        self, firsts: NDArray[np.int64], point: int, measures: NDArray[np.int64], blocks: Blocks
-    ) -> None:
-        """Write the blocks of assignments that tie at a point."""
-        # the wanted point goes first: in this mode nothing moves
-        order = [point, *(other for other in range(len(measures)) if other != point)]
-        self._archive.measures[: len(measures)] = measures[order]
-        self._archive.size[0] = len(measures)
-        rows, n_found = blocks
-        everything = np.zeros((4096, rows.shape[1]), dtype=np.int64)
-        for first in firsts:
-            count = np.zeros(1, dtype=np.int64)
-            self._walk_one(first, Blocks(everything, count))
-            if count[0] > len(everything):
-                everything = np.zeros((int(count[0]), rows.shape[1]), dtype=np.int64)
-                count[0] = 0
-                self._walk_one(first, Blocks(everything, count))
-            ours = everything[: count[0]][everything[: count[0], -1] == 0]
-            room = max(0, len(rows) - int(n_found[0]))
-            rows[n_found[0] : n_found[0] + min(room, len(ours))] = ours[:room]
-            n_found[0] += len(ours)
-
-    def _walk_one(self, first: int, blocks: Blocks) -> None:
-        self.begin(np.array([first], dtype=np.int64))
-        while not self.walk_on(blocks):
-            pass
 
 
 def make_walker(

@@ -69,14 +69,9 @@ class DecisionBits:
     def every_subset(self) -> NDArray[np.uint64]:
         """Return the bits of every subset, indexed by bit mask, ``(2**n_features, 2, n_words)``.
 
-        Row 0 is zero.
-
-        Raises
-        ------
-        BadInputError
-            If there are too many features, or their subsets would not fit into memory.
-        FitsStoppedError
-            If the budget ends before all are fitted. Those that are stay fitted.
+        Row 0 is zero. Raises BadInputError if there are too many features, or their subsets would not fit
+        into memory. Raises FitsStoppedError if the budget ends before all are fitted. Those that are stay
+        fitted.
         """
         n = self.subclassifiers.rows.n_features
         if n > DENSE_FEATURES:

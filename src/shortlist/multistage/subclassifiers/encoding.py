@@ -17,29 +17,22 @@ from shortlist.pickles import saved_from
 @saved_from("shortlist.multistage")
 @dataclass(frozen=True, eq=False)
 class FeatureCode:
-    """How one feature becomes columns.
-
-    Attributes
-    ----------
-    name : str
-        Name of the feature.
-    fill : float
-        Number: what stands for a missing value, the median of the fitted rows.
-    categories : tuple or None
-        Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number.
-    allows_missing : bool
-        Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
-        where, and a gap is a value like others. Else a gap says that the feature is not known yet.
-    words : tuple or None
-        Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
-        models that were saved before this was kept.
-    """
+    """How one feature becomes columns."""
 
     name: str
+    """Name of the feature."""
     fill: float
+    """Number: what stands for a missing value, the median of the fitted rows."""
     categories: tuple[Any, ...] | None
+    """Category: its values, one 0/1 column each; an unseen value is zero everywhere. None: a number."""
     allows_missing: bool
+    """Whether a value was missing in the rows that the classifier was made from; then a last 0/1 column says
+    where, and a gap is a value like others. Else a gap says that the feature is not known yet.
+    """
     words: tuple[Any, ...] | None = None
+    """Category: all values that were seen in these rows; any other one is unknown. None: nobody knows, as in
+    models that were saved before this was kept.
+    """
 
     @property
     def width(self) -> int:
@@ -71,10 +64,8 @@ class Encoding:
     def encode(self, features: Sequence[int], values: Any) -> NDArray[np.float64]:
         """Return the columns of some features, for values of shape ``(n_rows, len(features))``.
 
-        Raises
-        ------
-        BadInputError
-            If a number is infinite or text, or missing in a feature that was never missing when fitting.
+        Raises BadInputError if a number is infinite or text, or missing in a feature that was never missing
+        when fitting.
         """
         if self.plain and not hasattr(values, "iloc"):
             return self._numbers(features, values)
@@ -122,7 +113,8 @@ class Encoding:
     def encode_known(self, values: Any) -> tuple[NDArray[np.float64], NDArray[np.int8] | None]:
         """Return the columns of all features, and whether each feature of each row has a value.
 
-        What is in the columns of a feature without one means nothing, unless gaps are values of it.
+        What is in the columns of a feature without one means nothing, unless gaps are values of it. Raises
+        BadInputError if a number is infinite or text.
 
         Returns
         -------
@@ -130,11 +122,6 @@ class Encoding:
         states : ndarray of int8, shape (n_rows, n_features), or None
             As :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is unknown. None: all
             have values.
-
-        Raises
-        ------
-        BadInputError
-            If a number is infinite or text.
         """
         places = range(len(self.codes))
         whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())

@@ -35,10 +35,7 @@ def counts_members(estimator: Any) -> bool:
 def member_costs(estimator: Any) -> Sequence[float] | None:
     """Return what asking each member costs, where an ensemble was given that; None: all cost alike.
 
-    Raises
-    ------
-    BadInputError
-        If that is no list of costs.
+    Raises BadInputError if that is no list of costs.
     """
     given = getattr(estimator, "member_costs", None) if counts_members(estimator) else None
     if given is None:

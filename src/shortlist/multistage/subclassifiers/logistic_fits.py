@@ -121,34 +121,23 @@ def fit_multinomial(  # noqa: C901, PLR0912, PLR0915 -- a kernel keeps its loops
 
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """The rows that fit, prepared once for all subsets.
-
-    Attributes
-    ----------
-    encoding : Encoding
-        Which columns belong to which feature.
-    labels : ndarray of int64, shape (n_rows,)
-        Class numbers.
-    n_scores : int
-        1 for two classes, else one per class.
-    centres, spreads : ndarray of float, shape (n_columns,)
-        Means and standard deviations of the columns; 1 where a column is constant.
-    standardised : ndarray of float, shape (n_columns + 1, n_rows)
-        The columns without mean and spread, and ones.
-    gram : ndarray of float
-        Sums of their products.
-    penalties : ndarray of float, shape (n_columns + 1,)
-        Of each coefficient; none of the intercept, which is last.
-    """
+    """The rows that fit, prepared once for all subsets."""
 
     encoding: Encoding
+    """Which columns belong to which feature."""
     labels: NDArray[np.int64]
+    """Class numbers, ``(n_rows,)``."""
     n_scores: int
+    """1 for two classes, else one per class."""
     centres: NDArray[np.float64]
     spreads: NDArray[np.float64]
+    """Means and standard deviations of the columns, ``(n_columns,)``; 1 where a column is constant."""
     standardised: NDArray[np.float64]
+    """The columns without mean and spread, and ones, ``(n_columns + 1, n_rows)``."""
     gram: NDArray[np.float64]
+    """Sums of their products."""
     penalties: NDArray[np.float64]
+    """Of each coefficient, ``(n_columns + 1,)``; none of the intercept, which is last."""
 
 
 def prepared_rows(
@@ -176,15 +165,12 @@ def fit_parts(parts: Sequence[FitRows], subsets: Mask) -> NDArray[np.float64]:
 def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
     """Fit subsets, ``(n_subsets, n_features)``, and turn coefficients back to the columns' own units.
 
+    Raises BadInputError if one does not converge.
+
     Returns
     -------
     coefficients : ndarray of float, shape (n_subsets, n_scores, n_columns + 1)
         The intercept is last.
-
-    Raises
-    ------
-    BadInputError
-        If one does not converge.
     """
     columns = np.ascontiguousarray(rows.encoding.columns(subsets))
     coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))

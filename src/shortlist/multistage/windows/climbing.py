@@ -36,19 +36,7 @@ Rate: TypeAlias = Callable[[NDArray[np.int8]], tuple[NDArray[np.int8], Values]]
 def kicked(
     assignment: NDArray[np.int8], n_changed: int, max_stages: int, rng: np.random.Generator, *, removal: bool
 ) -> NDArray[np.int8]:
-    """Return an assignment where so many features, drawn at random, have stages drawn at random.
-
-    Parameters
-    ----------
-    assignment : ndarray of int8, shape (n_features,)
-    n_changed : int
-        Features drawn; of fewer, all.
-    max_stages : int
-        Most stages.
-    rng : numpy.random.Generator
-    removal : bool
-        Whether a drawn feature may leave all stages.
-    """
+    """Return an assignment where so many features, drawn at random, have stages drawn at random."""
     features = rng.choice(len(assignment), size=min(n_changed, len(assignment)), replace=False)
     changed = assignment.copy()
     changed[features] = rng.integers(REMOVED if removal else 0, max_stages, len(features))
@@ -62,17 +50,6 @@ def mended(
 
     Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
     further than the best move of all.
-
-    Parameters
-    ----------
-    assignment : ndarray of int8, shape (n_features,)
-    rate : callable
-        Tells what assignments are worth.
-    max_stages : int
-        Most stages.
-    rng : numpy.random.Generator
-    removal : bool
-        Whether features may leave all stages.
 
     Returns
     -------
@@ -166,30 +143,20 @@ MOVES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """How a search in windows goes.
-
-    Attributes
-    ----------
-    width : int
-        Items of a window, from 2 to 12; a window takes up to ``2**width`` fits.
-    n_new : int
-        How many of these are features that are bought last or never so far, less than `width`.
-    n_weightings : int
-        How many weightings of the objectives are climbed; the first one weighs all alike.
-    tries : int
-        Windows around an assignment that gain nothing before it is left.
-    kicks : int
-        How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks.
-    changed : int
-        Features that a kick changes.
-    """
+    """How a search in windows goes."""
 
     width: int = 8
+    """Items of a window, from 2 to 12; a window takes up to ``2**width`` fits."""
     n_new: int = 4
+    """How many of these are features that are bought last or never so far, less than `width`."""
     n_weightings: int = 31
+    """How many weightings of the objectives are climbed; the first one weighs all alike."""
     tries: int = 2
+    """Windows around an assignment that gain nothing before it is left."""
     kicks: int = 12
+    """How many kicks in a row gain nothing by the first weighting before it is left; 0: no kicks."""
     changed: int = 3
+    """Features that a kick changes."""
 
     def __post_init__(self) -> None:
         as_count(self.width, "width", at_least=2, at_most=12)
@@ -223,10 +190,7 @@ class WindowClimber:
     def measure(self, assignments: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
         """Make assignments valid, measure them, and offer them to the archive; return both.
 
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before all are fitted; the archive has those that are.
+        Raises FitsStoppedError if the budget ends before all are fitted; the archive has those that are.
         """
         rules, removal = self.problem.rules, self.problem.removal
         if rules is not None:
@@ -252,10 +216,7 @@ class WindowClimber:
     def climb(self, weights: Values) -> bool:
         """Go on until neither a move nor a window gains by the weights; return whether anything did.
 
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before; the archive has what was found.
+        Raises FitsStoppedError if the budget ends before; the archive has what was found.
         """
         start, _ = self.archive.best(weights)
         best, failures = start, 0
@@ -276,12 +237,7 @@ class WindowClimber:
         """Kick an assignment and mend it; return where to go on, and whether the best by the weights rose.
 
         What is mended is gone on from where it is not much worse, so that kicks in a row get out of a local
-        optimum.
-
-        Raises
-        ------
-        FitsStoppedError
-            If the budget ends before; the archive has what was found.
+        optimum. Raises FitsStoppedError if the budget ends before; the archive has what was found.
         """
         k, removal = self.problem.max_stages, self.problem.removal
 

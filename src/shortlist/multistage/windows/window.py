@@ -20,11 +20,7 @@ PULL_DIGITS = 9
 
 
 def single_moves(
-    assignment: NDArray[np.int8],
-    max_stages: int,
-    *,
-    removal: bool,
-    features: NDArray[np.int64] | None = None,
+    assignment: NDArray[np.int8], max_stages: int, *, removal: bool, features: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Return every assignment where one feature has another stage, or a new one of its own.
 
@@ -136,15 +132,11 @@ class Window:
 
     All other features are bought in the last stage, together with at least one item, or by no stage where
     features may be removed.
-
-    Attributes
-    ----------
-    problem : StageProblem
-    items : ndarray of bool, shape (n_items, n_features)
     """
 
     problem: StageProblem
     items: Mask
+    """Of shape ``(n_items, n_features)``."""
 
     def sets(self) -> Mask:
         """Return the features of each set of items, by bit mask, ``(2**n_items, n_features)``."""
@@ -168,15 +160,11 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
     Every assignment of the items to at most `max_stages` stages is accounted for, by the walk of
     :func:`shortlist.multistage.search.enumeration.enumerate_front`. An invalid set gets a classifier that is
-    never confident: going through it is the same as passing it by.
+    never confident: going through it is the same as passing it by. Raises FitsStoppedError if the budget ends
+    within a walk of more than :data:`FEW_ITEMS` items.
 
-    Parameters
-    ----------
-    window : Window
-    known : ndarray of int64, shape (n_known, n_measures)
-        Measures of assignments that are known, mutually non-dominated; what they dominate may be left out.
-    budget : Budget
-        How long it may take.
+    `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
+    they dominate may be left out.
 
     Returns
     -------
@@ -184,11 +172,6 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
         Some of them may be dominated.
     whole : bool
         False where the budget ended before all classifiers were fitted: sets without one count as invalid.
-
-    Raises
-    ------
-    FitsStoppedError
-        If the budget ends within a walk of more than :data:`FEW_ITEMS` items.
     """
     problem = window.problem
     sets = window.sets()

@@ -71,8 +71,6 @@ def search_windows(
 
     Parameters
     ----------
-    problem : StageProblem
-    options : WindowOptions, optional
     budget : Budget, optional
         How long the search may take, the seed of the weightings, and who is told. The first assignment, one
         stage with everything, is measured whatever the time. Its study keeps what was found after every

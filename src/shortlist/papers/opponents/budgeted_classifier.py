@@ -40,18 +40,12 @@ class BudgetedModel(Protocol):
 @saved_from("shortlist.papers")
 @dataclass(frozen=True, eq=False)
 class OneSubset:
-    """One classifier that reads the same features of every row.
-
-    Attributes
-    ----------
-    subset : ndarray of bool, shape (n_features,)
-        Features that every row buys.
-    model : LogisticModel
-        What predicts from them.
-    """
+    """One classifier that reads the same features of every row."""
 
     subset: Mask
+    """Features that every row buys, ``(n_features,)``."""
     model: Any
+    """What predicts from them."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``."""
@@ -91,10 +85,8 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     The mean of a 0/1 indicator is a probability, so its estimate is one after it was cut to [0, 1]. Several
     classes are then divided by their sum; where every estimate is 0 or less, all classes are equal.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_rows, n_outputs)
-        One output: the estimate for the second of two classes. Otherwise one per class.
+    `scores`, ``(n_rows, n_outputs)``: one output: the estimate for the second of two classes. Otherwise one
+    per class.
 
     Examples
     --------
@@ -205,6 +197,9 @@ class BudgetedClassifier(TableClassifier):
     ) -> Self:
         """Fit every setting, and keep the best on the validation rows.
 
+        Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
+        Raises FitsStoppedError if it was stopped before the first setting was fitted.
+
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
@@ -219,13 +214,6 @@ class BudgetedClassifier(TableClassifier):
             Progress events, and a way to stop with the settings tried so far.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
-
-        Raises
-        ------
-        BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
-        FitsStoppedError
-            If it was stopped before the first setting was fitted.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
@@ -345,10 +333,7 @@ class BudgetedClassifier(TableClassifier):
 def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
     """Return one value or several as a tuple, each checked; several are tuned on the validation rows.
 
-    Raises
-    ------
-    BadInputError
-        If there is no value, or one that `check` refuses.
+    Raises BadInputError if there is no value, or one that `check` refuses.
 
     Examples
     --------

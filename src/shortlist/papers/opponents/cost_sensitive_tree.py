@@ -21,34 +21,23 @@ def gate_scores(design: Floats, coefficients: Floats, gate: Floats) -> Floats:
 @saved_from("shortlist.papers")
 @dataclass(frozen=True, eq=False)
 class LinearTree:
-    """A binary tree with a linear classifier and a gate at each node; node k has the children 2k + 1, 2k + 2.
-
-    Attributes
-    ----------
-    coefficients : ndarray of float, shape (n_nodes, n_columns + 1, n_outputs)
-        β of each node, for standardised columns with ones last.
-    thresholds : ndarray of float, shape (n_nodes,)
-        θ: a row goes to the first child where its gate score is above this.
-    inner : ndarray of bool, shape (n_nodes,)
-        Whether a node sends rows on; the others answer.
-    gate : ndarray of float, shape (n_outputs,)
-        The gate score is the outputs times these.
-    centres, spreads : ndarray of float, shape (n_columns,)
-        How columns are standardised.
-    feature_of : ndarray of int64, shape (n_columns,)
-        Feature of each column.
-    n_features : int
-        Number of features.
-    """
+    """A binary tree with a linear classifier and a gate at each node; node k has children 2k + 1, 2k + 2."""
 
     coefficients: Floats
+    """β of each node, for standardised columns with ones last, ``(n_nodes, n_columns + 1, n_outputs)``."""
     thresholds: Floats
+    """θ, ``(n_nodes,)``: a row goes to the first child where its gate score is above this."""
     inner: Flags
+    """Whether a node sends rows on, ``(n_nodes,)``; the others answer."""
     gate: Floats
+    """The gate score is the outputs times these, ``(n_outputs,)``."""
     centres: Floats
     spreads: Floats
+    """How columns are standardised, ``(n_columns,)``."""
     feature_of: Longs
+    """Feature of each column, ``(n_columns,)``."""
     n_features: int
+    """Number of features."""
 
     def design(self, rows: NDArray[np.float64]) -> Floats:
         """Return standardised columns with ones last."""
@@ -153,31 +142,23 @@ class TreeLoss:
     own. Below :data:`SMOOTH`, z, the root √u is (u/z + z)/2, its upper bound at that z. The bound at each
     node's own z is the paper's way to a smooth problem, and touches the loss where z = √u: both have
     one gradient.
-
-    Attributes
-    ----------
-    design : ndarray of float, shape (n_rows, n_columns + 1)
-        Standardised columns, ones last; the ones are free and bear no penalty.
-    targets : ndarray of float, shape (n_rows, n_outputs)
-    gate : ndarray of float, shape (n_outputs,)
-        The gate score is the outputs times these.
-    feature_of : ndarray of int64, shape (n_columns,)
-    prices : ndarray of float, shape (n_features,)
-        c, relative to the price of all features.
-    trade_off, sparsity : float
-        λ and ρ.
-    n_levels : int
-        Levels of nodes; the last are leaves.
     """
 
     design: Floats
+    """Standardised columns, ones last, ``(n_rows, n_columns + 1)``; the ones are free and bear no penalty."""
     targets: Floats
+    """Of shape ``(n_rows, n_outputs)``."""
     gate: Floats
+    """The gate score is the outputs times these, ``(n_outputs,)``."""
     feature_of: Longs
+    """Of shape ``(n_columns,)``."""
     prices: Floats
+    """c, relative to the price of all features, ``(n_features,)``."""
     trade_off: float
     sparsity: float
+    """λ and ρ."""
     n_levels: int
+    """Levels of nodes; the last are leaves."""
 
     @property
     def n_nodes(self) -> int:

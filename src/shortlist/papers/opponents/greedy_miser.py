@@ -29,33 +29,22 @@ USUAL_TRADE_OFFS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 @saved_from("shortlist.papers")
 @dataclass(frozen=True, eq=False)
 class MiserTrees:
-    """Boosted trees, each a heap: the children of node k are 2k + 1 and 2k + 2.
-
-    Attributes
-    ----------
-    split_columns : ndarray of int64, shape (n_trees, n_nodes)
-        Column that a node asks; -1 for leaves.
-    thresholds : ndarray of float, shape (n_trees, n_nodes)
-        A row goes to the first child where its value is at most this.
-    values : ndarray of float, shape (n_trees, n_nodes)
-        What a leaf adds, the learning rate included.
-    start : ndarray of float, shape (n_outputs,)
-        Score before the first tree. Tree t adds to output t modulo n_outputs.
-    feature_of : ndarray of int64, shape (n_columns,)
-        Feature of each column.
-    loss : {"logistic", "squared"}
-        How scores become probabilities.
-    n_features : int
-        Number of features.
-    """
+    """Boosted trees, each a heap: the children of node k are 2k + 1 and 2k + 2."""
 
     split_columns: Longs
+    """Column that a node asks, ``(n_trees, n_nodes)``; -1 for leaves."""
     thresholds: Floats
+    """A row goes to the first child where its value is at most this, ``(n_trees, n_nodes)``."""
     values: Floats
+    """What a leaf adds, the learning rate included, ``(n_trees, n_nodes)``."""
     start: Floats
+    """Score before the first tree, ``(n_outputs,)``. Tree t adds to output t modulo n_outputs."""
     feature_of: Longs
+    """Feature of each column, ``(n_columns,)``."""
     loss: str
+    """How scores become probabilities. One of ``"logistic"``, ``"squared"``."""
     n_features: int
+    """Number of features."""
 
     def first(self, n_rounds: int) -> "MiserTrees":
         """Return the first rounds alone, one tree per output each."""
@@ -111,27 +100,20 @@ def negative_gradient(scores: Floats, targets: Floats, loss: str) -> Floats:
 
 @dataclass(frozen=True)
 class MiserSettings:
-    """How Greedy Miser grows.
-
-    Parameters
-    ----------
-    loss : {"logistic", "squared"}
-    trade_off : float
-        λ, per row and relative to the price of all features, so that neither the number of rows nor the unit
-        of the prices matters.
-    n_trees : int
-        Rounds.
-    learning_rate : float
-        ν.
-    n_levels : int
-        Splits between root and leaf at most.
-    """
+    """How Greedy Miser grows."""
 
     loss: str = "logistic"
+    """One of ``"logistic"``, ``"squared"``."""
     trade_off: float = 0.1
+    """λ, per row and relative to the price of all features, so that neither the number of rows nor the unit
+    of the prices matters.
+    """
     n_trees: int = 100
+    """Rounds."""
     learning_rate: float = 0.1
+    """ν."""
     n_levels: int = 3
+    """Splits between root and leaf at most."""
 
 
 def grow_miser(
@@ -153,17 +135,6 @@ def grow_miser(
     features used by then. Thresholds are midpoints between distinct values; of equal gains the first column
     and the lowest threshold are taken. A node is split only where that is below -(Σ r)² / n_node, and a leaf
     answers the mean of its residuals. Several classes have one tree per class in every round, in their order.
-
-    Parameters
-    ----------
-    rows : ndarray of float, shape (n_rows, n_columns)
-    labels : ndarray of int64, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-    feature_of : ndarray of int64, shape (n_columns,)
-        Feature of each column.
-    costs : FeatureCosts
-    settings : MiserSettings
 
     Notes
     -----

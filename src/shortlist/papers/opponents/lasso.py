@@ -43,7 +43,6 @@ def lasso_path(
         Standardised columns, ones last.
     labels : ndarray of int64, shape (n_rows,)
         Class numbers.
-    n_classes : int
     penalties : sequence of float
         λ, at least 0, best from large to small.
     tolerance : float

@@ -22,24 +22,16 @@ CHARGES = {"feature": "cegb_penalty_feature_coupled", "row": "cegb_penalty_featu
 @saved_from("shortlist.papers")
 @dataclass(frozen=True, eq=False)
 class PricedBooster:
-    """The first rounds of a LightGBM booster, and which features lie above each leaf of its trees.
-
-    Attributes
-    ----------
-    booster : lightgbm.Booster
-        The trees.
-    n_rounds : int
-        How many rounds answer; a round has one tree, or one per class.
-    paths : tuple of ndarray of bool, one per tree, shape (n_leaves, n_features)
-        Features on the way to each leaf.
-    n_features : int
-        Number of features.
-    """
+    """The first rounds of a LightGBM booster, and which features lie above each leaf of its trees."""
 
     booster: Any
+    """The trees."""
     n_rounds: int
+    """How many rounds answer; a round has one tree, or one per class."""
     paths: tuple[Mask, ...]
+    """Features on the way to each leaf, ``(n_leaves, n_features)``; one per tree."""
     n_features: int
+    """Number of features."""
 
     def probabilities(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities, ``(n_rows, n_classes)``."""
@@ -159,13 +151,7 @@ class CostAwareLightGBM(BudgetedClassifier):
 
 
 def needed_lightgbm() -> Any:
-    """Return the package LightGBM.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed.
-    """
+    """Return the package LightGBM; raises MissingDependencyError if it is not installed."""
     try:
         import lightgbm
     except ImportError:

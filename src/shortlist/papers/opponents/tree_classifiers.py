@@ -48,7 +48,6 @@ def grow_submodular(
     targets : ndarray of float, shape (n_rows, n_outputs)
     gate : ndarray of float, shape (n_outputs,)
     feature_of : ndarray of int64, shape (n_columns,)
-    costs : FeatureCosts
     node_budget : float
         Share of the price of all features.
     n_levels : int
@@ -104,15 +103,10 @@ def greedy_features(
         The last column, ones, is always there.
     targets : ndarray of float, shape (n_rows, n_outputs)
     feature_of : ndarray of int64, shape (n_columns,)
-    costs : FeatureCosts
     known : ndarray of bool, shape (n_features,)
         Bought before, so free now.
     budget : float
         What may be spent, in units.
-
-    Returns
-    -------
-    taken : ndarray of bool, shape (n_features,)
     """
     columns = design[:, :-1] - design[:, :-1].mean(axis=0)
     scale = np.sqrt((columns**2).sum(axis=0))

@@ -17,66 +17,48 @@ from shortlist.runs.budget import Budget
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Finding:
-    """Something that follows from a model, and why.
-
-    Attributes
-    ----------
-    feature : int
-        Which feature, from 0.
-    why : Explanation or None
-        Rules that make it so; None where no explanation was asked for, or the budget had ended.
-    """
+    """Something that follows from a model, and why."""
 
     feature: int
+    """Which feature, from 0."""
     why: Explanation | None = None
+    """Rules that make it so; None where no explanation was asked for, or the budget had ended."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Analysis:
-    """What a model says about its features and constraints.
-
-    Attributes
-    ----------
-    void : Explanation or None
-        Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
-        filled in without a product.
-    core, dead : tuple of Finding
-        Features that every product has, and that none has.
-    false_optional : tuple of Finding
-        Features that the tree calls optional and that every product with their parent has, the core ones
-        left out.
-    redundant : tuple of int
-        Numbers of the constraints that follow from all other rules of the model. Each by itself can be left
-        out, not all of them together.
-    atomic_sets : tuple of tuple of int
-        Features that are always selected together, two or more, the core and dead ones left out.
-    n_products : int or None
-        The exact number of products; None if the diagram did not fit.
-    products_with : tuple of int
-        For every feature the number of products that have it; empty where they were not counted.
-    complete : bool
-        Whether all questions were answered; otherwise the budget ended, and what is listed is true but may
-        not be all.
-    """
+    """What a model says about its features and constraints."""
 
     void: Explanation | None = None
+    """Rules that contradict each other, so that there is no product; None if there is one. Nothing else is
+    filled in without a product.
+    """
     core: tuple[Finding, ...] = ()
     dead: tuple[Finding, ...] = ()
+    """Features that every product has, and that none has."""
     false_optional: tuple[Finding, ...] = ()
+    """Features that the tree calls optional and that every product with their parent has, the core ones left
+    out.
+    """
     redundant: tuple[int, ...] = ()
+    """Numbers of the constraints that follow from all other rules of the model. Each by itself can be left
+    out, not all of them together.
+    """
     atomic_sets: tuple[tuple[int, ...], ...] = ()
+    """Features that are always selected together, two or more, the core and dead ones left out."""
     n_products: int | None = None
+    """The exact number of products; None if the diagram did not fit."""
     products_with: tuple[int, ...] = ()
+    """For every feature the number of products that have it; empty where they were not counted."""
     complete: bool = True
+    """Whether all questions were answered; otherwise the budget ended, and what is listed is true but may not
+    be all.
+    """
 
 
 def analyse(
-    model: FeatureModel,
-    *,
-    n_explained: int = 10,
-    max_nodes: int | None = None,
-    budget: Budget | None = None,
+    model: FeatureModel, *, n_explained: int = 10, max_nodes: int | None = None, budget: Budget | None = None
 ) -> Analysis:
     """Find what follows from a feature model, by satisfiability and a diagram.
 

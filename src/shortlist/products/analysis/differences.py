@@ -29,27 +29,20 @@ class Edit(StrEnum):
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ModelDifference:
-    """How a second model differs from a first one.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The features of both: those of the first, then those that only the second has.
-    removed, added : tuple of str
-        Features that only the first has, and only the second.
-    lost, gained : ndarray of bool, shape (n_names,), or None
-        A product that only the first has, and one that only the second has; None if there is none, or a
-        limit ended the search for it.
-    unsure : tuple of str
-        Which of ``lost`` and ``gained`` a limit left open.
-    """
+    """How a second model differs from a first one."""
 
     names: tuple[str, ...]
+    """The features of both: those of the first, then those that only the second has."""
     removed: tuple[str, ...]
     added: tuple[str, ...]
+    """Features that only the first has, and only the second."""
     lost: Mask | None
     gained: Mask | None
+    """A product that only the first has, and one that only the second has, ``(n_names,)``; None if there is
+    none, or a limit ended the search for it.
+    """
     unsure: tuple[str, ...] = ()
+    """Which of ``lost`` and ``gained`` a limit left open."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -146,16 +139,9 @@ def first_breach(
 ) -> Mask | None:
     """Return a model of clauses that breaks one of the claims, or None where they imply all of them.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What holds.
-    claims : iterable of sequence of int
-        Clauses over the same variables.
-    known : Clauses, optional
-        Claims among these are passed over, as they are among `clauses`. Default: `clauses`.
-    budget : Budget or None
-        Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+    `claims`: clauses over the same variables. `known`: claims among these are passed over, as they are among
+    `clauses`. Default: `clauses`. `budget`: ends the search by
+    :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     Examples
     --------

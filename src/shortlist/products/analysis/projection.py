@@ -31,16 +31,7 @@ def eliminated(
     Variables are resolved away one after the other :cite:p:`Davis1960`, that with fewest new clauses first;
     clauses that contain another one are dropped.
 
-    Parameters
-    ----------
-    clauses : iterable of sequence of int
-        What holds.
-    variables : collection of int
-        What is to go.
-    most_literals : int, default=1,000,000
-        Most literals in store at once.
-    budget : Budget, optional
-        Looked at between clauses.
+    `most_literals`: most literals in store at once. `budget`: looked at between clauses.
 
     Returns
     -------
@@ -139,18 +130,8 @@ def asked(
     time is put to a satisfiability solver. If it can be completed, all are done that the same values of the
     other variables complete; if not, the fewest of its literals that cannot be are a new clause.
 
-    Parameters
-    ----------
-    clauses : Clauses
-        What holds.
-    kept : sequence of int
-        The variables, rising.
-    known : iterable of tuple of int
-        Clauses over the kept variables that follow from `clauses`.
-    most_questions : int, default=20,000
-        Largest number of configurations looked at.
-    budget : Budget, optional
-        Ends the search.
+    `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
+    `most_questions`: largest number of configurations looked at.
 
     Returns
     -------

@@ -38,22 +38,15 @@ MOST_PRUNED = 3_000
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A feature model cut to some features.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        Its products are the products of the whole model, cut to the features, each once.
-    method : str
-        How it was found: ``elimination`` of variables, or ``questions`` about configurations.
-    n_kept_rules, n_new_clauses : int
-        Rules that it has from the whole model, and clauses that were worked out.
-    """
+    """A feature model cut to some features."""
 
     model: FeatureModel
+    """Its products are the products of the whole model, cut to the features, each once."""
     method: str
+    """How it was found: ``elimination`` of variables, or ``questions`` about configurations."""
     n_kept_rules: int
     n_new_clauses: int
+    """Rules that it has from the whole model, and clauses that were worked out."""
 
 
 def slice_model(model: FeatureModel, features: Iterable[int], *, budget: Budget | None = None) -> Slice:
@@ -119,10 +112,7 @@ def _sliced(model: FeatureModel, kept: Sequence[int], budget: Budget) -> Slice:
         skeleton.labels,
         root=skeleton.root,
         groups=skeleton.groups,
-        constraints=[
-            *skeleton.constraints,
-            *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new),
-        ],
+        constraints=[*skeleton.constraints, *(Constraint(Or(tuple(map(Literal, clause)))) for clause in new)],
         name=model.name,
     )
     return Slice(_described(made, model, kept), method, len(rules), len(new))

@@ -22,47 +22,31 @@ BUILT_IN = ("selected", "deselected")
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One number per feature.
-
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    values : ndarray of int64, shape (n_features,)
-        The numbers times `scale`, in feature order.
-    scale : int
-        The smallest power of ten that makes every number an integer.
-    unit : str
-        Unit of the numbers, for people.
-    """
+    """One number per feature."""
 
     name: str
+    """What it is called."""
     values: NDArray[np.int64]
+    """The numbers times `scale`, in feature order, ``(n_features,)``."""
     scale: int = 1
+    """The smallest power of ten that makes every number an integer."""
     unit: str = ""
+    """Unit of the numbers, for people."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class AttributeTable:
-    """Attributes as a file has them, before a choice is made.
-
-    Attributes
-    ----------
-    source : str
-        The file, for messages.
-    columns : mapping of str to mapping of int to value
-        By attribute and feature; what the file leaves out is left out.
-    lines : mapping of int to int
-        Line of each feature in the file, where known.
-    units : mapping of str to str
-        Units by attribute, where known.
-    """
+    """Attributes as a file has them, before a choice is made."""
 
     source: str
+    """The file, for messages."""
     columns: Mapping[str, Mapping[int, Value]]
+    """By attribute and feature; what the file leaves out is left out."""
     lines: Mapping[int, int] = field(default_factory=dict)
+    """Line of each feature in the file, where known."""
     units: Mapping[str, str] = field(default_factory=dict)
+    """Units by attribute, where known."""
 
 
 def model_attributes(model: FeatureModel, source: str = "") -> AttributeTable:
@@ -86,10 +70,11 @@ def exact_attribute(
 ) -> Attribute:
     """Return one attribute of a table as exact integers.
 
+    Raises BadInputError if there is no such attribute, features lack a value, a value is no finite number, or
+    one has more than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
+
     Parameters
     ----------
-    table : AttributeTable
-        Where to look.
     name : str
         The attribute; one that differs in case only is found too, if there is just one.
     model : FeatureModel
@@ -103,12 +88,6 @@ def exact_attribute(
         Unit, instead of the table's.
     notes : list of str, optional
         Gets a sentence about features that count 0 because they group others.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such attribute, features lack a value, a value is no finite number, or one has more
-        than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
 
     Examples
     --------

@@ -22,7 +22,8 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
     ``12,50``, ``€5``, ``5 %``, ``1e300``. Then every one of them must be a number, as a column that is
     dropped for one bad value would make the answer one to another question. Other columns are texts.
     ``used_before`` is left out if there is ``not_used_before``, which says the same with the sense reversed.
-    Names that cannot be written in a list of objectives are left out too.
+    Names that cannot be written in a list of objectives are left out too. Raises BadFileError if an attribute
+    has a value that is no number, or a column has no values at all; says where.
 
     Returns
     -------
@@ -30,11 +31,6 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
         The attributes.
     left_out : dict of str to str
         Every other column, and the reason.
-
-    Raises
-    ------
-    BadFileError
-        If an attribute has a value that is no number, or a column has no values at all; says where.
 
     Examples
     --------

@@ -37,21 +37,14 @@ DIAGRAM_NODES = 200_000
 
 @dataclass(frozen=True, eq=False)
 class CompletenessProof:
-    """A refutation of the formula that the front lacks a product.
-
-    Attributes
-    ----------
-    formula : Clauses
-        Unsatisfiable if and only if the front is complete.
-    steps : tuple of str
-        The steps of the proof, in the text form of DRAT.
-    checked : bool
-        Whether a checker that is not ours has followed every step.
-    """
+    """A refutation of the formula that the front lacks a product."""
 
     formula: Clauses
+    """Unsatisfiable if and only if the front is complete."""
     steps: tuple[str, ...]
+    """The steps of the proof, in the text form of DRAT."""
     checked: bool
+    """Whether a checker that is not ours has followed every step."""
 
     def save(self, path: Path) -> None:
         """Write the steps to a file that ends in .drat, and the formula beside it as .cnf in DIMACS."""
@@ -62,10 +55,7 @@ class CompletenessProof:
 def completeness_formula(question: Question, front: Front) -> Clauses:
     """Return clauses that a product satisfies if and only if no point of the front dominates or equals it.
 
-    Raises
-    ------
-    BadInputError
-        If a comparison or the whole needs too many clauses.
+    Raises BadInputError if a comparison or the whole needs too many clauses.
     """
     model = to_clauses(with_constraints(question.model, question.limits))
     base = list(model.with_units(question.requirements.literals))
@@ -101,12 +91,8 @@ def _below(question: Question, number: int, value: int, definitions: Definitions
 def prove_completeness(question: Question, front: Front, *, budget: Budget) -> CompletenessProof:
     """Return a proof that a front is complete, by Glucose, checked by dratify where that is installed.
 
-    Raises
-    ------
-    BadInputError
-        If the front does not claim to be complete, is not, needs too many clauses, or the time is over.
-    MissingDependencyError
-        If python-sat is not installed.
+    Raises BadInputError if the front does not claim to be complete, is not, needs too many clauses, or the
+    time is over. Raises MissingDependencyError if python-sat is not installed.
     """
     if front.proof.kind is not ProofKind.COMPLETE or any(front.proof.tolerances):
         raise BadInputError("a certificate of completeness needs a front that claims to be complete.")

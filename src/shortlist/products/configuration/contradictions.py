@@ -37,51 +37,35 @@ MOST_RULES = 100
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Contradiction:
-    """Rules, limits and choices that cannot all hold.
-
-    Attributes
-    ----------
-    rules : tuple of int
-        Rules of the model, by number; see :func:`~shortlist.products.feature_models.model.rule_text`.
-    limits : tuple of int
-        Places of the limits among those given.
-    literals : tuple of int
-        Choices: i + 1 for feature i selected, -(i + 1) for deselected.
-    smallest : bool
-        Whether it is proved that no fewer of them contradict each other.
-    irreducible : bool
-        Whether it is proved that with any one of them left out the others can hold.
-    whole_model : bool
-        Whether the model takes part as a whole, as the time did not suffice to tell its rules apart; `rules`
-        is empty then.
-    """
+    """Rules, limits and choices that cannot all hold."""
 
     rules: tuple[int, ...]
+    """Rules of the model, by number; see :func:`~shortlist.products.feature_models.model.rule_text`."""
     limits: tuple[int, ...]
+    """Places of the limits among those given."""
     literals: tuple[int, ...]
+    """Choices: i + 1 for feature i selected, -(i + 1) for deselected."""
     smallest: bool = False
+    """Whether it is proved that no fewer of them contradict each other."""
     irreducible: bool = False
+    """Whether it is proved that with any one of them left out the others can hold."""
     whole_model: bool = False
+    """Whether the model takes part as a whole, as the time did not suffice to tell its rules apart; `rules`
+    is empty then.
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """A model with limits and choices as constraints behind its own.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        All of it.
-    own : tuple of int
-        Numbers of the rules that the model had before, in their order.
-    limits, literals : tuple of int
-        Numbers of the rules that the limits and choices are.
-    """
+    """A model with limits and choices as constraints behind its own."""
 
     model: FeatureModel
+    """All of it."""
     own: tuple[int, ...]
+    """Numbers of the rules that the model had before, in their order."""
     limits: tuple[int, ...]
     literals: tuple[int, ...]
+    """Numbers of the rules that the limits and choices are."""
 
     def parted(self, rules: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Return rules as numbers of the model before, and places among limits and choices."""
@@ -105,12 +89,11 @@ def find_contradiction(
     Where the clauses of all of them are few enough, these are the fewest there are
     (:func:`~shortlist.products.explanations.explanation.fewest_rules`). Otherwise integer programs decide:
     first limits and choices are left out as long as the others still contradict the model, then rules of the
-    model, so that in the end none can be left out.
+    model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
+    known whether there is a contradiction.
 
     Parameters
     ----------
-    model : FeatureModel
-        The rules.
     limits : sequence of Constraint
         What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
     literals : sequence of int
@@ -119,11 +102,6 @@ def find_contradiction(
         Literals that hold and are no part of the answer: what is to be explained.
     budget : Budget, optional
         Ends the search; what is then returned may have parts that could be left out, and says so.
-
-    Raises
-    ------
-    SearchStoppedError
-        If the budget ends before it is known whether there is a contradiction.
 
     Examples
     --------

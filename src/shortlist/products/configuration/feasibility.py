@@ -23,34 +23,25 @@ NOT_TOLD_APART = "the rules of the model and what is required, which could not b
 
 @dataclass(frozen=True)
 class Feasibility:
-    """What the clauses of a model say about requirements.
-
-    Attributes
-    ----------
-    checked : bool
-        Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in
-        time.
-    conflict : tuple of str
-        A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any
-        one of them left out, the others can be met; :data:`NOT_TOLD_APART` if the budget ended before these
-        were found. Empty if all can be met.
-    fixed : tuple of int
-        Literals that hold in every product that meets the requirements, these included.
-    implied : tuple of int
-        Those of them that hold because of the requirements, without the requirements themselves.
-    """
+    """What the clauses of a model say about requirements."""
 
     checked: bool
+    """Whether the model has clauses, as a linear constraint of it may need too many, and the search ended in
+    time.
+    """
     conflict: tuple[str, ...] = ()
+    """A sentence for each constraint and requirement of a contradiction that cannot be shortened: with any
+    one of them left out, the others can be met; :data:`NOT_TOLD_APART` if the budget ended before these were
+    found. Empty if all can be met.
+    """
     fixed: tuple[int, ...] = ()
+    """Literals that hold in every product that meets the requirements, these included."""
     implied: tuple[int, ...] = ()
+    """Those of them that hold because of the requirements, without the requirements themselves."""
 
 
 def check_feasibility(
-    model: FeatureModel,
-    requirements: Requirements = NO_REQUIREMENTS,
-    *,
-    budget: Budget | None = None,
+    model: FeatureModel, requirements: Requirements = NO_REQUIREMENTS, *, budget: Budget | None = None
 ) -> Feasibility:
     """Find out whether a model has a product that meets the requirements, and what they imply.
 

@@ -153,12 +153,8 @@ def checked_front(question: Question, found: Front, method: str) -> Front:
     """Return the front of the products that `method` found, each checked and its points added up again.
 
     Judged are the rules of the model as read; neither clauses nor inequalities made from it take part.
-    Products outside the soft limits are dropped: the diagram and evolution leave those to this check.
-
-    Raises
-    ------
-    SolverError
-        If a product breaks a rule, or its objectives are not those of its point.
+    Products outside the soft limits are dropped: the diagram and evolution leave those to this check. Raises
+    SolverError if a product breaks a rule, or its objectives are not those of its point.
     """
     model = with_constraints(question.model, question.hard_limits)
     selections: NDArray[np.uint8] = found.decisions[:, : model.n_features].astype(np.uint8)
@@ -203,18 +199,11 @@ REPAIRED = ("satibea", "smtibea")
 
 
 def front_by_evolution(
-    question: Question,
-    *,
-    method: str,
-    options: EvolutionOptions,
-    budget: Budget,
+    question: Question, *, method: str, options: EvolutionOptions, budget: Budget
 ) -> Front:
     """Return what evolution finds; limits on objectives are not applied.
 
-    Raises
-    ------
-    BadInputError
-        If the model or a limit needs too many clauses.
+    Raises BadInputError if the model or a limit needs too many clauses.
     """
     from shortlist.methods.evolution.variation import Evolution
 

@@ -30,27 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of a product line.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        The model as read.
-    objectives : tuple of FeatureObjective
-        What matters.
-    limits : tuple of Constraint
-        Limits, all to be met.
-    requirements : Requirements
-        Features that must be in or out.
-    fixed : tuple of int
-        Literals that hold in every product that meets the requirements, as far as known.
-    """
+    """What is asked of a product line."""
 
     model: FeatureModel
+    """The model as read."""
     objectives: tuple[FeatureObjective, ...]
+    """What matters."""
     limits: tuple[Constraint, ...]
+    """Limits, all to be met."""
     requirements: Requirements
+    """Features that must be in or out."""
     fixed: tuple[int, ...]
+    """Literals that hold in every product that meets the requirements, as far as known."""
 
     @cached_property
     def hard_limits(self) -> tuple[Constraint, ...]:
@@ -111,12 +102,7 @@ def diagram_of(question: Question, *, max_nodes: int, budget: Budget) -> tuple[D
 
 
 def front_by_diagram(
-    question: Question,
-    diagram: Diagram,
-    *,
-    tolerance: Sequence[float] | None,
-    max_bytes: int,
-    budget: Budget,
+    question: Question, diagram: Diagram, *, tolerance: Sequence[float] | None, max_bytes: int, budget: Budget
 ) -> Front:
     """Return the front of a diagram; limits on objectives are not applied."""
     from shortlist.methods.diagram.diagram_front import diagram_front
@@ -135,20 +121,12 @@ def front_by_diagram(
     )
 
 
-def front_by_program(
-    question: Question,
-    *,
-    method: str,
-    options: ProgramOptions,
-    budget: Budget,
-) -> Front:
+def front_by_program(question: Question, *, method: str, options: ProgramOptions, budget: Budget) -> Front:
     """Return the front, or a part of it, by integer programs, all limits as rows."""
     linears = two_linears(question)
     alone = len(question.objectives) == 1
     front = integer_method(method, options, partial(_feature_clauses, question))(
-        program_of(question, linears),
-        solver=options.solver,
-        budget=budget,
+        program_of(question, linears), solver=options.solver, budget=budget
     )
     if alone:
         missing = None if front.proof.missing is None else front.proof.missing[:1]
@@ -193,10 +171,7 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
 def configurations_by_program(question: Question, point: Points, *, solver: str = "highs") -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, one integer program for each and one for the end.
 
-    Raises
-    ------
-    SolverError
-        If the solver cannot tell whether there is another one.
+    Raises SolverError if the solver cannot tell whether there is another one.
     """
     from shortlist.milp.backends import open_solver
     from shortlist.products.encodings.inequalities import to_program

@@ -17,47 +17,29 @@ USUAL_NODES = 100_000
 
 @dataclass(frozen=True)
 class Summary:
-    """What every product shares, and how many products there are.
-
-    Attributes
-    ----------
-    satisfiable : bool or None
-        Whether there is a product; None if the budget ended before that, or what all share, was known.
-    core, dead : tuple of int
-        Features, from 0, that every product has, and that none has; empty without a product.
-    n_products : int or None
-        The exact number of products; None where it was not counted.
-    uncounted : str
-        Why not.
-    conflict : tuple of str
-        Without a product: rules that contradict each other, none of which can be left out.
-    """
+    """What every product shares, and how many products there are."""
 
     satisfiable: bool | None
+    """Whether there is a product; None if the budget ended before that, or what all share, was known."""
     core: tuple[int, ...] = ()
     dead: tuple[int, ...] = ()
+    """Features, from 0, that every product has, and that none has; empty without a product."""
     n_products: int | None = None
+    """The exact number of products; None where it was not counted."""
     uncounted: str = ""
+    """Why not."""
     conflict: tuple[str, ...] = ()
+    """Without a product: rules that contradict each other, none of which can be left out."""
 
 
 def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budget | None = None) -> Summary:
     """Find core and dead features, and count the products.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        What to look at. No integer program is solved, and no solver of such is imported.
-    max_nodes : int, optional
-        Budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
-        :data:`MOST_UNDECIDED` features are open.
-    budget : Budget, optional
-        When it ends, what is not known by then is left out.
+    Raises BadInputError if a linear constraint of the model needs too many clauses.
 
-    Raises
-    ------
-    BadInputError
-        If a linear constraint of the model needs too many clauses.
+    `model`: what to look at. No integer program is solved, and no solver of such is imported. `max_nodes`:
+    budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
+    :data:`MOST_UNDECIDED` features are open. `budget`: when it ends, what is not known by then is left out.
 
     Examples
     --------

@@ -57,46 +57,32 @@ GRACE_S = 1.0
 @saved_from("shortlist")
 @dataclass(frozen=True, eq=False)
 class Configured:
-    """What :func:`configure` answers with.
-
-    Attributes
-    ----------
-    status : Status
-        OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets
-        what is asked. UNKNOWN: a limit was hit before anything was found.
-    front : Front
-        The points; without any if there is no product, or none was found.
-    reason : str
-        Why there are no points, or why this method was taken.
-    conflict : tuple of str
-        Without a product: rules, requirements and limits that contradict each other, a sentence each, and
-        what the others leave to each limit. None can be left out, unless the time was over before that was
-        known.
-    implied : Requirements
-        Features that the requirements imply, beyond those that every product of the model has or lacks.
-    question : Question
-        The model and what was asked.
-    diagram : Diagram or None
-        The decision diagram, where one was made.
-    """
+    """What :func:`configure` answers with."""
 
     status: Status
+    """OPTIMAL: the front is complete. FEASIBLE: points, with a weaker proof. INFEASIBLE: no product meets
+    what is asked. UNKNOWN: a limit was hit before anything was found.
+    """
     front: Front
+    """The points; without any if there is no product, or none was found."""
     reason: str
+    """Why there are no points, or why this method was taken."""
     conflict: tuple[str, ...]
+    """Without a product: rules, requirements and limits that contradict each other, a sentence each, and what
+    the others leave to each limit. None can be left out, unless the time was over before that was known.
+    """
     implied: Requirements
+    """Features that the requirements imply, beyond those that every product of the model has or lacks."""
     question: Question
+    """The model and what was asked."""
     diagram: Diagram | None = None
+    """The decision diagram, where one was made."""
 
     def configurations(self, index: int) -> Iterator[Mask]:
         """Yield every product that has point number `index` of the front, as a mask of the features.
 
-        From the diagram where there is one, otherwise by one integer program for each product.
-
-        Raises
-        ------
-        BadInputError
-            If there is no such point.
+        From the diagram where there is one, otherwise by one integer program for each product. Raises
+        BadInputError if there is no such point.
         """
         as_count(index, "index", at_least=0, at_most=len(self.front) - 1)
         point = self.front.points[index]

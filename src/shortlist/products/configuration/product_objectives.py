@@ -23,22 +23,16 @@ if TYPE_CHECKING:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureObjective:
-    """A linear objective over features, exact.
-
-    Attributes
-    ----------
-    objective : Objective
-        Name, sense, scale and unit.
-    coefficients : ndarray of int64, shape (n_features,)
-        With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and
-        unit.
-    offset : int
-        Constant part, scaled.
-    """
+    """A linear objective over features, exact."""
 
     objective: Objective
+    """Name, sense, scale and unit."""
     coefficients: NDArray[np.int64]
+    """With x the selection, ``(coefficients @ x + offset) / scale`` is the value in the user's sign and unit,
+    ``(n_features,)``.
+    """
     offset: int = 0
+    """Constant part, scaled."""
 
     @property
     def minimised(self) -> NDArray[np.int64]:
@@ -76,15 +70,10 @@ class FeatureObjective:
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class QuantityLimit(Constraint):
-    """A limit on a named quantity, such as ``cost<=120``.
-
-    Attributes
-    ----------
-    quantity : FeatureObjective or None
-        What is limited; its sense says nothing.
-    """
+    """A limit on a named quantity, such as ``cost<=120``."""
 
     quantity: FeatureObjective | None = field(default=None, compare=False)
+    """What is limited; its sense says nothing."""
 
 
 def parse_objectives(
@@ -92,20 +81,11 @@ def parse_objectives(
 ) -> tuple[FeatureObjective, ...]:
     """Return the objectives that a text names.
 
-    Parameters
-    ----------
-    text : str
-        Parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
-        features.
-    model : FeatureModel
-        What is configured.
-    attributes : mapping of str to Attribute
-        Attributes by name; see :func:`~shortlist.products.attributes.attribute.exact_attribute`.
+    Raises BadInputError if the text is malformed or a name is unknown.
 
-    Raises
-    ------
-    BadInputError
-        If the text is malformed or a name is unknown.
+    `text`: parts ``min NAME`` or ``max NAME``, separated by commas. ``selected`` and ``deselected`` count
+    features. `attributes`: attributes by name; see
+    :func:`~shortlist.products.attributes.attribute.exact_attribute`.
 
     Examples
     --------
@@ -150,21 +130,11 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     """Return a limit such as ``cost<=120`` or ``defects<3`` as a linear constraint on the features.
 
     Compared are exact decimals: ``cost<120`` with two decimals means at most 119.99. Add it with
-    :func:`~shortlist.products.feature_models.model.with_constraints`.
+    :func:`~shortlist.products.feature_models.model.with_constraints`. Raises BadInputError if the text is
+    malformed or the name unknown.
 
-    Parameters
-    ----------
-    text : str
-        ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``.
-    model : FeatureModel
-        What is configured.
-    attributes : mapping of str to Attribute
-        Attributes by name; ``selected`` and ``deselected`` are built in.
-
-    Raises
-    ------
-    BadInputError
-        If the text is malformed or the name unknown.
+    `text`: ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``. `attributes`: attributes by name; ``selected``
+    and ``deselected`` are built in.
 
     Examples
     --------

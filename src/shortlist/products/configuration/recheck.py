@@ -26,12 +26,7 @@ def recheck_products(
     Products are checked by the rules of the model as read, with the limits and requirements, and their
     objectives are added up again in integers. Whether there is a product that no point dominates is asked of
     integer programs made from the rules: of sums of integers first, then of a solver that did not find the
-    front.
-
-    Raises
-    ------
-    BadInputError
-        If the front is of another model, or of other objectives.
+    front. Raises BadInputError if the front is of another model, or of other objectives.
     """
     budget = budget or Budget()
     goals = [goal.objective for goal in question.objectives]

@@ -44,20 +44,12 @@ def make_requirements(
 ) -> Requirements:
     """Join requirements given by name and by file.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        The model that the features belong to.
-    select, deselect : iterable of str
-        Names or identifiers of features; case, spaces and signs need not match if one feature only fits.
-    fixed : iterable of str or Path
-        Files, see :func:`read_requirements`.
+    Raises BadInputError if a name is unknown or ambiguous, or a feature is to be selected and deselected.
+    Whether a product can meet the requirements is not checked here.
 
-    Raises
-    ------
-    BadInputError
-        If a name is unknown or ambiguous, or a feature is to be selected and deselected. Whether a product
-        can meet the requirements is not checked here.
+    `model`: the model that the features belong to. `select`, `deselect`: names or identifiers of features;
+    case, spaces and signs need not match if one feature only fits. `fixed`: files, see
+    :func:`read_requirements`.
 
     Examples
     --------
@@ -77,10 +69,7 @@ def make_requirements(
 def from_literals(model: FeatureModel, literals: Iterable[int]) -> Requirements:
     """Return the requirements that literals state, for instance a model's claims.
 
-    Raises
-    ------
-    BadInputError
-        If a literal names no feature, or its opposite is there too.
+    Raises BadInputError if a literal names no feature, or its opposite is there too.
     """
     wanted = set(literals)
     for literal in sorted(wanted, key=abs):

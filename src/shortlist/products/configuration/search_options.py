@@ -26,21 +26,15 @@ POPULATION = 100
 
 @dataclass(frozen=True)
 class DiagramOptions(SearchOptions):
-    """Options of ``diagram``.
-
-    Parameters
-    ----------
-    tolerance : mapping of str to float
-        By objective, in its unit: what a missing point may be better by.
-    max_nodes, max_bytes : int
-        Budget of the diagram in nodes, and of its sets of vectors.
-    """
+    """Options of ``diagram``."""
 
     tolerance: Annotated[
         Mapping[str, float], "By how much a missing point may be better, such as cost=5,defects=1."
     ] = field(default_factory=dict)
+    """By objective, in its unit: what a missing point may be better by."""
     max_nodes: Annotated[int, "Most nodes of the diagram."] = 500_000
     max_bytes: Annotated[int, "Most bytes for the diagram's sets of points."] = 2_000_000_000
+    """Budget of the diagram in nodes, and of its sets of vectors."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,18 +49,12 @@ class AutoOptions(DiagramOptions, ProgramOptions):
 
 @dataclass(frozen=True)
 class EvolutionOptions(SearchOptions):
-    """Options of ``nsga2``.
-
-    Parameters
-    ----------
-    n_evaluations : int
-        Configurations that evolution evaluates.
-    n_starts : int
-        Products found by satisfiability that evolution starts with.
-    """
+    """Options of ``nsga2``."""
 
     n_evaluations: Annotated[int, "Configurations to try in a run; 100000 in a comparison."] = 25_000
+    """Configurations that evolution evaluates."""
     n_starts: Annotated[int, "Products found by satisfiability to start with."] = 0
+    """Products found by satisfiability that evolution starts with."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,15 +64,10 @@ class EvolutionOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class KeptEvolutionOptions(EvolutionOptions):
-    """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``.
-
-    Parameters
-    ----------
-    study : Study
-        Where the state of the last generation is kept, to go on from there.
-    """
+    """Options of ``ibea``, ``satibea``, ``smtibea`` and ``ibed``."""
 
     study: Study = NO_STUDY
+    """Where the state of the last generation is kept, to go on from there."""
 
 
 OPTIONS: Mapping[str, type[SearchOptions]] = {
@@ -112,12 +95,8 @@ def takes(method: str, option: str) -> bool:
 def search_options(method: str, **given: Any) -> SearchOptions:
     """Return the options of a method; what is None or not given has its default.
 
-    Raises
-    ------
-    BadInputError
-        If the method is unknown, has no such option, or a value is out of range.
-    MissingDependencyError
-        If the method or the solver needs a package that is not installed.
+    Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
+    MissingDependencyError if the method or the solver needs a package that is not installed.
 
     Examples
     --------

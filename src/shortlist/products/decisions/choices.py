@@ -29,18 +29,12 @@ ROUGH_SECONDS = 1.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class End:
-    """The ideal or the worst value of an objective, in integers.
-
-    Attributes
-    ----------
-    value : int or None
-        Of the product found that comes nearest to the end, scaled and to minimise; None if none was found.
-    bound : int or None
-        No product goes beyond it; None if nothing is known.
-    """
+    """The ideal or the worst value of an objective, in integers."""
 
     value: int | None
+    """Of the product found that comes nearest to the end, scaled and to minimise; None if none was found."""
     bound: int | None
+    """No product goes beyond it; None if nothing is known."""
 
     @property
     def proved(self) -> bool:
@@ -51,19 +45,13 @@ class End:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class ValuesLeft:
-    """What is left of one objective.
-
-    Attributes
-    ----------
-    objective : FeatureObjective
-        Which; it also tells how values are written (:meth:`FeatureObjective.value_text`).
-    ideal, worst : End
-        The least and the largest value to minimise.
-    """
+    """What is left of one objective."""
 
     objective: FeatureObjective
+    """Which; it also tells how values are written (:meth:`FeatureObjective.value_text`)."""
     ideal: End
     worst: End
+    """The least and the largest value to minimise."""
 
     def text(self) -> str:
         """Say what is left, such as ``8 to 14 EUR``; what is not proved is called so."""
@@ -167,56 +155,37 @@ def _left(goal: FeatureObjective, low: Least, high: Least) -> ValuesLeft:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What is left with a feature selected, or deselected.
-
-    Attributes
-    ----------
-    values : tuple of ValuesLeft
-        One for each objective.
-    n_products : int or None
-        How many products are left; None where they are not counted.
-    """
+    """What is left with a feature selected, or deselected."""
 
     values: tuple[ValuesLeft, ...]
+    """One for each objective."""
     n_products: int | None
+    """How many products are left; None where they are not counted."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FeatureChoice:
-    """What deciding a feature costs.
-
-    Attributes
-    ----------
-    feature : int
-        Which, from 0.
-    now : Side
-        What is left before the choice.
-    selected, deselected : Side or None
-        What is left after it; None where that cannot be had.
-    """
+    """What deciding a feature costs."""
 
     feature: int
+    """Which, from 0."""
     now: Side
+    """What is left before the choice."""
     selected: Side | None
     deselected: Side | None
+    """What is left after it; None where that cannot be had."""
 
 
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class FinishedConfiguration:
-    """A configuration that was completed as well as one objective allows.
-
-    Attributes
-    ----------
-    state : DecisionState
-        With every feature decided; as it was if no product was found in time.
-    answer : Configured
-        The product, with its value and proof.
-    """
+    """A configuration that was completed as well as one objective allows."""
 
     state: DecisionState
+    """With every feature decided; as it was if no product was found in time."""
     answer: Configured
+    """The product, with its value and proof."""
 
 
 def values_left(

@@ -262,10 +262,7 @@ def in_the_way(
 ) -> tuple[Contradiction, tuple[str, ...]]:
     """Return what contradicts literals that are known to be impossible, and a sentence for each part.
 
-    Raises
-    ------
-    SolverError
-        If they turn out to be possible: then one of two solvers was wrong.
+    Raises SolverError if they turn out to be possible: then one of two solvers was wrong.
     """
     budget = problem.budget()
     texts = {one.literal: decision_text(problem.model, one) for one in decisions}

@@ -88,33 +88,22 @@ USUAL_SECONDS = 10.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionProblem:
-    """What all states of one configuration share.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        As read.
-    objectives : tuple of FeatureObjective
-        What matters; may be empty.
-    limits : tuple of Constraint
-        Limits that every product has to meet.
-    limited : LimitedModel
-        Model and limits together.
-    diagram : Diagram or None
-        All products within the limits, where it fits.
-    uncounted : str
-        Why there is no diagram; empty where there is one.
-    time_limit_s : float
-        How long each question may take.
-    """
+    """What all states of one configuration share."""
 
     model: FeatureModel
+    """As read."""
     objectives: tuple[FeatureObjective, ...]
+    """What matters; may be empty."""
     limits: tuple[Constraint, ...]
+    """Limits that every product has to meet."""
     limited: LimitedModel
+    """Model and limits together."""
     diagram: Diagram | None
+    """All products within the limits, where it fits."""
     uncounted: str
+    """Why there is no diagram; empty where there is one."""
     time_limit_s: float
+    """How long each question may take."""
 
     def budget(self) -> Budget:
         """Return the budget of one question."""
@@ -124,31 +113,22 @@ class DecisionProblem:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class DecisionState:
-    """What was decided, and what follows; made by :func:`start`, :func:`decide_feature` and :func:`undo`.
-
-    Attributes
-    ----------
-    problem : DecisionProblem
-        What is configured.
-    decisions : tuple of Decision
-        In their order.
-    forced : tuple of int
-        Literals of the features that have one value in all products that are left, by feature: those decided,
-        those that follow from decisions and limits, and those that the model never leaves open.
-    complete : bool
-        Whether these are all; otherwise the time was over.
-    n_products : int or None
-        How many products are left; None where the diagram did not fit.
-    previous : DecisionState or None
-        The state before the last step; None at the start.
-    """
+    """What was decided, and what follows; made by :func:`start`, :func:`decide_feature` and :func:`undo`."""
 
     problem: DecisionProblem
+    """What is configured."""
     decisions: tuple[Decision, ...]
+    """In their order."""
     forced: tuple[int, ...]
+    """Literals of the features that have one value in all products that are left, by feature: those decided,
+    those that follow from decisions and limits, and those that the model never leaves open.
+    """
     complete: bool
+    """Whether these are all; otherwise the time was over."""
     n_products: int | None
+    """How many products are left; None where the diagram did not fit."""
     previous: "DecisionState | None" = None
+    """The state before the last step; None at the start."""
 
     @property
     def literals(self) -> tuple[int, ...]:

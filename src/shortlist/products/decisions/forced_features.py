@@ -23,37 +23,24 @@ LAST_LOOK_S = 1.0
 @saved_from("shortlist.products")
 @dataclass(frozen=True, eq=False)
 class LimitedModel:
-    """A model with limits, and the clauses of it that are few enough; build with `limited_model`.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        The model with all limits as constraints behind its own.
-    clauses : Clauses or None
-        Clauses of the model and of those limits that have them; None if the model itself needs too many.
-    whole : bool
-        Whether these are all limits, so that the clauses tell everything.
-    """
+    """A model with limits, and the clauses of it that are few enough; build with `limited_model`."""
 
     model: FeatureModel
+    """The model with all limits as constraints behind its own."""
     clauses: Clauses | None
+    """Clauses of the model and of those limits that have them; None if the model itself needs too many."""
     whole: bool
+    """Whether these are all limits, so that the clauses tell everything."""
 
 
 @dataclass(frozen=True)
 class Forced:
-    """Features with one value.
-
-    Attributes
-    ----------
-    literals : tuple of int
-        i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature.
-    complete : bool
-        Whether all such features are there; otherwise the time was over.
-    """
+    """Features with one value."""
 
     literals: tuple[int, ...]
+    """i + 1 for a feature i that every product has, -(i + 1) for one that none has, by feature."""
     complete: bool = True
+    """Whether all such features are there; otherwise the time was over."""
 
 
 def limited_model(model: FeatureModel, limits: Iterable[Constraint]) -> LimitedModel:
@@ -84,22 +71,12 @@ def forced_features(
 
     A feature is forced if and only if there is no product with the opposite. Satisfiability tells that where
     all limits are clauses. What it tells of the others is completed by integer programs: each looks for a
-    product that differs from one known in as many features as it can, until there is none.
+    product that differs from one known in as many features as it can, until there is none. Raises
+    SearchStoppedError if the budget ends before it is known whether there is a product, and a last look,
+    which may take a second, does not tell.
 
-    Parameters
-    ----------
-    limited : LimitedModel
-        The model and the limits.
-    literals : iterable of int
-        What was decided; part of the answer.
-    budget : Budget, optional
-        At its end the answer has what is known by then: at least what propagation finds.
-
-    Raises
-    ------
-    SearchStoppedError
-        If the budget ends before it is known whether there is a product, and a last look, which may take a
-        second, does not tell.
+    `literals`: what was decided; part of the answer. `budget`: at its end the answer has what is known by
+    then: at least what propagation finds.
 
     Examples
     --------

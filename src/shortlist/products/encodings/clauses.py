@@ -20,20 +20,16 @@ from shortlist.products.feature_models.model import FeatureModel, Group
 
 @dataclass(frozen=True, eq=False)
 class TracedClauses:
-    """Clauses, and the rule of the model that each comes from.
-
-    Attributes
-    ----------
-    clauses : Clauses
-        Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary,
-        and every product fixes the values of all of them.
-    rules : ndarray of int32, shape (n_clauses,)
-        Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`; -1 where
-        the clause defines an auxiliary variable.
-    """
+    """Clauses, and the rule of the model that each comes from."""
 
     clauses: Clauses
+    """Feature i, counted from 0, is variable i + 1; variables above the number of features are auxiliary, and
+    every product fixes the values of all of them.
+    """
     rules: NDArray[np.int32]
+    """Rule number of each clause, see :func:`~shortlist.products.feature_models.model.rule_text`,
+    ``(n_clauses,)``; -1 where the clause defines an auxiliary variable.
+    """
 
 
 def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Clauses:
@@ -58,12 +54,7 @@ def traced_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) ->
 
     A group of n children takes n clauses for their parent and, for m of n, one clause for every n - m + 1 or
     m + 1 of the children; where these are too many, and for linear comparisons, a decision diagram with
-    auxiliary variables.
-
-    Raises
-    ------
-    BadInputError
-        If a linear comparison needs too many auxiliary variables.
+    auxiliary variables. Raises BadInputError if a linear comparison needs too many auxiliary variables.
     """
     definitions = Definitions(model.n_features + 1, limits)
     blocks: list[list[Clause]] = [] if model.root is None else [[(model.root + 1,)]]
@@ -171,12 +162,8 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
 
     Coefficients are made positive and sorted, largest first; nodes with the same remaining sums are shared by
     intervals (Abío, Nieuwenhuis, Oliveras, Rodríguez-Carbonell & Mayer-Eichberger 2012), and each node is an
-    auxiliary variable that is defined in both directions (Eén & Sörensson 2006).
-
-    Raises
-    ------
-    BadInputError
-        If the diagram needs more nodes than the limits of `definitions` allow.
+    auxiliary variable that is defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
+    diagram needs more nodes than the limits of `definitions` allow.
 
     Examples
     --------

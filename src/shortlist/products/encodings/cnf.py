@@ -22,25 +22,18 @@ Clause: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ClauseLimits:
-    """Where an encoding by clauses takes auxiliary variables, and where it gives up.
-
-    Parameters
-    ----------
-    distribution : int, default=256
-        Most clauses that one conjunct of a formula may become without auxiliary variables.
-    group_literals : int, default=2,000,000
-        Most literals that the bound of one group may become without them: an alternative of n children is one
-        clause of two literals for every two of them.
-    formula_nodes : int, default=20,000
-        Most parts of a formula without them: nested equivalences double it at every level.
-    diagram_nodes : int, default=20,000
-        Most nodes of the diagram of one linear comparison, each an auxiliary variable.
-    """
+    """Where an encoding by clauses takes auxiliary variables, and where it gives up."""
 
     distribution: int = 256
+    """Most clauses that one conjunct of a formula may become without auxiliary variables."""
     group_literals: int = 2_000_000
+    """Most literals that the bound of one group may become without them: an alternative of n children is one
+    clause of two literals for every two of them.
+    """
     formula_nodes: int = 20_000
+    """Most parts of a formula without them: nested equivalences double it at every level."""
     diagram_nodes: int = 20_000
+    """Most nodes of the diagram of one linear comparison, each an auxiliary variable."""
 
 
 CLAUSE_LIMITS = ClauseLimits()
@@ -91,12 +84,8 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     of `definitions`; otherwise every connective of it gets an auxiliary variable (Tseitin 1968), defined in
     both directions. Clauses that others imply are left out.
 
-    Parameters
-    ----------
-    formula : Formula
-        Any formula; a linear comparison becomes the literal that `definitions` gives it.
-    definitions : Definitions
-        Takes up the auxiliary variables and their clauses.
+    `formula`: any formula; a linear comparison becomes the literal that `definitions` gives it.
+    `definitions`: takes up the auxiliary variables and their clauses.
 
     Examples
     --------

@@ -58,29 +58,19 @@ def to_program(
 
     With x the features and f' the parent of f (Lemmas 3.1 to 3.6 of :cite:t:`Xue2018`): optional ``f <= f'``;
     mandatory ``f = f'``; or ``f_i <= f'`` and ``Σ f_i >= f'``; alternative ``Σ f_i = f'``, one row that
-    implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires
-    ``f <= f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is its own row. Any other
-    formula goes through clauses, ``Σ literals >= 1``; only those that do not distribute, and comparisons
-    inside them, need auxiliary columns.
+    implies the lemma's n + 2; n..m of a group ``n f' <= Σ f_i <= m f'`` beside ``f_i <= f'``; requires ``f <=
+    f'``, iff ``f = f'``, excludes ``f + f' <= 1``. A linear comparison is its own row. Any other formula goes
+    through clauses, ``Σ literals >= 1``; only those that do not distribute, and comparisons inside them, need
+    auxiliary columns. Raises BadInputError if a fixed literal names no feature, or two contradict each other.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        Column i is feature i; auxiliary columns come behind.
-    objectives : iterable of LinearObjective
-        Over the features, or over all columns.
-    fixed : iterable of int
-        Literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They become bounds.
+    `model`: column i is feature i; auxiliary columns come behind. `objectives`: over the features, or over
+    all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They
+    become bounds.
 
     Returns
     -------
     Program
         All columns integer in 0..1; the root's lower bound is 1. Its size is linear in the model's.
-
-    Raises
-    ------
-    BadInputError
-        If a fixed literal names no feature, or two contradict each other.
 
     Examples
     --------

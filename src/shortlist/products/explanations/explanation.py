@@ -23,21 +23,14 @@ MOST_ROUNDS = 500
 @saved_from("shortlist.products")
 @dataclass(frozen=True)
 class Explanation:
-    """Rules that contradict something.
-
-    Attributes
-    ----------
-    rules : tuple of int
-        Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`.
-    smallest : bool
-        Whether it is proved that no fewer rules contradict it.
-    irreducible : bool
-        Whether it is proved that with any one of them left out there is no contradiction.
-    """
+    """Rules that contradict something."""
 
     rules: tuple[int, ...]
+    """Their numbers, rising; see :func:`~shortlist.products.feature_models.model.rule_text`."""
     smallest: bool
+    """Whether it is proved that no fewer rules contradict it."""
     irreducible: bool = True
+    """Whether it is proved that with any one of them left out there is no contradiction."""
 
 
 class SwitchedRules:
@@ -96,15 +89,8 @@ def fewest_rules(
     that, rules are dropped one by one from a first contradiction, so that there is an answer when the
     rounds or the budget end.
 
-    Parameters
-    ----------
-    switched : SwitchedRules
-        The model.
-    literals : sequence of int
-        What cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing for a
-        model without products.
-    max_rounds : int, default=500
-        Most sets to look at.
+    `literals`: what cannot be: ``[f]`` for a dead feature, ``[-f]`` for one that every product has, nothing
+    for a model without products. `max_rounds`: most sets to look at.
     """
     found = switched.contradiction(switched.rules, literals)
     if found is None:

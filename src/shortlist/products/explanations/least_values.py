@@ -27,21 +27,14 @@ SECONDS_PER_VALUE = 10.0
 
 @dataclass(frozen=True)
 class Least:
-    """What is known of the least value of a sum of integers.
-
-    Attributes
-    ----------
-    value : int or None
-        Of the best product found; None if none was.
-    bound : int or None
-        No product has less; None if nothing is known, or if there is no product.
-    possible : bool
-        False where it is proved that there is no product.
-    """
+    """What is known of the least value of a sum of integers."""
 
     value: int | None = None
+    """Of the best product found; None if none was."""
     bound: int | None = None
+    """No product has less; None if nothing is known, or if there is no product."""
     possible: bool = True
+    """False where it is proved that there is no product."""
 
     @property
     def proved(self) -> bool:
@@ -61,6 +54,8 @@ def least_value(
 ) -> Least:
     """Find the least sum of coefficients of selected features over the products in which literals hold.
 
+    Raises SolverError if the solver fails.
+
     Parameters
     ----------
     model : FeatureModel
@@ -77,11 +72,6 @@ def least_value(
     Least
         Its value is added up from a product that was checked against the rules of the model. Its bound is
         the solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
-
-    Raises
-    ------
-    SolverError
-        If the solver fails.
 
     Examples
     --------
@@ -162,14 +152,8 @@ def irreducible_rules(
 
     By halving, as in QuickXplain :cite:p:`Junker2004`: for k rules out of n about k log(n / k) programs.
 
-    Parameters
-    ----------
-    known : ProgramRules
-        Answers what contradicts what.
-    candidates : sequence of int
-        Rules that together with `background` are known to contradict each other.
-    background : sequence of int
-        Rules that stay in.
+    `known`: answers what contradicts what. `candidates`: rules that together with `background` are known to
+    contradict each other. `background`: rules that stay in.
 
     Examples
     --------

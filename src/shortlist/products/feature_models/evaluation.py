@@ -15,25 +15,14 @@ _BLOCK = 512  # configurations at a time: their columns stay in the cache
 def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Mark the rules that each configuration breaks.
 
-    Neither clauses nor inequalities made from the model take part, so this judges both.
-
-    Parameters
-    ----------
-    model : FeatureModel
-        The model as read.
-    selections : array-like of bool or 0/1, shape (n_configurations, n_features)
-        1 where a feature is selected.
+    Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
+    if the shape does not fit the model or a value is not 0 or 1.
 
     Returns
     -------
     ndarray of bool, shape (n_configurations, n_rules)
         True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text` for what a
         rule says.
-
-    Raises
-    ------
-    BadInputError
-        If the shape does not fit the model or a value is not 0 or 1.
 
     Examples
     --------
@@ -57,23 +46,9 @@ def n_violations(model: FeatureModel, selections: ArrayLike) -> NDArray[np.int64
 
 
 def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
-    """Tell which configurations are products: those that break no rule.
+    """Tell which configurations are products, ``(n_configurations,)``: those that break no rule.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        The rules.
-    selections : array-like of bool, shape (n_configurations, n_features)
-        What is chosen in each.
-
-    Returns
-    -------
-    mask : ndarray of bool, shape (n_configurations,)
-
-    Raises
-    ------
-    BadInputError
-        If the shape does not fit the model.
+    Raises BadInputError if the shape does not fit the model.
 
     Examples
     --------

@@ -170,19 +170,13 @@ def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
 
 
 def holds(formula: Formula, columns: Mask) -> Mask:
-    """Tell for which configurations a formula holds.
+    """Tell for which configurations a formula holds, ``(n_configurations,)``.
 
     Parameters
     ----------
-    formula : Formula
-        What is asked.
     columns : ndarray of bool, shape (n_variables, n_configurations)
         Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array
         operation.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_configurations,)
 
     Examples
     --------
@@ -223,14 +217,8 @@ def formula_text(
 ) -> str:
     """Write a formula with the signs of UVL: ``!``, ``&``, ``|``, ``=>``, ``<=>``, brackets where needed.
 
-    Parameters
-    ----------
-    formula : Formula
-        What to write.
-    names : sequence of str
-        Name i stands for variable i + 1.
-    linear : callable, optional
-        Writes a linear comparison; by default as ``3 * A + B <= 4``.
+    `names`: name i stands for variable i + 1. `linear`: writes a linear comparison; by default as ``3 * A + B
+    <= 4``.
 
     Examples
     --------

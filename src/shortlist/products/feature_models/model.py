@@ -52,21 +52,14 @@ class Group:
 @saved_from("shortlist.products")
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A formula that every product satisfies.
-
-    Attributes
-    ----------
-    formula : Formula
-        What holds.
-    name : str
-        Name in messages; empty if it has none.
-    line : int
-        The line of its file, from 1; 0 if unknown.
-    """
+    """A formula that every product satisfies."""
 
     formula: Formula
+    """What holds."""
     name: str = ""
+    """Name in messages; empty if it has none."""
     line: int = 0
+    """The line of its file, from 1; 0 if unknown."""
 
 
 @saved_from("shortlist")
@@ -177,21 +170,16 @@ class FeatureModel:
 def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, upper: int = 0) -> Group:
     """Make a group: how many of its children a feature needs.
 
+    Raises BadInputError if there is no such kind.
+
     Parameters
     ----------
     parent : int
         The feature that has the group, counted from 0.
-    children : iterable of int
-        Its children.
     kind : {"mandatory", "optional", "or", "alternative", "cardinality"}
         All, any number, one or more, exactly one, or as many as the bounds say.
     lower, upper : int, default=0
         The bounds of ``cardinality``; the other kinds imply theirs.
-
-    Raises
-    ------
-    BadInputError
-        If there is no such kind.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)
@@ -217,11 +205,8 @@ def make_model(
 ) -> FeatureModel:
     """Check the parts of a feature model and put them together.
 
-    Raises
-    ------
-    BadInputError
-        If there are no features, identifiers repeat, a number names no feature, bounds contradict each other,
-        or the groups are not a tree that hangs on the root.
+    Raises BadInputError if there are no features, identifiers repeat, a number names no feature, bounds
+    contradict each other, or the groups are not a tree that hangs on the root.
 
     Examples
     --------

@@ -158,10 +158,7 @@ MODEL_ENDINGS = {
 def format_of(path: str | Path, kind: str | None = None) -> Format:
     """Return the format to write a model in: the one named, or by the ending of the file.
 
-    Raises
-    ------
-    BadInputError
-        If there is no such format, or the ending stands for none.
+    Raises BadInputError if there is no such format, or the ending stands for none.
 
     Examples
     --------

@@ -25,21 +25,8 @@ def write_configuration(path: str | Path, model: FeatureModel, selection: ArrayL
     ``feature,selected`` per feature, 1 or 0; a name that a spreadsheet would take for a formula has ``'``
     before it. ``.config``: XML as FeatureIDE writes it, with ``manual="selected"`` or ``"unselected"`` for
     every feature; what follows from what (``automatic``) FeatureIDE works out itself when it opens the file.
-    The last two can be read back as requirements.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where to write, whole or not at all.
-    model : FeatureModel
-        The model that is configured.
-    selection : array-like of bool or 0/1, shape (n_features,)
-        What is selected.
-
-    Raises
-    ------
-    BadInputError
-        If the ending is unknown or the shape does not fit the model.
+    The last two can be read back as requirements. Raises BadInputError if the ending is unknown or the shape
+    does not fit the model.
     """
     chosen = np.asarray(selection).astype(bool)
     if chosen.shape != (model.n_features,):

@@ -23,12 +23,8 @@ def read_dimacs(source: Source) -> FeatureModel:
     """Read a model without a tree: every variable is a feature, every clause a constraint.
 
     Comments ``c 12 NAME`` name variables; a ``$`` after the number marks one that a translation generated.
-    Variables without a name are called by their number.
-
-    Raises
-    ------
-    BadFileError
-        If the header is missing, repeated or disagrees with the clauses, or a literal is none.
+    Variables without a name are called by their number. Raises BadFileError if the header is missing,
+    repeated or disagrees with the clauses, or a literal is none.
     """
     headers = list(_HEADER.finditer(source.text))
     if len(headers) != 1:
@@ -130,10 +126,7 @@ def side_files(path: str | Path) -> dict[str, Path]:
 def read_variable_list(path: str | Path, n_variables: int) -> tuple[int, ...]:
     """Read the variable numbers of a ``.dead`` or ``.mandatory`` file; it may be empty.
 
-    Raises
-    ------
-    BadFileError
-        If a word is no variable of the model.
+    Raises BadFileError if a word is no variable of the model.
     """
     if Path(path).is_file() and not Path(path).stat().st_size:
         return ()

@@ -21,21 +21,14 @@ from shortlist.products.formats.writing import free_name, rewritten
 
 @dataclass(frozen=True, eq=False)
 class ExpressedModel:
-    """A model that a format can hold.
-
-    Attributes
-    ----------
-    model : FeatureModel
-        With a tree and without clauses: the features, then auxiliary ones, then the root if it is new.
-    variables : tuple of int
-        The variable of the original model's clauses that each feature stands for; 0 for a new root.
-    notes : tuple of str
-        What became something else, a sentence each.
-    """
+    """A model that a format can hold."""
 
     model: FeatureModel
+    """With a tree and without clauses: the features, then auxiliary ones, then the root if it is new."""
     variables: tuple[int, ...]
+    """The variable of the original model's clauses that each feature stands for; 0 for a new root."""
     notes: tuple[str, ...]
+    """What became something else, a sentence each."""
 
 
 def expressed(
@@ -46,23 +39,13 @@ def expressed(
 ) -> ExpressedModel:
     """Return a model with the same products in which every group and every formula can be held.
 
-    A group that cannot is optional features and clauses, and a formula that cannot is clauses. These may
-    need auxiliary features, which are abstract, optional below the root, and have one value in every product.
-    A model without a tree gets an abstract root that every product has.
+    A group that cannot is optional features and clauses, and a formula that cannot is clauses. These may need
+    auxiliary features, which are abstract, optional below the root, and have one value in every product. A
+    model without a tree gets an abstract root that every product has. Raises BadInputError if a linear
+    constraint that has to become clauses needs too many.
 
-    Parameters
-    ----------
-    model : FeatureModel
-        What to express.
-    holds_group : callable
-        Whether the format holds a group, given how many groups its parent has with the auxiliary features.
-    holds_formula : callable
-        Whether the format holds a constraint as it is.
-
-    Raises
-    ------
-    BadInputError
-        If a linear constraint that has to become clauses needs too many.
+    `holds_group`: whether the format holds a group, given how many groups its parent has with the auxiliary
+    features. `holds_formula`: whether the format holds a constraint as it is.
 
     Examples
     --------
@@ -109,9 +92,7 @@ def expressed(
         constraints += map(Constraint, _formulas(listed, numbers, root + 1))
     made = make_model(names, root=root, groups=groups, constraints=constraints, name=model.name)
     made = with_details(
-        made,
-        abstract={*model.abstract, *range(model.n_features, len(names))},
-        attributes=model.attributes,
+        made, abstract={*model.abstract, *range(model.n_features, len(names))}, attributes=model.attributes
     )
     notes = (
         *rewritten(root in range(model.n_features, len(names)), "root", "added, as the format needs a tree"),

@@ -44,12 +44,8 @@ def read_featureide(source: Source) -> FeatureModel:
     """Read a FeatureIDE model: tree, abstract features, attributes and rules.
 
     An empty ``conj`` counts as true and an empty ``disj`` as false; ``atmost1`` allows one of its parts at
-    most.
-
-    Raises
-    ------
-    BadFileError
-        If the file is not a well-formed FeatureIDE model, defines a feature twice or names an unknown one.
+    most. Raises BadFileError if the file is not a well-formed FeatureIDE model, defines a feature twice or
+    names an unknown one.
     """
     root = parse_xml(source)
     struct = root.child("struct")
@@ -246,12 +242,8 @@ def featureide_model(model: FeatureModel) -> WrittenModel:
 
     A feature has children of one kind there: each optional or mandatory, or an or-group, or an alternative.
     Other groups, and linear constraints, become clauses (:mod:`shortlist.products.formats.expressed`).
-    Attributes are kept; names lose spaces at their ends.
-
-    Raises
-    ------
-    BadInputError
-        If names cannot be told apart in XML, or a linear constraint needs too many clauses.
+    Attributes are kept; names lose spaces at their ends. Raises BadInputError if names cannot be told apart
+    in XML, or a linear constraint needs too many clauses.
 
     Examples
     --------

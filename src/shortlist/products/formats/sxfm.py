@@ -41,12 +41,8 @@ def read_sxfm(source: Source) -> FeatureModel:
 
     SPLOT's own editor writes files that are not quite in order, so two things are mended and noted: bare
     ampersands and control characters, which XML forbids, and a feature that stands twice under one parent,
-    with the same identifier and the same features below it, which counts once.
-
-    Raises
-    ------
-    BadFileError
-        If the file is not a well-formed SXFM model, defines an identifier twice or uses an unknown one.
+    with the same identifier and the same features below it, which counts once. Raises BadFileError if the
+    file is not a well-formed SXFM model, defines an identifier twice or uses an unknown one.
     """
     notes = []
     text = _FORBIDDEN.sub("", _BARE_AMPERSAND.sub("&amp;", source.text))
@@ -255,13 +251,9 @@ _SIMPLE = re.compile(r"(?!or$)[A-Za-z0-9_.\-]+", re.IGNORECASE)
 def sxfm_model(model: FeatureModel) -> WrittenModel:
     """Return a model as SXFM: a tree with groups of any bounds, and clauses.
 
-    Formulas become clauses (:mod:`shortlist.products.formats.expressed`). The format has no attributes and
-    no abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
-
-    Raises
-    ------
-    BadInputError
-        If names cannot be told apart in XML, or a linear constraint needs too many clauses.
+    Formulas become clauses (:mod:`shortlist.products.formats.expressed`). The format has no attributes and no
+    abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
+    Raises BadInputError if names cannot be told apart in XML, or a linear constraint needs too many clauses.
 
     Examples
     --------

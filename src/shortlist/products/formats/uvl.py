@@ -148,12 +148,8 @@ def read_uvl(source: Source) -> FeatureModel:
 
     Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside
     and outside of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports,
-    feature cardinalities, and features of other types are refused with a sentence.
-
-    Raises
-    ------
-    BadFileError
-        If the file is not such a model, defines a feature twice or names an unknown one.
+    feature cardinalities, and features of other types are refused with a sentence. Raises BadFileError if the
+    file is not such a model, defines a feature twice or names an unknown one.
     """
     text = source.text
     if "//" in text or "/*" in text:

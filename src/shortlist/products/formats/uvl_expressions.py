@@ -80,21 +80,14 @@ _Operand: TypeAlias = Formula | _Reference | _Sum | _Chain
 
 @dataclass(eq=False)
 class ExpressionReader:
-    """Turns text into formulas, with the features and attributes of one model.
-
-    Parameters
-    ----------
-    numbers : mapping of str to int
-        Features by name.
-    attributes : mapping of str to mapping of int to value
-        Values by attribute and feature. An attribute of a deselected feature counts 0.
-    fail : callable
-        Takes a sentence and the place in the text, and returns the error to raise.
-    """
+    """Turns text into formulas, with the features and attributes of one model."""
 
     numbers: Mapping[str, int]
+    """Features by name."""
     attributes: Mapping[str, Mapping[int, Value]]
+    """Values by attribute and feature. An attribute of a deselected feature counts 0."""
     fail: Callable[[str, int], BadFileError]
+    """Takes a sentence and the place in the text, and returns the error to raise."""
     _names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _n_terms: int = 0
 

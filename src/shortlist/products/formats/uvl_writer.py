@@ -36,12 +36,8 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
     below it. A linear constraint is written over an attribute of its own, ``sum(weight_1) <= 5``. Names that
     repeat get their number (see :attr:`~shortlist.products.feature_models.model.FeatureModel.labels`); double
     quotes, dots and line ends in names, which UVL cannot express, become underscores if that leaves the names
-    distinct; names of attributes are made distinct with further ones.
-
-    Raises
-    ------
-    BadInputError
-        If two names are the same once they are made fit for UVL, or the tree has more than 1,000 levels.
+    distinct; names of attributes are made distinct with further ones. Raises BadInputError if two names are
+    the same once they are made fit for UVL, or the tree has more than 1,000 levels.
 
     Examples
     --------

@@ -12,23 +12,17 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class WrittenModel:
-    """A feature model in some format.
-
-    Attributes
-    ----------
-    text : str
-        The file.
-    variables : dict of str to int
-        What each feature of the file stands for, by its identifier there: a variable of the model's clauses
-        (:func:`~shortlist.products.encodings.clauses.to_clauses`), 1 to n for its features and above that
-        for auxiliary ones; 0 for a root that the format needs.
-    notes : tuple of str
-        What the format cannot say as the model does, a sentence each.
-    """
+    """A feature model in some format."""
 
     text: str
+    """The file."""
     variables: dict[str, int]
+    """What each feature of the file stands for, by its identifier there: a variable of the model's clauses
+    (:func:`~shortlist.products.encodings.clauses.to_clauses`), 1 to n for its features and above that for
+    auxiliary ones; 0 for a root that the format needs.
+    """
     notes: tuple[str, ...] = ()
+    """What the format cannot say as the model does, a sentence each."""
 
 
 def xml_text(text: str) -> str:
@@ -39,10 +33,7 @@ def xml_text(text: str) -> str:
 def xml_names(names: Sequence[str]) -> list[str]:
     """Return names without what XML cannot hold, and without space at either end.
 
-    Raises
-    ------
-    BadInputError
-        If two of them are the same then, or one is empty.
+    Raises BadInputError if two of them are the same then, or one is empty.
     """
     fit = list(map(xml_text, names))
     places = {name: i for i, name in reversed(list(enumerate(fit)))}

@@ -80,10 +80,7 @@ class _TreeBuilder(ContentHandler):
 def parse_xml(source: Source) -> Element:
     """Return the root element; nothing outside the file is ever read.
 
-    Raises
-    ------
-    BadFileError
-        If the text is not well-formed, or declares or uses entities of its own.
+    Raises BadFileError if the text is not well-formed, or declares or uses entities of its own.
     """
     from xml.sax import SAXParseException
 

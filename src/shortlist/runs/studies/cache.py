@@ -25,17 +25,7 @@ AFTER_S = 1.0
 
 
 def study_in_cache(command: str, options: Mapping[str, Any], data: str) -> Path | None:
-    """Return where the study of a question lies, which need not be there; None without a cache to write to.
-
-    Parameters
-    ----------
-    command : str
-        The command.
-    options : mapping of str to object
-        Every option that decides the answer.
-    data : str
-        A digest of what is read.
-    """
+    """Return where the study of a question is, which need not be there; None without a cache to write to."""
     asked = json.dumps([command, sorted(options.items()), data, versions()], default=str).encode()
     name = f"{command.replace(' ', '-')}-{hashlib.sha256(asked).hexdigest()[:16]}.db"
     try:

@@ -19,18 +19,12 @@ FACTS = "facts"
 
 @dataclass(frozen=True, eq=False)
 class KeptState:
-    """Where a unit is.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        Numbers, truth values or text, of any shape; records are fine, Python objects are not.
-    facts : mapping of str to object
-        What JSON holds exactly.
-    """
+    """Where a unit is."""
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """Numbers, truth values or text, of any shape; records are fine, Python objects are not."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """What JSON holds exactly."""
 
     def packed(self) -> bytes:
         """Return the state as bytes, each array with its type and shape.
@@ -48,13 +42,7 @@ class KeptState:
 
 
 def opened_state(content: bytes) -> KeptState:
-    """Undo :meth:`KeptState.packed`.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are something else.
-    """
+    """Undo :meth:`KeptState.packed`; raises ValueError if the bytes are something else."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -65,26 +53,17 @@ def opened_state(content: bytes) -> KeptState:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of one unit of a study.
-
-    Parameters
-    ----------
-    key : str
-        The unit.
-    study : Study, optional
-        Where it is kept; without a file nothing is.
-    """
+    """The state of one unit of a study."""
 
     key: str
+    """The unit."""
     study: Study = NO_STUDY
+    """Where it is kept; without a file nothing is."""
 
     def last(self) -> KeptState | None:
         """Return the last state that was kept, that of its end if the unit is finished; None without one.
 
-        Raises
-        ------
-        BadFileError
-            If it cannot be read.
+        Raises BadFileError if it cannot be read.
         """
         content = self.study.results().get(self.key) if self.study.keeps else None
         content = self.study.kept(self.key) if content is None else content

@@ -21,19 +21,7 @@ PACKAGES_THAT_SHOW = ("numpy", "scipy", "scikit-learn", "numba", "highspy", "ort
 def ask(study: Study, command: str, words: Sequence[str]) -> None:
     """Note in a study what is asked of it now; the first command decides which studies it goes with.
 
-    Parameters
-    ----------
-    study : Study
-        An open study.
-    command : str
-        The command's name, to which the study is bound.
-    words : sequence of str
-        The command line behind the program's name.
-
-    Raises
-    ------
-    BadInputError
-        If the study belongs to another command.
+    Raises BadInputError if the study belongs to another command.
     """
     study.bind({"the command": command})
     begun = study.noted("begun")

@@ -17,21 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeepSettings:
-    """When states of units that go on are kept.
-
-    Parameters
-    ----------
-    every_s : float, default=1
-        Seconds from one kept state of a unit to the next, at least.
-    share : float, default=0.02
-        Share of the time, at most, that keeping states may take.
-    most_bytes : int, default=500,000,000
-        Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much.
-    """
+    """When states of units that go on are kept."""
 
     every_s: float = 1.0
+    """Seconds from one kept state of a unit to the next, at least."""
     share: float = 0.02
+    """Share of the time, at most, that keeping states may take."""
     most_bytes: int = 500_000_000
+    """Size of a state, at most; a unit with larger ones keeps none. SQLite ends at twice as much."""
 
 
 KEEP_SETTINGS = KeepSettings()
@@ -103,6 +96,8 @@ class Study:
 
     def part(self, name: str) -> "Study":
         """Return the part of this study that has this name, with keys and settings of its own."""
+        if self._file is None:
+            return self
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self._keeping)
 
     def bind(self, settings: Mapping[str, Any]) -> None:

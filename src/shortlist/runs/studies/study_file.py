@@ -211,13 +211,7 @@ def remove_study(path: Path) -> None:
 
 
 def check_kind(path: Path) -> None:
-    """Refuse a file that is no study.
-
-    Raises
-    ------
-    BadFileError
-        If it holds something else.
-    """
+    """Refuse a file that is no study; raises BadFileError if it holds something else."""
     try:
         with path.open("rb") as file:
             head = file.read(72)

@@ -16,27 +16,19 @@ from shortlist.runs.studies.study_file import check_kind, check_version, reader,
 
 @dataclass(frozen=True)
 class StageSummary:
-    """One stage of the work.
-
-    Attributes
-    ----------
-    part, name : str
-        The part of the study that it belongs to, "" for the whole, and what is done.
-    total, done, running : int
-        Units.
-    seconds : float
-        Of the finished units, together.
-    best : str
-        The best so far, in words.
-    """
+    """One stage of the work."""
 
     part: str
     name: str
+    """The part of the study that it belongs to, "" for the whole, and what is done."""
     total: int
     done: int
     running: int
+    """Units."""
     seconds: float
+    """Of the finished units, together."""
     best: str
+    """The best so far, in words."""
 
     @property
     def left_s(self) -> float | None:
@@ -50,49 +42,33 @@ class StageSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a study holds.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    asked : mapping of str to object
-        The command, its words, the folder, versions, and when it was begun.
-    driver : str
-        The process and machine that work on it now; empty if none does.
-    n_done, n_failed : int
-        Units of all parts.
-    seconds : float
-        Of the finished units, together.
-    stages : tuple of StageSummary
-        In the order of parts and names.
-    failures : tuple of str
-        Why the latest units failed, ten at most.
-    checkpoints : tuple of (str, float)
-        Units that go on from a kept state, and when it was kept.
-    size : int
-        Bytes on the disk.
-    """
+    """What a study holds."""
 
     path: Path
+    """The file."""
     asked: dict[str, Any]
+    """The command, its words, the folder, versions, and when it was begun."""
     driver: str
+    """The process and machine that work on it now; empty if none does."""
     n_done: int
     n_failed: int
+    """Units of all parts."""
     seconds: float
+    """Of the finished units, together."""
     stages: tuple[StageSummary, ...]
+    """In the order of parts and names."""
     failures: tuple[str, ...]
+    """Why the latest units failed, ten at most."""
     checkpoints: tuple[tuple[str, float], ...]
+    """Units that go on from a kept state, and when it was kept."""
     size: int
+    """Bytes on the disk."""
 
 
 def summary(path: Path) -> Summary:
     """Return what a study holds.
 
-    Raises
-    ------
-    BadFileError
-        If the file is not there, is none of a study, or is damaged.
+    Raises BadFileError if the file is not there, is none of a study, or is damaged.
     """
     if not path.is_file():
         raise BadFileError(f"the study {path} cannot be read: No such file. Check the path.")

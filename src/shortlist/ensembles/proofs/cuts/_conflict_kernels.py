@@ -52,13 +52,7 @@ def is_below(words: Words, sizes: Sizes, low: np.int64, high: np.int64) -> bool:
 
 @kernel("int64(uint64[:, ::1], Sizes, int64[::1], int64[::1], int64, int32[:, ::1], int64)")
 def list_pairs(
-    words: Words,
-    sizes: Sizes,
-    lows: Longs,
-    highs: Longs,
-    most: int,
-    pairs: Shorts,
-    found: int,
+    words: Words, sizes: Sizes, lows: Longs, highs: Longs, most: int, pairs: Shorts, found: int
 ) -> int:
     """Append the pairs of `lows` below `highs`, at most `most` per low, after `found`.
 

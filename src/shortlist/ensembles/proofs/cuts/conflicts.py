@@ -22,25 +22,18 @@ TESTS_PER_CHUNK = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class Conflicts:
-    """Pairs of rows that cannot both be right.
-
-    Attributes
-    ----------
-    pairs : ndarray of int32, shape (n_pairs, 2)
-        Two rows, sorted by the first, then the second; with two classes one of the positive and one of the
-        negative side.
-    forms : ndarray of int32, shape (n_pairs, 2)
-        A form of each that cannot both hold.
-    never : ndarray of int64, shape (n_never,)
-        Forms that hold for no selection, of different rows.
-    complete : bool
-        Whether these are all; bounds by some of them are valid, and weaker.
-    """
+    """Pairs of rows that cannot both be right."""
 
     pairs: Pairs
+    """Two rows, sorted by the first, then the second, ``(n_pairs, 2)``; with two classes one of the positive
+    and one of the negative side.
+    """
     forms: Pairs
+    """A form of each that cannot both hold, ``(n_pairs, 2)``."""
     never: NDArray[np.int64]
+    """Forms that hold for no selection, of different rows, ``(n_never,)``."""
     complete: bool
+    """Whether these are all; bounds by some of them are valid, and weaker."""
 
     def cut(self, rows: RightRows, index: int) -> Cut:
         """Return one of the pairs as a cut."""
@@ -55,15 +48,9 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
     their least numbers, which :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1
     and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
-    Parameters
-    ----------
-    rows : RightRows
-        The problem.
-    budget : Budget
-        Stops with the pairs at hand.
-    max_pairs : int, default=5_000_000
-        With a threshold: if there are more, every positive row keeps its share of this many, the negatives
-        of largest gain first. Else the pairs of rows with large gains come first.
+    `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive
+    row keeps its share of this many, the negatives of largest gain first. Else the pairs of rows with large
+    gains come first.
 
     Notes
     -----

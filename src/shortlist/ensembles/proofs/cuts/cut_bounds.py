@@ -118,8 +118,6 @@ def tighten_by_cuts(
         Stop where the slower search would begin.
     on_bound : callable, optional
         Receives the bound after every round.
-    settings : CutSettings, optional
-        How cuts are looked for.
 
     Returns
     -------

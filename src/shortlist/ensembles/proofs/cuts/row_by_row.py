@@ -219,14 +219,10 @@ def row_by_row(
 
     Parameters
     ----------
-    rows : RightRows
-        The problem.
     program : AskedRows
         The program of the same rows, which is kept between calls for its basis.
     t : ndarray of float, shape (n_rows,)
         What the cuts so far allow.
-    rng : Generator
-        Draws the rows.
     budget : Budget
         Its end stops the search.
     settings : CutSettings

@@ -1,0 +1,209 @@
+"""Prices of features as a file has them: groups, what lines need, judges, and further columns of numbers."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shortlist._words import all_of, any_of, did_you_mean
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.multistage.problem.costs import FeatureCosts, exact_price, feature_costs
+from shortlist.tables.learning import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRICED_WORDS = tuple(
+    form(name) for name in ("group", "feature", "test", "name") for form in (str.lower, str.title, str.upper)
+)
+"""Columns of a file of prices that hold words also where all of them are numbers."""
+
+KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "needs", "dataset")
+"""The columns of a file of prices that mean something, however their letters are written."""
+
+
+def known_names(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return the table with these names in small letters and without a unit, where one column is called so.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(known_names(pd.DataFrame(columns=["Feature", "Cost (EUR)", "hours"])).columns)
+    ['feature', 'cost', 'hours']
+    """
+    alike = [(re.sub(r"\s*[(\[].*[)\]]$", "", name.strip()).casefold(), name) for name in table.columns]
+    called = [small for small, _ in alike]
+    return table.rename(
+        columns={name: small for small, name in alike if small in KNOWN_NAMES and called.count(small) == 1}
+    )
+
+
+def read_costs(
+    path: str | Path,
+    names: Sequence[str],
+    *,
+    dataset: str | None = None,
+    dropped: Sequence[str] = (),
+    notes: list[str] | None = None,
+    wanted: Sequence[str] = (),
+) -> FeatureCosts:
+    """Read prices from a table: CSV, or another format of :func:`shortlist.tables.files.read_table_file`.
+
+    Parameters
+    ----------
+    path : path
+        Columns ``feature`` (or ``test``) and ``cost``; where tests share a first price also ``discount_cost``
+        (the price when another test of the group was already bought) and ``group`` (empty: none). Further
+        columns of numbers, such as hours, are attributes. Or columns ``name`` and ``cost``, the prices of
+        judges: one is paid once for all columns ``name:class`` that hold the judge's probabilities. A column
+        ``needs`` names what must be bought besides, with ``;`` between several: other lines of the file,
+        which may be no features.
+    names : sequence of str
+        The features that need a price; the file may not name others but those in `dropped`.
+    dataset : str, optional
+        Keep only the rows whose column ``dataset`` says so; the file must have some.
+    dropped : sequence of str, optional
+        Columns of the table that are no features: their prices are passed over.
+    notes : list of str, optional
+        Gets a sentence about prices that were passed over, and about how the file was read.
+    wanted : sequence of str, optional
+        Further columns that must be attributes if they are there; others are where all cells are numbers.
+
+    Raises
+    ------
+    BadFileError
+        If the file cannot be read or lacks a column.
+    BadInputError
+        If a price is missing or unusable, no row is of `dataset`, or the members of a group differ in what
+        the first one costs more: then the price of a set would depend on the order of buying.
+    """
+    table = known_names(read_table(path, notes, words=PRICED_WORDS))
+    if dataset is not None:
+        table = _of_dataset(table, dataset, path)
+    key = next((one for one in ("feature", "test", "name") if one in table), "feature")
+    if key not in table or "cost" not in table:
+        raise BadFileError(
+            f"{path} must have the columns feature and cost, got {all_of(table.columns)}. Rename them."
+        )
+    if table[key].duplicated().any():
+        twice = table[key][table[key].duplicated()].iloc[0]
+        several = "dataset" in table and table["dataset"].nunique() > 1
+        way_out = "Say which dataset's rows to use" if several else "Drop one row"
+        raise BadInputError(path, "must name each feature once", f"{twice!r} twice", f"{way_out}.")
+    table = table.assign(**{key: [_word(name) for name in table[key]]})
+    needs = _needs_of(table, key)
+    needed = {one for wanted in needs.values() for one in wanted}
+    # what somebody needs is paid for, also where it is no feature of its own
+    passed_over = table[key].isin([name for name in dropped if name not in needed])
+    if notes is not None and passed_over.any():
+        notes.append(f"{path} also prices {all_of(table[key][passed_over])}, which are dropped: passed over.")
+    table = table[~passed_over]
+    attributes = _attributes_of(table, key, wanted)
+    full = dict(zip(table[key], table["cost"].tolist(), strict=True))
+    groups, first = _discounted(table, full, key, path)
+    things = _paid_once(full, names, needed, judges=key == "name")
+    twice = next((thing for thing in things.values() if thing in first), None)
+    if twice is not None:
+        raise BadInputError(
+            path, "must not have a line that is called like a group", repr(twice), "Rename the group."
+        )
+    for thing in dict.fromkeys(things.values()):
+        first[thing] = exact_price(f"the cost of {thing!r}", full.pop(thing))
+        if thing in groups:  # it is paid once itself, and opens its group
+            needs[thing] = [*needs.get(thing, []), groups.pop(thing)]
+    of_judges = {column: judge for column, judge in things.items() if column != judge}
+    full |= dict.fromkeys(of_judges, 0)
+    groups |= of_judges
+    return feature_costs(
+        full, names, groups=groups, first_prices={group: float(price) for group, price in first.items()},
+        needs={name: needed for name, needed in needs.items() if name in {*full, *first}},
+        attributes={name: dict.fromkeys(of_judges, 0) | numbers for name, numbers in attributes.items()},
+    )  # fmt: skip
+
+
+def _attributes_of(table: "pd.DataFrame", key: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the further columns of a table of prices that hold numbers, and those that have to."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in table.columns:
+        if name in KNOWN_NAMES or not str(name).strip() or str(name).startswith("Unnamed:"):
+            continue
+        numbers = table[name].tolist()
+        plain = table[name].dtype.kind in "iuf" and all(0 <= one < math.inf for one in numbers)
+        if plain or name in wanted:
+            found[str(name)] = dict(zip(table[key], numbers, strict=True))
+    return found
+
+
+def _discounted(
+    table: "pd.DataFrame", full: dict[str, Any], key: str, path: str | Path
+) -> tuple[dict[str, str], dict[str, Fraction]]:
+    """Return groups of lines and their first prices; in `full` members then have the price of later ones."""
+    groups: dict[str, str] = {}
+    first: dict[str, Fraction] = {}
+    if not {"group", "discount_cost"} <= set(table.columns):
+        return groups, first
+    grouped = table[table["group"].notna()]
+    for name, told, later in zip(grouped[key], grouped["group"], grouped["discount_cost"], strict=True):
+        group = _word(told)
+        difference = exact_price(f"the cost of {name!r}", full[name]) - exact_price(
+            f"the discount cost of {name!r}", later
+        )
+        others = first.setdefault(group, difference)
+        if difference < 0 or others != difference:
+            before = "" if others == difference else f", and those before it {float(others):g}"
+            raise BadInputError(
+                f"{path}: in group {group!r} every test must save the same when it is not the first, "
+                f"but {name!r} saves {float(difference):g}{before}. Split the group, or correct its prices."
+            )
+        groups[name], full[name] = group, later
+    return groups, first
+
+
+def _needs_of(table: "pd.DataFrame", key: str) -> dict[str, list[str]]:
+    """Return what each line of a table of prices needs; nothing without a column that says so."""
+    if "needs" not in table:
+        return {}
+    given = table[table["needs"].notna()]
+    found: dict[str, list[str]] = {}
+    for name, told in zip(given[key], given["needs"], strict=True):
+        found[name] = [one.strip() for one in _word(told).split(";") if one.strip()]
+    return {name: wanted for name, wanted in found.items() if wanted}
+
+
+def _word(told: Any) -> str:
+    """Return a name that may have been read as a number: whole numbers beside gaps are read as fractions."""
+    return str(int(told)) if isinstance(told, float) and told.is_integer() else str(told)
+
+
+def _paid_once(
+    lines: Iterable[str], names: Sequence[str], needed: set[str], *, judges: bool
+) -> dict[str, str]:
+    """Return lines that are no features: what is needed, of itself, and judges, of their columns.
+
+    A judge of columns ``name:class`` is paid once for all of them.
+    """
+    others = [one for one in lines if one not in names]
+    things = {one: one for one in others if one in needed}
+    if judges:
+        things |= {name: judge for judge in others for name in names if name.rpartition(":")[0] == judge}
+    return things
+
+
+def _of_dataset(table: "pd.DataFrame", dataset: str, path: str | Path) -> "pd.DataFrame":
+    """Return the rows of one dataset; it is an error when there are none."""
+    if "dataset" not in table:
+        raise BadInputError(
+            path,
+            f"must have a column dataset to choose {dataset!r} by",
+            all_of(table.columns),
+            "Name no dataset.",
+        )
+    chosen = table[table["dataset"].astype(str) == dataset]
+    if chosen.empty:
+        known = sorted(table["dataset"].dropna().astype(str).unique())
+        raise BadInputError(
+            "dataset", f"must be {any_of(known)}, as in {path}", repr(dataset), did_you_mean(dataset, known)
+        )
+    return chosen

@@ -1,0 +1,121 @@
+"""Few cases all choose; what measures is nested cross-validation, done here anew by hand."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from shortlist.guarantees.guarantee import Demand
+from shortlist.guarantees.intervals import wilson_interval
+from shortlist.panels.choice import N_PARTS, PanelChoice, choose_panels, told_notes
+from shortlist.panels.envelope import beside_two, best_of_two
+from shortlist.panels.facts import panel_facts, panel_report, ways_of
+from shortlist.panels.learning import folds_of
+from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
+from shortlist.panels.verdict import best_single, measured_panel, rechosen, single_panel, verdict
+from shortlist.runs.budget import Budget
+from tests.panels.made import priced_log
+
+FEW = PanelOptions(decide="votes", test_share=None)
+
+
+@cache
+def few() -> PanelChoice:
+    return choose_panels(priced_log(), FEW)
+
+
+def test_all_cases_choose_and_each_is_measured_by_what_the_others_chose() -> None:
+    choice, log = few(), priced_log()
+    assert sorted(choice.chosen.cases.tolist()) == sorted(choice.test.cases.tolist()) == list(range(240))
+    assert len(choice.parts) == N_PARTS
+    measured = [part.test.cases.tolist() for part in choice.parts]
+    assert [case for cases in measured for case in cases] == choice.test.cases.tolist()
+    for number, part in enumerate(choice.parts):
+        assert sorted(measured[number]) == np.flatnonzero(folds_of(log, N_PARTS, 0) == number).tolist()
+        assert sorted([*part.chosen.cases.tolist(), *measured[number]]) == list(range(240))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: float) -> None:
+    choice = few()
+    point = round(share * (len(choice.found) - 1))
+    price = choice.front.values[point, 1]
+    right, paid, single = list[bool](), list[float](), list[bool]()
+    for part in choice.parts:
+        within = np.flatnonzero(part.front.values[:, 1] <= price * (1 + 1e-9))
+        best = within[np.argmax(part.front.values[within, 0])] if len(within) else np.argmin(
+            part.front.values[:, 1]
+        )  # fmt: skip
+        outcome = part.panel(int(best)).run(part.test)
+        right += (outcome.codes == part.test.truth).tolist()
+        paid += outcome.price.tolist()
+        judge = best_single(part)
+        single += (part.test.answers[:, judge] == part.test.truth).tolist()
+    told = verdict(choice, measured_panel(choice, point))
+    assert told.panel_figures.n_right == sum(right)
+    assert told.panel_figures.accuracy_interval == wilson_interval(sum(right), 240)
+    assert told.panel_figures.price == pytest.approx(np.mean(paid))
+    assert told.single_figures.n_right == sum(single)
+    assert told.single == choice.chosen.judges[best_single(choice)]
+    assert told.difference == pytest.approx((sum(right) - sum(single)) / 240)
+    two = best_of_two(choice.of_two, choice.found[point].price)
+    assert two is not None
+    cascades = list[float]()
+    for part in choice.parts:
+        n = len(part.chosen.truth) * part.steps
+        some = [one for one in part.of_two if one.price / n <= price * (1 + 1e-9)]
+        best_two = min(some, key=lambda one: one.loss) if some else part.of_two[-1]
+        cascades += part.of_recipe(best_two.recipe).run(part.test).price.tolist()
+    assert beside_two(choice, point, two, "two").verdict.single_figures.price == pytest.approx(
+        np.mean(cascades)
+    )
+
+
+def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
+    choice = few()
+    plain = choose_panels(choice.chosen, replace(FEW, test_share=0.05))
+    report = panel_report(choice, len(choice.found) - 1)
+    assert report.panel.plain() == choice.panel(len(choice.found) - 1).plain()
+    assert report.ways == ways_of(report.panel, choice.chosen)
+    assert len(plain.chosen.truth) < len(choice.chosen.truth) == 240
+    told = panel_facts(report)
+    assert (told["n_parts"], told["measured_on"]) == (
+        N_PARTS, "240 cases, by panels chosen in the same way without them",
+    )  # fmt: skip
+    assert "nested cross-validation: on each of 5 parts" in told_notes(choice.chosen, choice)[-1]
+
+
+def test_a_judge_that_is_the_best_in_every_part_is_no_different_from_itself() -> None:
+    choice = few()
+    alone = rechosen(choice, single_panel(choice, 2), lambda part: single_panel(part, best_single(part)))
+    assert {best_single(part) for part in (choice, *choice.parts)} == {2}
+    told = verdict(choice, alone)
+    assert told.single_figures == told.panel_figures
+    assert told.difference_interval == (0.0, 0.0)
+    assert told.sentence() == "The best is a single judge: 'large' alone, for 8 a case."
+
+
+def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> None:
+    two = ("accuracy", "price")
+    assert all_choose(FEW_CASES - 1, FEW, two)
+    assert not all_choose(FEW_CASES, FEW, two)
+    assert not all_choose(100, replace(FEW, test_share=0.25), two)
+    assert not all_choose(100, replace(FEW, demand=Demand(0.8, 0.9)), two)
+    assert not all_choose(100, FEW, ("accuracy", "price", "latency"))
+    assert not all_choose(100, FEW, ("recall", "specificity", "price"))
+    log = priced_log()
+    repeated = log.at(np.repeat(np.arange(240), 3))
+    repeated = replace(repeated, groups=np.repeat(np.arange(240), 3))
+    choice = choose_panels(repeated, FEW)  # 720 rows of 240 cases
+    for part in choice.parts:
+        assert not {*part.chosen.cases.tolist()} & {*part.test.cases.tolist()}
+    held_out = choose_panels(priced_log(n_cases=FEW_CASES), FEW)
+    assert (len(held_out.parts), len(held_out.test.truth)) == (0, FEW_CASES // 4)
+
+
+def test_a_limit_leaves_figures_of_what_was_found_and_says_so() -> None:
+    ticks = iter(range(10**6))
+    choice = choose_panels(priced_log(), FEW, budget=Budget(12, clock=lambda: float(next(ticks))))
+    assert choice.claims[-1].startswith("A limit came before panels were chosen anew")
+    assert verdict(choice, measured_panel(choice, 0)).panel_figures.n_cases == 240

@@ -1,0 +1,183 @@
+"""Weighted votes, and chains that go on where votes are not clear enough, against trying everything."""
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shortlist.export import reader
+from shortlist.panels.answer_log import Measures, make_log
+from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.decisions import MISSING, TIES, VOTE_RULES, Votes
+from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.learning import MOST_VOTES, VOTES, WEIGHTED, fit_weighted_votes
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Final
+from shortlist.panels.recipes import Cases, Found, Recipe
+from shortlist.panels.saved_panels import panel_of
+from shortlist.results.proof import ProofKind
+from tests.panels.made import given_of
+from tests.panels.oracles import heard_at_random, out_of_fold, thresholds_tried, undominated
+from tests.panels.test_policy_schema import SCHEMA, fits
+from tests.panels.test_saved_panels import one_by_one
+from tests.panels.test_search import FINALS, cases_of, found_in, searched
+
+RULES = list(itertools.product(VOTE_RULES, MISSING, TIES))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_weights_are_the_log_odds_of_being_right_counted_one_by_one(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    truth = rng.integers(-1, n_classes, 300)
+    answers = heard_at_random(rng, 300, 6, n_classes)
+    for judge, share in enumerate([0.0, 0.1, 0.5, 0.9, 1.0]):
+        is_right = (rng.random(300) < share) & (truth >= 0)
+        answers.words[is_right, judge] = truth[is_right]
+    answers.words[:, 5] = n_classes  # who never answers
+    found = fit_weighted_votes(tuple(range(6)), answers, truth)
+    for judge, votes in enumerate(found.votes):
+        right = wrong = 0
+        for word, true in zip(answers.words[:, judge].tolist(), truth.tolist(), strict=True):
+            right += true >= 0 and word == true
+            wrong += true >= 0 and word not in {true, n_classes}
+        odds = math.log((n_classes - 1) * (right + 1) / (wrong + n_classes - 1))
+        assert votes == min(MOST_VOTES, max(0, round(4 * odds)))
+    assert found.votes[5] == 0
+    assert found.votes[1] < found.votes[2] < found.votes[3] < found.votes[4] == MOST_VOTES
+
+
+def tried(cases: Cases) -> list[tuple[int, ...]]:
+    """Loss and price of every policy of at most two stages that votes decide, weighted or not."""
+    n = cases.n_judges
+    sets = [one for size in range(1, n + 1) for one in itertools.combinations(range(n), size)]
+    points = [tuple(out_of_fold(cases, _of((one,)))[:2]) for one in sets]
+    for name, (first, second) in itertools.product(cases.decisions, itertools.product(sets, sets)):
+        if set(first) < set(second):
+            points += _chain_tried(cases, name, first, second)
+            points.append(out_of_fold(cases, _of((first, second), name, settled=True))[:2])
+    points += [out_of_fold(cases, _of((one,), name))[:2] for name in cases.decisions for one in sets]
+    return undominated([(int(loss), int(price)) for loss, price in points])
+
+
+def _of(sets: Any, name: str = VOTES, *, settled: bool = False) -> Found:
+    return Found(0, 0, 0.0, Recipe(sets, ((),) * len(sets), name, settled=settled))
+
+
+def _chain_tried(
+    cases: Cases, name: str, first: tuple[int, ...], second: tuple[int, ...]
+) -> list[tuple[int, ...]]:
+    one, two = (cases.decisions[name].of(judges) for judges in (first, second))
+    ends, goes_on = (
+        np.column_stack(
+            [cases.losses[judged.decided.codes, cases.truth], cases.prices[:, judges].sum(axis=1)]
+        )
+        for judged, judges in ((one, list(first)), (two, list(second)))
+    )
+    return thresholds_tried(one.ordering, ends, goes_on, cases.answers.n_classes)
+
+
+@pytest.mark.parametrize(("rule", "missing", "ties"), RULES)
+def test_the_front_by_votes_is_that_of_all_sets_orders_and_thresholds(
+    rule: str, missing: str, ties: str
+) -> None:
+    for seed, n_judges, n_cases in ((0, 3, 30), (1, 3, 60), (2, 4, 24)):
+        votes = Votes((), (), rule, missing, ties)
+        cases = cases_of(seed, n_judges, Final(), n_cases=n_cases, learner=WEIGHTED, votes=votes)
+        found = found_in(cases, 2)
+        assert sorted((one.loss, one.price) for one in found) == tried(cases)
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+@pytest.mark.parametrize("max_stages", [1, 2, 3])
+def test_policies_by_weighted_votes_cost_what_following_every_case_costs(
+    final: Final, max_stages: int
+) -> None:
+    cases = cases_of(5, 3, final, learner=WEIGHTED, n_cases=90)
+    every = [one for job in searched(cases, max_stages).jobs for one in job(cases)]
+    kinds = {(one.recipe.learner, one.recipe.settled, len(one.recipe.sets)) for one in every}
+    assert (WEIGHTED, False, max_stages) in kinds or final.kind != "answer"
+    for one in every[:: 1 + len(every) // 300]:
+        loss, price, seconds = out_of_fold(cases, one)
+        assert (one.loss, one.price) == (loss, price)
+        assert one.seconds == pytest.approx(seconds)
+
+
+def unequal(seed: int, **options: Any) -> PanelChoice:
+    """Panels over four judges of labels alone, some silent, of whom the dearer are right more often."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["no", "perhaps", "yes"], 400)
+    said = np.where(
+        rng.random((400, 4)) < [0.5, 0.62, 0.7, 0.88],
+        truth[:, None],
+        rng.choice(["no", "perhaps", "yes", "", "Error 429"], (400, 4)),
+    )
+    measures = Measures(prices=[1.0, 2.0, 4.0, 16.0])
+    log = make_log(["a", "b", "c", "d"], np.arange(400), said, truth, measures=measures)
+    return choose_panels(log, PanelOptions(decide=WEIGHTED, **options))
+
+
+@pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
+@pytest.mark.parametrize(("rule", "missing", "ties"), RULES[::3])
+def test_the_reader_decides_every_case_as_each_panel_by_votes_does(
+    rule: str, missing: str, ties: str, final: Final
+) -> None:
+    choice = unequal(3, votes=rule, missing=missing, ties=ties, final=final)
+    rng, thresholds, weights = np.random.default_rng(0), set(), set()
+    for point, found in enumerate(choice.found):
+        panel = choice.panel(point)
+        policy = json.loads(json.dumps(panel.plain(), allow_nan=False))
+        reader.check(policy)
+        assert fits(policy, SCHEMA)
+        assert panel_of(policy).plain() == panel.plain()
+        outcome = panel.run(choice.test)
+        for case in range(0, len(choice.test.truth), 3):
+            given = given_of(choice.test, case, rng)
+            told, code = reader.answer(policy, given), outcome.codes[case]
+            assert told["label"] == (panel.classes[code] if code >= 0 else None)
+            assert told["confidence"] == outcome.sure[case]
+            assert (told["stage"], told["cost"]) == (outcome.stage[case] + 1, outcome.price[case])
+            assert told["handed_over"] == outcome.handed_over[case]
+            assert one_by_one(panel, given)[1] == told | {"needs": []}
+        thresholds |= {one for own in found.recipe.thresholds for one in own if 0 < one < 1}
+        weights |= {votes for stage in panel.stages for votes in stage.decision.plain()["votes"]}
+    assert thresholds
+    assert len(weights) > 2
+
+
+def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None:
+    choice = unequal(3)
+    assert choice.front.proof.kind is ProofKind.COMPLETE
+    claims = " ".join(choice.claims)
+    assert "Complete, every threshold included: 50 chains of two stages" in claims
+    assert "by weighted-votes" in claims
+    facts = panel_facts(panel_report(choice, 0))
+    told = {name: votes for stage in facts["stages"] for name, votes in (stage["votes"] or {}).items()}
+    assert told
+    assert told["d"] > told["c"]
+    assert f"d {told['d']}" in " ".join(facts["in_words"])
+
+
+def test_equal_votes_are_asked_for_alone() -> None:
+    log_choice = unequal(3)
+    equal = choose_panels(log_choice.chosen, PanelOptions(decide=VOTES))
+    for point in range(len(equal.found)):
+        for stage in equal.panel(point).stages:
+            assert {*stage.decision.plain()["votes"]} == {1}
+    assert equal.front.proof.kind is ProofKind.COMPLETE
+
+
+def test_a_chain_ends_where_many_agree_and_goes_on_where_they_do_not() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["no", "yes"], 400)
+    other = np.where(truth == "no", "yes", "no")
+    said = np.where(rng.random((400, 5)) < 0.75, truth[:, None], other[:, None])
+    log = make_log(list("abcde"), np.arange(400), said, truth, measures=Measures(prices=[1.0] * 5))
+    choice = choose_panels(log, PanelOptions(decide=VOTES))
+    chains = [
+        one.recipe for one in choice.found if any(0.5 < least < 1 for least in one.recipe.thresholds[0])
+    ]
+    assert any(len(one.sets[0]) >= 3 and not one.settled for one in chains)
+    assert any(one.recipe.settled for one in choice.found)
