@@ -56,7 +56,9 @@ def vectors(program: Program) -> np.ndarray:
     columns = np.array(list(itertools.product((0, 1), repeat=program.n_columns)), dtype=float)
     sums = columns @ program.rows.toarray().T
     fits = ((sums >= program.row_lower) & (sums <= program.row_upper)).all(axis=1)
-    return columns[fits] @ np.array([linear.costs for linear in program.objectives]).T
+    costs = np.array([linear.costs for linear in program.objectives])
+    found: np.ndarray = columns[fits] @ costs.T
+    return found
 
 
 @given(
