@@ -30,8 +30,8 @@ def recheck_front(
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
     and no point may dominate another. Continuous columns are no part of a front: HiGHS proposes some for each
-    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is said to be complete is asked of a solver that did
-    not find it, as far as sums of integers do not prove it
+    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is
+    said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
     (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters

@@ -105,8 +105,8 @@ def verify(
 
     Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
     counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
-    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points counted row by row. Exits with 1 if
-    something is not as claimed, and with 3 if nothing proves a claim.
+    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points
+    counted row by row. Exits with 1 if something is not as claimed, and with 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
     from shortlist.errors import BadInputError
