@@ -141,6 +141,10 @@ def test_a_front_of_another_program_is_refused() -> None:
     other = dataclasses.replace(named, columns=tuple(f"y{i}" for i in range(len(named.columns))))
     with pytest.raises(BadInputError, match="must be of this program"):
         recheck_front(other, front)
+    renamed = [dataclasses.replace(one, name=f"no {one.name}") for one in front.objectives]
+    strange = dataclasses.replace(front, objectives=tuple(renamed))
+    with pytest.raises(BadInputError, match="must be of this program, which lacks its objectives no f0"):
+        recheck_front(named, strange)
 
 
 CONTINUOUS = """min multi-objectives

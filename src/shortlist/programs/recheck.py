@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
 from shortlist.methods.recheck.boxes import BoxSearch
@@ -29,8 +30,8 @@ def recheck_front(
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
     and no point may dominate another. Continuous columns are no part of a front: HiGHS proposes some for each
-    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is said to be complete is asked of a solver that did
-    not find it, as far as sums of integers do not prove it
+    solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is
+    said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
     (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
     Parameters
@@ -63,6 +64,12 @@ def recheck_front(
     'rechecked'
     """
     budget = budget or Budget()
+    known = [linear.objective.name for linear in named.program.objectives]
+    if missing := [name for name in front.names if name not in known]:
+        raise BadInputError(
+            f"the front must be of this program, which lacks its objective{'s' * (len(missing) > 1)} "
+            f"{all_of(missing)}. Name the program it was made from."
+        )
     named = chosen_objectives(named, [(one.sense, one.name) for one in front.objectives])
     if named.candidates != front.candidates:
         raise BadInputError(

@@ -113,7 +113,11 @@ def _check_program(named: NamedProgram) -> None:
     if not 2 <= n <= MOST_OBJECTIVES:
         raise BadInputError(
             f"the program must have 2 to {MOST_OBJECTIVES} objectives, got {n}. "
-            + ("Add a row without limits for each further one." if n < 2 else "Choose some of them.")
+            + (
+                "Name more of them, or add a row without limits for each further one."
+                if n < 2
+                else "Choose some of them."
+            )
         )
     if not program.integer.any():
         raise BadInputError(

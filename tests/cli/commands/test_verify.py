@@ -361,3 +361,20 @@ def test_a_front_of_committees_without_its_best_point_is_not_as_claimed(tmp_path
     assert found.returncode == 1
     assert found.stdout.startswith("NOT AS CLAIMED: the committee of ")
     assert "note: the votes of candidates that are not in the model's committee are taken" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ("front.csv", "a .csv holds no proof"),
+        ("program.lp", "The table, program or feature model comes second"),
+    ],
+)
+def test_files_that_are_neither_models_nor_fronts_are_told_apart(
+    tmp_path: Path, first: str, said: str
+) -> None:
+    for name in (first, "other.lp"):
+        (tmp_path / name).write_text("cost,value\n1,2\n")
+    run = shortlist("verify", first, "other.lp", cwd=tmp_path)
+    assert run.returncode == 2
+    assert said in run.stderr

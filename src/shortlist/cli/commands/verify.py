@@ -18,6 +18,15 @@ EXIT_CODES = {"invalid": 1, "counted": 3}
 """What the command exits with where not everything was rechecked."""
 
 
+NO_MODELS = {
+    ".csv": "a front as .parquet, since a .csv holds no proof, or a model as .joblib",
+    **dict.fromkeys(
+        (".lp", ".mps", ".gz", ".uvl", ".xml", ".xlsx"), "a front as .parquet or a model as .joblib"
+    ),
+}
+"""Endings of files that are no models, and what is needed in their place."""
+
+
 CertificateOut: TypeAlias = Annotated[
     Path | None,
     output(
@@ -96,10 +105,11 @@ def verify(
 
     Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
     counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
-    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points counted row by row. Exits with 1 if
-    something is not as claimed, and with 3 if nothing proves a claim.
+    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points
+    counted row by row. Exits with 1 if something is not as claimed, and with 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
+    from shortlist.errors import BadInputError
 
     certificate = ensemble.certificate
     is_front = model.suffix.casefold() == ".parquet"
@@ -114,6 +124,11 @@ def verify(
         outputs={"--certificate": certificate},
         endings={"--certificate": (".drat",) if is_front else (".json",)},
     )
+    if model.suffix.casefold() in NO_MODELS:
+        raise BadInputError(
+            "MODEL", f"must be {NO_MODELS[model.suffix.casefold()]}", f"{model.name}",
+            "The table, program or feature model comes second.",
+        )  # fmt: skip
     check_shared(context.params)
     refuse_unused(context, KINDS, "a front" if is_front else "a model")
     if is_front:

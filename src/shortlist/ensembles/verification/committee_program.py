@@ -1,4 +1,4 @@
-"""A program over the committees of a pool, with the objectives of a front, for solvers that did not find it."""
+"""A program over the committees of a pool, with the objectives of a front, for solvers."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rechecking a front of committees: every point from the answers on record, and whether anything is missing."""
+"""Rechecking a front of committees: every point from the answers on record, and what may be missing."""
 
 import dataclasses
 import itertools
@@ -185,8 +185,8 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
     """Return how committees of a model's candidates are counted for a front."""
     if front.candidates != chosen.names:
         raise BadInputError(
-            f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from the "
-            f"{len(front.candidates):,} of the front. Name the model that was written with it."
+            f"the front must be of this model's candidates, whose {len(chosen.names):,} names differ from "
+            f"the {len(front.candidates):,} of the front. Name the model that was written with it."
         )
     record, terms = chosen.record, chosen.terms
     n, labels = len(chosen.names), record.labels.tolist()
@@ -201,7 +201,8 @@ def _count_of(chosen: Chosen, front: Front) -> _Count:
         problem = mean_front_problem(votes, texts, costs=given, classes=chosen.classes_, limits=limits)
         return _Count(
             record.shares.tolist(), labels, votes.n_classes, False, limits, n, tuple(front.names), {}, prices,
-            _goals(problem, values, front), lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
+            _goals(problem, values, front),
+            lambda _threshold, _size: Mean(np.ones(votes.n_classes, np.int64)),
         )  # fmt: skip
     two = record.packed_votes is not None
     n_classes = 2 if two else len(chosen.classes_)
@@ -246,7 +247,8 @@ def _gains(name: str, scale: int, sizes: Sequence[int], classes: Sequence[str]) 
         "balanced-accuracy": [Fraction(1, max(1, n) * sum(map(bool, sizes))) for n in sizes],
     }
     place, whole = {
-        "true-positives": (1, True), "recall": (1, False), "true-negatives": (0, True), "specificity": (0, False),
+        "true-positives": (1, True), "recall": (1, False),
+        "true-negatives": (0, True), "specificity": (0, False),
     }.get(name, (-1, False))  # fmt: skip
     if name not in shares:
         place = classes.index(name.partition(":")[2]) if place < 0 else place

@@ -76,8 +76,8 @@ class FrontCheck:
         if self.n_completed:
             said.append(
                 "The continuous columns are no part of the front. That there are some for "
-                f"{self.n_completed:,} of {counted(self.n_points, 'point')} rests on the word of HiGHS, within "
-                "its tolerance."
+                f"{self.n_completed:,} of {counted(self.n_points, 'point')} rests on the word of HiGHS, "
+                "within its tolerance."
             )
         if self.n_tried:
             said.append(
