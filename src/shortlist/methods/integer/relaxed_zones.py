@@ -18,8 +18,6 @@ from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import implied_bounds, whole_rows
 from shortlist.runs.budget import Budget
 
-MAX_NODES = 1000
-"""Decisions after which a part is left to a solver; they take about as long as it takes to get ready."""
 LARGEST_SUM = 2.0**59
 LARGEST_COST = 1e6
 """Larger costs are divided for HiGHS, and its multipliers multiplied again."""
@@ -149,7 +147,9 @@ class RelaxedZones:
         found = self._bound(costs, limits, known, solution.duals)
         return Relaxed(weights, found, known, self._integer, solution.duals)
 
-    def best_within(self, relaxed: Relaxed, left: Narrowed, upper: Vector, most: int) -> Searched | None:
+    def best_within(
+        self, relaxed: Relaxed, left: Narrowed, upper: Vector, most: int, *, max_nodes: int
+    ) -> Searched | None:
         """Return the solution of least weight in what is `left` of a zone, up to the weight `most`.
 
         None where a search in integers is not for this program, or for what is left of it.
@@ -159,7 +159,7 @@ class RelaxedZones:
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
         part = PartBounds(limits, left.bounds, relaxed.bounds)
         costs = relaxed.weights @ self._integers.costs
-        return best_of_part(self._rows, part, costs, relaxed.found, most, max_nodes=MAX_NODES)
+        return best_of_part(self._rows, part, costs, relaxed.found, most, max_nodes=max_nodes)
 
     def greatest(self) -> Vector:
         """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""

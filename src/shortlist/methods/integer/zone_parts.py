@@ -25,6 +25,8 @@ from shortlist.methods.integer.relaxed_zones import Relaxed, RelaxedZones
 LIMITS = 2.0, 8.0
 """How far above the bound of a linear program an answer is looked for, in means of what it was before."""
 LARGEST_RATIO = 1000.0
+FEW_NODES, MANY_NODES = 1000, 5000
+"""Decisions after which the search in integers gives up, at first, and with weights that suit the zone."""
 N_BY_SOLVER = 50
 """Programs that a solver answers first: loading the compiled search takes about as long."""
 
@@ -98,7 +100,9 @@ class ZoneParts:
             box = np.full_like(upper, -UNLIMITED), upper
             searched = None
             if self._solves.n_programs >= self._n_by_solver:
-                searched = self._relaxed.best_within(relaxed, left, upper, limit)
+                searched = self._relaxed.best_within(
+                    relaxed, left, upper, limit, max_nodes=MANY_NODES if solver else FEW_NODES
+                )
             if searched is not None and searched.finished:
                 point = self._solves.keep_searched(searched.values, box)
             elif solver:
