@@ -160,7 +160,7 @@ def test_options_of_models_are_refused_for_fronts_and_the_other_way(folder: Path
     assert shortlist(*SOLVE, "--out", "f.parquet", cwd=folder).returncode == 0
     run = shortlist("verify", "f.parquet", "p.lp", "--trust", cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
-    assert "--trust belongs to a model" in run.stderr
+    assert "--trust belongs to fronts of committees" in run.stderr
     (folder / "m.joblib").write_text("")
     run = shortlist("verify", "m.joblib", "p.lp", "--time-limit", "3", cwd=folder)
     assert "--time-limit belongs to a front" in run.stderr

@@ -72,6 +72,7 @@ def _refuse_of_others(given: "FrontRecheck", kind: str) -> None:
         "certificate": "products",
         "pruned": "committees",
         "pool": "committees",
+        "trust": "committees",
     }
     for name, owner in owners.items():
         if getattr(given, name) and owner != kind:

@@ -134,7 +134,7 @@ class Family(NamedTuple):
 
 
 @saved_from("shortlist.ensembles")
-class RidgeCovariance(BaseEstimator):
+class RidgeCovariance:
     """The covariance (1 − r)·S + r·I of :cite:t:`Friedman1989`, never singular for r > 0."""
 
     def __init__(self, r: float) -> None:
