@@ -130,3 +130,11 @@ def test_columns_with_too_many_values_are_left_to_a_solver() -> None:
     assert found is not None
 
     assert best_of_part(rows, PartBounds(limits, bounds, bounds), costs, found, 3, max_nodes=10) is None
+
+
+def test_costs_beyond_64_bits_are_left_to_a_solver() -> None:
+    matrix, part, costs, found = assignment(0)
+    rows = IntegerRows(sparse.csr_array(matrix))
+
+    assert best_of_part(rows, part, costs, found, 2**61 // found.scale + 2**20, max_nodes=10) is None
+    assert best_of_part(rows, part, costs, found, 2**59 // found.scale, max_nodes=10) is not None

@@ -9,7 +9,8 @@ HERE = record_type("n_queued", "n_changes", "n_decided", "n_nodes", "found")
 
 NOTHING, CHANGED, CONFLICT = 0, 1, 2
 """What a pass over the columns found."""
-UNKNOWN_REGRET = 2**62
+HIGHEST = 2**62
+"""More than any reduced cost."""
 NO_COLUMN = -1
 
 
@@ -164,7 +165,7 @@ def raise_bound(rows: PartRows, state: PartState) -> int:
         needed = state.limits[0, row] - state.least[row]
         if not rows.ones[row] or needed <= 0 or state.n_free[row] == 0:
             continue
-        lowest = UNKNOWN_REGRET
+        lowest = HIGHEST
         for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
             column = rows.row_columns[place]
             if state.high[column] > state.low[column]:
@@ -196,7 +197,7 @@ def branching_column(rows: PartRows, state: PartState) -> int:
     for row in range(len(state.least) - 2):
         if not rows.ones[row] or state.n_free[row] == 0 or state.limits[0, row] <= state.least[row]:
             continue
-        first, second, cheapest = UNKNOWN_REGRET, UNKNOWN_REGRET, NO_COLUMN
+        first, second, cheapest = HIGHEST, HIGHEST, NO_COLUMN
         for place in range(rows.row_starts[row], rows.row_starts[row + 1]):
             column = rows.row_columns[place]
             if state.high[column] > state.low[column]:

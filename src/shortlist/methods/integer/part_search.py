@@ -62,7 +62,7 @@ def best_of_part(
 ) -> Searched | None:
     """Return the solution of least cost that costs at most `most`.
 
-    None where the part is too large to search.
+    None where the part, or what it may cost, is too large to search.
 
     Parameters
     ----------
@@ -90,6 +90,8 @@ def best_of_part(
     reduced = found.reduced
     best_ends = np.where(reduced > 0, *part.known).astype(np.int64)
     room = found.scale * most - found.bound + int(reduced @ (best_ends - fixed))
+    if room >= NO_LIMIT:
+        return None
     last = [[-NO_LIMIT, -NO_LIMIT], [room, most - int(costs @ fixed)]]
     constants = rows.matrix @ fixed
     kept = [np.where(np.isfinite(limit), limit, 0).astype(np.int64) - constants for limit in limits]
