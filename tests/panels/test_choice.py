@@ -10,7 +10,16 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import UNASKED, AnswerLog, Measures, make_log
-from shortlist.panels.choice import _losses, _split, _with_least, choose_panels, told_notes, with_promises
+from shortlist.panels.choice import (
+    _losses,
+    _split,
+    _with_least,
+    cases_of,
+    choose_panels,
+    told_notes,
+    with_promises,
+)
+from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.panels.recipes import Recipe
@@ -146,6 +155,30 @@ def test_a_call_that_never_happened_is_not_paid_and_is_told_where_no_case_has_al
     alone = choice.of_recipe(Recipe(((2,),), ((),), "votes")).run(choice.chosen)
     assert alone.price.tolist() == paid[:, 2].tolist()
     assert "'j0' 67 %, 'j1' 67 % and 'j2' 67 %" in choice.claims[-1]
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1 / 3, 1e9 / 3, 2**53 / (8 * 120) * 0.99])
+def test_prices_of_any_size_keep_their_order_in_steps_that_stay_exact(factor: float) -> None:
+    log = label_log(0, 120)
+    cases, steps = cases_of(
+        replace(log, prices=log.prices * factor), confidence_scale(log), PanelOptions(decide="votes")
+    )
+    assert steps >= 1
+    assert cases.prices.sum() < 2**53
+    if factor > 1e-290:
+        ratio = cases.prices / cases.prices.max()
+        assert ratio == pytest.approx(log.prices / log.prices.max(), abs=1e-8)
+
+
+@pytest.mark.parametrize("factor", [2e14, 1e200, 1e307])
+def test_prices_that_do_not_add_up_exactly_are_refused(factor: float) -> None:
+    log = label_log(0, 120)
+    told = "prices must add up to less than 2\\^53 over all cases, got .* Tell all of them in a larger unit"
+    with pytest.raises(BadInputError, match=told):
+        choose_panels(replace(log, prices=log.prices * factor), PanelOptions(decide="votes"))
+    dear = PanelOptions(decide="votes", final=Final("hand-over", factor))
+    with pytest.raises(BadInputError, match=told):
+        choose_panels(log, dear)
 
 
 def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:

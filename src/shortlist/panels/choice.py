@@ -58,6 +58,8 @@ N_PARTS = 5
 """Into so many parts few cases are cut, each of which measures panels that the others chose."""
 FINEST_STEPS = 10**9
 """Prices that are no decimals are rounded to this part of the largest one."""
+LEAST_PRICE = 1e-290
+"""Prices below it are 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,14 +293,22 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
 
 def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int64], int]:
     """Return prices as integers, and how many steps one unit has; sums of all stay below 2^53."""
-    flat = np.append(prices.ravel(), final)
+    flat, times = np.append(prices.ravel(), final), np.ones(prices.size + 1)
+    times[-1] = len(prices)  # a person may be asked about every case
+    with np.errstate(over="ignore"):
+        total = float(flat @ times)
+    if total >= LARGEST_INTEGER:
+        raise BadInputError(
+            "prices", "must add up to less than 2^53 over all cases", f"{total:.3g}",
+            "Tell all of them in a larger unit, as dollars for cents.",
+        )  # fmt: skip
     scaled, scales, decimal = decimal_steps(flat, np.array([0, len(flat)]))
-    if decimal[0] and np.abs(scaled).sum(dtype=float) < LARGEST_INTEGER:
+    if decimal[0] and scaled @ times < LARGEST_INTEGER:
         return scaled[:-1].reshape(prices.shape), int(scales[0])
-    steps = 10 ** max(0, int(math.log10(FINEST_STEPS / max(float(flat.max()), 1e-300))))
-    while flat.sum() * steps >= LARGEST_INTEGER:
+    steps = 10 ** max(0, int(math.log10(FINEST_STEPS / max(float(flat.max()), LEAST_PRICE))))
+    while total * steps >= LARGEST_INTEGER:
         steps //= 10
-    return np.rint(prices * steps).astype(np.int64), max(1, steps)
+    return np.rint(prices * steps).astype(np.int64), steps
 
 
 def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:

@@ -275,7 +275,7 @@ def _prices(front: Front, n: int, n_rows: int) -> dict[str, list[int]]:
                     "versions lack. Make it again with shortlist prune."
                 )
             scale = (one.scale or 1) // (n_rows if one.name == PAID else 1)
-            prices[one.name] = [int(seen(price) * scale) for price in own]
+            prices[one.name] = [round(seen(price) * scale) for price in own]
     return prices
 
 
