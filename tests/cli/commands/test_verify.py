@@ -327,6 +327,8 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     found = shortlist(*asked, "--pruned", "model.joblib", cwd=tmp_path)
     facts = json.loads(shortlist(*asked, "--pruned", "model.joblib", "--json", cwd=tmp_path).stdout)
     alone = shortlist(*asked, cwd=tmp_path)
+    (tmp_path / "one.lp").write_text("max\n x\nsubject to\n c: x <= 1\nbinary\n x\nend\n")
+    program = shortlist("verify", "front.parquet", "one.lp", cwd=tmp_path)
     of_others = shortlist(*asked, "--pruned", "model.joblib", "--certificate", "c.drat", cwd=tmp_path)
     model = shortlist("verify", "model.joblib", "answers.csv", cwd=tmp_path)
 
@@ -336,6 +338,8 @@ def test_the_front_of_committees_of_judges_is_counted_again_with_the_model_besid
     assert (facts["status"], facts["committees_counted"], facts["failures"]) == ("rechecked", 15, [])
     assert alone.returncode == 2
     assert "--pruned MODEL.joblib; shortlist prune writes both with" in alone.stderr
+    assert program.returncode == 2
+    assert "TABLE must be the table that the committees of the front were chosen on" in program.stderr
     assert (of_others.returncode, "--certificate belongs to fronts of products" in of_others.stderr) == (
         2,
         True,

@@ -90,6 +90,11 @@ def _of_committees(
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
 
+    if {*Path(table.casefold()).suffixes} & {".lp", ".mps", ".uvl", ".xml", ".cnf", ".dimacs"}:
+        raise BadInputError(
+            "TABLE", "must be the table that the committees of the front were chosen on", Path(table).name,
+            "Programs and feature models go with fronts of shortlist solve and configure.",
+        )  # fmt: skip
     if given.pruned is None:
         raise BadInputError(
             "verify needs the pruning rows and what every candidate answered on them, which a front of "
