@@ -19,8 +19,7 @@ class CompilingClock:
 
     Parameters
     ----------
-    clock : callable, default=time.perf_counter
-        Tells the time in seconds.
+    clock : Tells the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -58,8 +57,7 @@ class Deferred(Generic[P, R]):
 
     Parameters
     ----------
-    make : callable
-        Returns the function.
+    make : Returns the function.
     """
 
     def __init__(self, make: Callable[[], Callable[P, R]]) -> None:

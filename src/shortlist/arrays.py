@@ -100,8 +100,7 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
 
     Parameters
     ----------
-    rows : ndarray of float, shape (n_rows, n_columns)
-        In any order of memory.
+    rows : In any order of memory, ``(n_rows, n_columns)``.
     factors : ndarray of float, shape (n_columns,) or (n_columns, n_sums)
 
     Returns

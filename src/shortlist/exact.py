@@ -154,12 +154,9 @@ def decimal_steps(
 
     Returns
     -------
-    scaled : ndarray of int, shape (n_values,)
-        The integers; 0 in rows that no power makes integers.
-    scales : ndarray of int, shape (n_rows,)
-        The power of ten of every row; 1 for an empty one.
-    decimal : ndarray of bool, shape (n_rows,)
-        Marks the rows that have one.
+    scaled : The integers, ``(n_values,)``; 0 in rows that no power makes integers.
+    scales : The power of ten of every row, ``(n_rows,)``; 1 for an empty one.
+    decimal : Marks the rows that have one, ``(n_rows,)``.
 
     Examples
     --------

@@ -18,22 +18,18 @@ def nondominated(points: ArrayLike) -> Mask:
     2005, Section 2.1). Equal points do not dominate each other, so duplicates of a marked point are all
     marked.
 
+    Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that a
+    double cannot tell from its neighbours.
+
     Parameters
     ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, every objective minimised, in any unit; integers must stay below 2^53. Not
-        modified.
+    points : Objective vectors, every objective minimised, in any unit, ``(n_points, n_objectives)``; integers
+        must stay below 2^53. Not modified.
 
     Returns
     -------
     ndarray of bool, shape (n_points,)
         True where the point is non-dominated.
-
-    Raises
-    ------
-    BadInputError
-        If `points` is not two-dimensional, holds NaN or infinity, or an integer that a double cannot tell
-        from its neighbours.
 
     Notes
     -----
@@ -122,10 +118,9 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
 
     Parameters
     ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, minimised; those not better than the reference in every objective add nothing.
-    reference : array-like of shape (n_objectives,)
-        The corner that bounds the volume.
+    points : Objective vectors, minimised, ``(n_points, n_objectives)``; those not better than the reference
+        in every objective add nothing.
+    reference : The corner that bounds the volume, ``(n_objectives,)``.
 
     Returns
     -------
@@ -160,12 +155,10 @@ def spread(
 
     Parameters
     ----------
-    points : array-like of shape (n_points, n_objectives)
-        Objective vectors, usually :func:`scaled`.
-    order : sequence of int, optional
-        The objectives to sort by, first to last. Default: as they come.
-    reference : array-like of shape (n_reference, n_objectives), optional
-        The front that the ends of the points are compared with. Default: the points.
+    points : Objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``.
+    order : The objectives to sort by, first to last. Default: as they come.
+    reference : The front that the ends of the points are compared with, ``(n_reference, n_objectives)``.
+        Default: the points.
 
     Returns
     -------

@@ -28,14 +28,10 @@ def result_page(
 
     Parameters
     ----------
-    path : str or Path
-        A model, a front, the results of a comparison of pruning methods, or a study.
-    model : FeatureModel, optional
-        For a front of products: what they are configurations of.
-    trust : bool, default=False
-        Load a model that this user did not write, which runs the code in it.
-    following : str, default=""
-        See :func:`shortlist.report.page.page`.
+    path : A model, a front, the results of a comparison of pruning methods, or a study.
+    model : For a front of products: what they are configurations of.
+    trust : Load a model that this user did not write, which runs the code in it.
+    following : See :func:`shortlist.report.page.page`.
     """
     path = Path(path)
     ending = path.suffix.casefold()

@@ -44,13 +44,10 @@ def download(
 
     Parameters
     ----------
-    url : str
-        Where it is, with https. From the own machine http is accepted too, so that tests need no certificate.
-        Redirects must obey the same rule, and none leads from https to http.
-    most_bytes : int
-        Nothing longer is accepted, whatever the server says.
-    silence_s : float, default=30
-        Seconds without a byte after which the server is given up.
+    url : Where it is, with https. From the own machine http is accepted too, so that tests need no
+        certificate. Redirects must obey the same rule, and none leads from https to http.
+    most_bytes : Nothing longer is accepted, whatever the server says.
+    silence_s : Seconds without a byte after which the server is given up.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above
@@ -169,19 +166,14 @@ def fetch(
     `folder`: where the original lies, under the name that it has at its source, in place of a download.
     `silence_s`, `tell`: as for :func:`shortlist.datasets.store.download`.
 
+    Raises BadInputError if no original with a known hash exists. Raises BadFileError if the file in the
+    folder is missing or another one, or the cache cannot be written. Raises FetchError if it cannot be
+    downloaded; the message says what to do without a network.
+
     Returns
     -------
     Path
         Where it is in the cache. A right file that is there already is left as it is.
-
-    Raises
-    ------
-    BadInputError
-        If no original with a known hash exists.
-    BadFileError
-        If the file in the folder is missing or another one, or the cache cannot be written.
-    FetchError
-        If it cannot be downloaded; the message says what to do without a network.
     """
     source, target = data_set.source, cached_file(data_set)
     if source is None or target is None:

@@ -165,10 +165,9 @@ def promise_each(
 
     Returns
     -------
-    guarantees : tuple of Guarantee
-        One for each point.
-    thresholds : ndarray of float, shape (n_points,)
-        That of the promise, or where there is none the one from which on most is to be expected.
+    guarantees : One for each point.
+    thresholds : That of the promise, or where there is none the one from which on most is to be expected,
+        ``(n_points,)``.
 
     Examples
     --------

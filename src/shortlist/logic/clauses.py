@@ -18,10 +18,7 @@ class Clauses:
 
     Build one with :meth:`from_clauses`, or pass the arrays.
 
-    Raises
-    ------
-    BadInputError
-        If a literal is 0 or names a variable that does not exist, or the offsets do not fit.
+    Raises BadInputError if a literal is 0 or names a variable that does not exist, or the offsets do not fit.
 
     Examples
     --------
@@ -109,8 +106,7 @@ class Clauses:
 
         Parameters
         ----------
-        assignments : ndarray of bool or 0/1, shape (n_assignments, n_variables)
-            Column v - 1 holds the value of variable v.
+        assignments : Column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``.
 
         Returns
         -------

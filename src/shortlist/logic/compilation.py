@@ -118,17 +118,12 @@ def compile_diagram(
 
     Parameters
     ----------
-    clauses : Clauses
-        What must hold. Variables in no clause are free: they get levels below all others, and no node.
-    max_nodes : int, default=2_000_000
-        How many nodes may be in store at once while compiling, those of intermediate results included. Each
-        takes about 32 bytes.
-    n_starts : int, default=20
-        Starts of FORCE, one from the given order and the others from random orders.
-    rng : numpy.random.Generator, optional
-        Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
-    budget : Budget, optional
-        Looked at between clauses. Once it has ended, the best diagram made so far is returned.
+    clauses : What must hold. Variables in no clause are free: they get levels below all others, and no node.
+    max_nodes : How many nodes may be in store at once while compiling, those of intermediate results
+        included. Each takes about 32 bytes.
+    n_starts : Starts of FORCE, one from the given order and the others from random orders.
+    rng : Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
+    budget : Looked at between clauses. Once it has ended, the best diagram made so far is returned.
 
     Returns
     -------

@@ -68,15 +68,12 @@ def presolve(
 
     Parameters
     ----------
-    complete : bool, default=True
-        Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that unit
-        propagation finds. Equivalences are the strongly connected components of the implications that clauses
-        of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
-    probe : bool, default=False
-        Find also equivalences that show when a literal is assumed and propagated, and make clauses shorter
-        (:mod:`shortlist.logic.probing`).
-    budget : Budget, optional
-        Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
+    complete : Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
+        unit propagation finds. Equivalences are the strongly connected components of the implications that
+        clauses of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
+    probe : Find also equivalences that show when a literal is assumed and propagated, and make clauses
+        shorter (:mod:`shortlist.logic.probing`).
+    budget : Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
 
     Examples
     --------

@@ -46,10 +46,8 @@ class SatSolver:
 
     Parameters
     ----------
-    clauses : Clauses
-        What must hold.
-    budget : Budget, optional
-        Looked at before each question, and within it every some ten thousand propagated literals.
+    clauses : What must hold.
+    budget : Looked at before each question, and within it every some ten thousand propagated literals.
 
     Examples
     --------

@@ -32,8 +32,7 @@ class SearchOptions:
 
     Parameters
     ----------
-    seed : int
-        Seed of all randomness.
+    seed : Seed of all randomness.
     """
 
     seed: int = 0
@@ -48,8 +47,7 @@ class ProgramOptions(SearchOptions):
 
     Parameters
     ----------
-    solver : str
-        Backend of integer programs.
+    solver : Backend of integer programs.
     """
 
     solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
@@ -66,18 +64,13 @@ class SolRepOptions(ProgramOptions):
 
     Parameters
     ----------
-    n_points : int
-        Reference points; 0 for the ends of the front only.
+    n_points : Reference points; 0 for the ends of the front only.
     rule : {"hit-and-run", "adaptive"}
         Where they lie.
-    objective : str or None
-        The objective that the programs minimise; None: that of the widest range.
-    solve_limit_s : float or None
-        Limit of each program; None: each is proved.
-    study : Study
-        Where finished programs are recorded.
-    workers : int or str
-        What solves programs; see :func:`shortlist.runs.workers.open_workers`.
+    objective : The objective that the programs minimise; None: that of the widest range.
+    solve_limit_s : Limit of each program; None: each is proved.
+    study : Where finished programs are recorded.
+    workers : What solves programs; see :func:`shortlist.runs.workers.open_workers`.
     """
 
     n_points: Annotated[int, "Number of reference points; 0 for the ends of the front only."] = 1000
@@ -106,12 +99,9 @@ def integer_method(
 
     Parameters
     ----------
-    name : str
-        One of :data:`EXACT_METHODS`, ``solrep`` or ``auto``.
-    options : SearchOptions
-        Of that method.
-    clauses : callable
-        Returns what every solution satisfies, or None; asked for by ``solrep`` only.
+    name : One of :data:`EXACT_METHODS`, ``solrep`` or ``auto``.
+    options : Of that method.
+    clauses : Returns what every solution satisfies, or None; asked for by ``solrep`` only.
     """
     if isinstance(options, SolRepOptions):
         from shortlist.methods.solrep.solrep import SolRepSettings, solrep

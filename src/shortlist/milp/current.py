@@ -24,18 +24,13 @@ class CurrentProgram:
 
     Attributes
     ----------
-    program : Program
-        Its bounds and limits are own copies, changed in place.
-    costs : ndarray of float, shape (n_columns,)
-        To minimise.
-    integral_costs : bool
-        Whether every cost is an integer at an integer column, so that objective values are integers.
-    step : float
-        The greatest common divisor of integral costs, 1 for others: objective values are its multiples.
-    cutoff : float
-        No solution may cost more; inf if there is none.
-    start : ndarray of float, shape (n_columns,), or None
-        Offered for the next solve.
+    program : Its bounds and limits are own copies, changed in place.
+    costs : To minimise, ``(n_columns,)``.
+    integral_costs : Whether every cost is an integer at an integer column, so that objective values are
+        integers.
+    step : The greatest common divisor of integral costs, 1 for others: objective values are its multiples.
+    cutoff : No solution may cost more; inf if there is none.
+    start : Offered for the next solve, ``(n_columns,)``.
     """
 
     def __init__(self, program: Program) -> None:

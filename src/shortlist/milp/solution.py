@@ -110,16 +110,11 @@ class Claim:
 
     Attributes
     ----------
-    status : Status
-        Its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
-    values : ndarray of float, shape (n_columns,), or None
-        Its best solution.
-    bound : float
-        Its bound on the objective; -inf when it has none.
-    nodes : int
-        Nodes it searched.
-    limit : str
-        As in :class:`Solution`.
+    status : Its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
+    values : Its best solution, ``(n_columns,)``.
+    bound : Its bound on the objective; -inf when it has none.
+    nodes : Nodes it searched.
+    limit : As in :class:`Solution`.
     """
 
     status: Status
@@ -192,11 +187,9 @@ def checked_solution(
     within the absolute gap of the bound. The bound itself and the verdict INFEASIBLE are the solver's word,
     and cannot be checked but by contradiction.
 
-    Raises
-    ------
-    SolverError
-        If the bound exceeds the objective of a verified answer, or the program is called infeasible although
-        the offered start satisfies it, without any tolerance: then nothing that the solver says can be used.
+    Raises SolverError if the bound exceeds the objective of a verified answer, or the program is called
+    infeasible although the offered start satisfies it, without any tolerance: then nothing that the solver
+    says can be used.
     """
     bound = _bound(current, claim.bound)
     nothing = Solution(

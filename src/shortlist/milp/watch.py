@@ -33,11 +33,9 @@ class Patience:
 
     Parameters
     ----------
-    late_s : float, default=1
-        A solver that goes on for so many seconds after its limit is told to stop.
-    told_s : float, default=10
-        So many seconds it may go on after it was first told; SCIP has been seen to look at neither clock nor
-        flag for minutes.
+    late_s : A solver that goes on for so many seconds after its limit is told to stop.
+    told_s : So many seconds it may go on after it was first told; SCIP has been seen to look at neither clock
+        nor flag for minutes.
     """
 
     late_s: float = 1.0
@@ -68,11 +66,8 @@ def run_watched(
     the exception goes on when the solver has stopped. An exception in `run` is raised here. A solver knows
     its limit in `seconds`, and is told to stop when it is late, by `patience`.
 
-    Raises
-    ------
-    NotStoppedError
-        If it goes on for longer than `patience` allows after it was first told to stop. `left_alone` is
-        called then, as what it works on may not be touched again.
+    Raises NotStoppedError if it goes on for longer than `patience` allows after it was first told to stop.
+    `left_alone` is called then, as what it works on may not be touched again.
     """
     inbox: queue.SimpleQueue[tuple[float, float]] = queue.SimpleQueue()
     results: list[Watched] = []

@@ -31,8 +31,7 @@ def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.fl
 
     Returns
     -------
-    lower, upper : ndarray of float, shape (n_columns,)
-        The bounds; new arrays.
+    lower, upper : The bounds, ``(n_columns,)``; new arrays.
 
     Notes
     -----
@@ -107,14 +106,11 @@ class WholeRows:
 
     Attributes
     ----------
-    program : Program
-        The program, such rows in whole steps and the others as they were.
-    whole : ndarray of bool, shape (n_rows,)
-        Marks the rows that take integers only.
-    scales, divisors : ndarray of float, shape (n_rows,)
-        An original row, times its scale and divided by its divisor, is the row of `program`.
-    forgiven : float
-        What a limit below an integer may lack of it, in steps, and still mean it.
+    program : The program, such rows in whole steps and the others as they were.
+    whole : Marks the rows that take integers only, ``(n_rows,)``.
+    scales, divisors : An original row, times its scale and divided by its divisor, is the row of `program`,
+        ``(n_rows,)``.
+    forgiven : What a limit below an integer may lack of it, in steps, and still mean it.
     """
 
     program: Program
@@ -138,10 +134,7 @@ def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
 
     Parameters
     ----------
-    program : Program
-        The program.
-    written : bool, default=False
-        Whether people wrote its limits, so that none is below an integer by a rounding error.
+    written : Whether people wrote its limits, so that none is below an integer by a rounding error.
     """
     rows = program.rows
     most = MOST_PLACES_WRITTEN if written else MOST_DECIMALS

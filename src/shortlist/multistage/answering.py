@@ -221,8 +221,7 @@ class StagedAnswers(TableClassifier):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Their classes; one that was not fitted on is never answered rightly.
+        y : Their classes, ``(n_samples,)``; one that was not fitted on is never answered rightly.
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)

@@ -85,19 +85,14 @@ def stage_table(
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
-    classifier : MultiStageClassifier
-        Unfitted; fitted afterwards.
-    seed : int
-        Of the split.
-    cases : ndarray of int, shape (n_samples,), optional
-        Of which case each row is. All rows of a case are in one part, and one row of each case calibrates.
-    anyway : bool
-        Take a point by the classifier's `pick` where nothing can be promised about any, too; it answers
+    classifier : Unfitted; fitted afterwards.
+    seed : Of the split.
+    cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part, and one row of
+        each case calibrates.
+    anyway : Take a point by the classifier's `pick` where nothing can be promised about any, too; it answers
         nobody.
-    report, cancellation : optional
-        Progress events, and a way to stop with what was found.
-    study : Study, optional
-        Where the search keeps what it has done, to go on from there.
+    report, cancellation : Progress events, and a way to stop with what was found.
+    study : Where the search keeps what it has done, to go on from there.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}

@@ -75,14 +75,12 @@ def refined_front(
 
     Returns
     -------
-    problem : StageProblem
-        The same with `own`.
-    front : Front
-        Those points that no other of them dominates, the first of equals. Nothing is proved about it: what
-        the search thought little of was not measured. ``extras["n_searched_points"]`` counts the points that
-        were found, and ``extras["largest_change"]`` says by how much each objective of one of them changed.
-    changed : str
-        The latter, for people.
+    problem : The same with `own`.
+    front : Those points that no other of them dominates, the first of equals. Nothing is proved about it:
+        what the search thought little of was not measured. ``extras["n_searched_points"]`` counts the points
+        that were found, and ``extras["largest_change"]`` says by how much each objective of one of them
+        changed.
+    changed : The latter, for people.
     """
     refined = dataclasses.replace(problem, decisions=DecisionBits(own, problem.decisions.rule))
     assignments = found.decisions.astype(np.int8)
@@ -147,19 +145,14 @@ def search_stages(
 
     Parameters
     ----------
-    method : str
-        One of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches windows
-        otherwise. An enumeration without time for its fits gives way to windows. Where every subset needs a
-        fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise searches
-        windows by :data:`FEW_FITS`.
-    emsco_options : EmscoOptions or None
-        Of the evolution.
-    enumeration_budget : int
-        Most stage assignments that ``"auto"`` enumerates.
-    workers : int, str or None
-        Threads that enumerate, or the address of a Dask scheduler.
-    budget : Budget
-        For all of it.
+    method : One of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches
+        windows otherwise. An enumeration without time for its fits gives way to windows. Where every subset
+        needs a fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise
+        searches windows by :data:`FEW_FITS`.
+    emsco_options : Of the evolution.
+    enumeration_budget : Most stage assignments that ``"auto"`` enumerates.
+    workers : Threads that enumerate, or the address of a Dask scheduler.
+    budget : For all of it.
     """
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None

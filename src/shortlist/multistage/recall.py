@@ -36,18 +36,13 @@ def recall(
 
     Parameters
     ----------
-    truth : StageResult
-        Of a complete enumeration.
-    options : EmscoOptions
-        Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run that
-        stops early keeps its last value.
-    seeds : sequence of int
-        One run each.
-    budget : Budget, optional
-        How long all runs may take, and who is told after each; when it ends, only finished runs are returned,
-        possibly none. Its study keeps every finished run.
-    workers : int, str or None, default=1
-        What runs seeds; see :func:`shortlist.runs.workers.open_workers`.
+    truth : Of a complete enumeration.
+    options : Set ``patience=None`` to turn the second convergence test off, as for the paper's figure. A run
+        that stops early keeps its last value.
+    seeds : One run each.
+    budget : How long all runs may take, and who is told after each; when it ends, only finished runs are
+        returned, possibly none. Its study keeps every finished run.
+    workers : What runs seeds; see :func:`shortlist.runs.workers.open_workers`.
     """
     budget = budget or Budget()
     vectors = frozenset(row.tobytes() for row in truth.problem.vectors(truth.measures))

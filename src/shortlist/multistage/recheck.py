@@ -93,14 +93,11 @@ def recheck_stages(
 
     Parameters
     ----------
-    classifier : MultiStageClassifier
-        Fitted by ``stage_table``, or read from a file of ``shortlist stage``.
+    classifier : Fitted by ``stage_table``, or read from a file of ``shortlist stage``.
     X, y, cases
         The table that it was given.
-    n_sampled : int
-        How many stage assignments are drawn.
-    budget : Budget, optional
-        Who is told, and who can stop it.
+    n_sampled : How many stage assignments are drawn.
+    budget : Who is told, and who can stop it.
     """
     budget = budget or Budget()
     again = clone(classifier)

@@ -342,10 +342,7 @@ def _checked_prices(
 def checked_probabilities(given: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
     """Return probabilities of this shape that add up to 1, or NaN; None where there is none at all.
 
-    Raises
-    ------
-    BadInputError
-        If they do not add up to 1, or one is negative.
+    Raises BadInputError if they do not add up to 1, or one is negative.
     """
     shares = _checked_numbers(given, shape, "probabilities", at_least=0.0)
     if shares is None:

@@ -16,13 +16,11 @@ def bound_at(cases: Cases, budget: float) -> float:
     Parameters
     ----------
     cases : Cases
-    budget : float
-        The mean price of a case, in the steps of `cases`.
+    budget : The mean price of a case, in the steps of `cases`.
 
     Returns
     -------
-    share : float
-        0 where no judge can be asked about every case for that price.
+    share : 0 where no judge can be asked about every case for that price.
 
     Notes
     -----

@@ -31,15 +31,13 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     Parameters
     ----------
     choice : PanelChoice
-    point : int
-        The number of the point.
+    point : The number of the point.
 
     Returns
     -------
-    prices : dict by name of the judge
-        ``now`` and ``up_to``: the price now, and the one from which on another policy that loses no more is
-        cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price under which such
-        a policy that asks it is cheaper. Empty where nothing has a price.
+    prices : ``now`` and ``up_to``: the price now, and the one from which on another policy that loses no more
+        is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price under which
+        such a policy that asks it is cheaper. Empty where nothing has a price.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():

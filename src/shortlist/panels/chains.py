@@ -27,10 +27,9 @@ class ChainFront(NamedTuple):
 
     Attributes
     ----------
-    points : ndarray of int64, shape (n_points, 2)
-        Loss and price of all cases, with rising loss and falling price.
-    thresholds : ndarray of float, shape (n_points, n_classes)
-        How sure the first stage has to be of each class; infinite for one that it decides about no case.
+    points : Loss and price of all cases, with rising loss and falling price, ``(n_points, 2)``.
+    thresholds : How sure the first stage has to be of each class, ``(n_points, n_classes)``; infinite for one
+        that it decides about no case.
     """
 
     points: NDArray[np.int64]
@@ -42,18 +41,14 @@ def threshold_front(
 ) -> ChainFront:
     """Return the complete front of the thresholds of one stage, one threshold for each class.
 
+    Raises BadInputError if losses are so many steps apart that they do not fit into a table.
+
     Parameters
     ----------
-    decided : Decided
-        What the stage decides about each case. Cases without a decision go on.
-    stopped, going_on : ndarray of int64, shape (n_cases, 2)
-        Loss and price of each case if it ends here, and if it goes on. Going on is no cheaper.
+    decided : What the stage decides about each case. Cases without a decision go on.
+    stopped, going_on : Loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``.
+        Going on is no cheaper.
     n_classes : int
-
-    Raises
-    ------
-    BadInputError
-        If losses are so many steps apart that they do not fit into a table.
 
     Notes
     -----
@@ -100,10 +95,7 @@ def merged(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the front of all sums of a point of one group and one of another, and the places of both.
 
-    Raises
-    ------
-    BadInputError
-        If losses are so many steps apart that they do not fit into a table.
+    Raises BadInputError if losses are so many steps apart that they do not fit into a table.
     """
     lowest = int(first[:, 0].min() + second[:, 0].min())
     width = int(first[:, 0].max() + second[:, 0].max()) - lowest + 1

@@ -44,10 +44,8 @@ class Decided(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_cases,)
-        Places of the classes; -1 where nothing is decided.
-    sure : ndarray of float, shape (n_cases,)
-        How sure, from 0 to 1; 0 where nothing is decided.
+    codes : Places of the classes, ``(n_cases,)``; -1 where nothing is decided.
+    sure : How sure, from 0 to 1, ``(n_cases,)``; 0 where nothing is decided.
     """
 
     codes: NDArray[np.int64]
@@ -59,10 +57,9 @@ class Heard(NamedTuple):
 
     Attributes
     ----------
-    words : ndarray of int64, shape (n_cases, n_judges)
-        Places of the classes that were answered; ``n_classes`` for silence.
-    confidence : ndarray of float, shape (n_cases, n_judges)
-        How sure each judge was, on the scale of :class:`ConfidenceScale`; 0 where nobody tells.
+    words : Places of the classes that were answered, ``(n_cases, n_judges)``; ``n_classes`` for silence.
+    confidence : How sure each judge was, on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``; 0
+        where nobody tells.
     n_classes : int
     """
 
@@ -86,12 +83,10 @@ class Curve(NamedTuple):
 
     Attributes
     ----------
-    knots : ndarray of float, shape (n_knots,)
-        Confidences, rising.
-    values : ndarray of float, shape (n_knots,)
-        What each is put as: the log-odds that the judge is right, in units of `LOG_ODDS`.
-    usual : float
-        What stands for a confidence that is not told.
+    knots : Confidences, rising, ``(n_knots,)``.
+    values : What each is put as, ``(n_knots,)``: the log-odds that the judge is right, in units of
+        `LOG_ODDS`.
+    usual : What stands for a confidence that is not told.
     """
 
     knots: Floats
@@ -105,8 +100,7 @@ class ConfidenceScale:
 
     Attributes
     ----------
-    curves : tuple of Curve or None, one for each judge
-        None for a judge that never tells how sure it is.
+    curves : None for a judge that never tells how sure it is.
 
     Examples
     --------
@@ -194,8 +188,7 @@ class Votes:
     Attributes
     ----------
     judges : tuple of int
-    votes : tuple of int
-        How many each has.
+    votes : How many each has.
     rule : {"plurality", "majority"}
     missing : {"ignored", "counted"}
         Whether the votes of the silent count in the denominator.
@@ -253,13 +246,11 @@ class ScoreTable:
     Attributes
     ----------
     judges : tuple of int
-    weights : ndarray of float
-        One after the other the bias, ``(n_classes,)``; what each answer adds,
-        ``(n_judges, n_classes + 1, n_classes)``, the last answer being silence; and what it adds for each
-        unit of confidence, ``(n_judges, n_classes, n_classes)``.
+    weights : One after the other the bias, ``(n_classes,)``; what each answer adds, ``(n_judges, n_classes +
+        1, n_classes)``, the last answer being silence; and what it adds for each unit of confidence,
+        ``(n_judges, n_classes, n_classes)``.
     n_classes : int
-    rule : str, default="logistic"
-        How the scores were learned.
+    rule : How the scores were learned.
     """
 
     judges: tuple[int, ...]

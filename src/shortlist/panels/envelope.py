@@ -32,12 +32,10 @@ class BesideTwo:
 
     Attributes
     ----------
-    asks : str
-        Whom that cascade asks.
-    is_itself : bool
-        Whether it loses as much on the training cases, so that neither a longer chain nor a router gains.
-    verdict : Verdict
-        Both on cases that chose neither; the cascade is what it calls the single judge.
+    asks : Whom that cascade asks.
+    is_itself : Whether it loses as much on the training cases, so that neither a longer chain nor a router
+        gains.
+    verdict : Both on cases that chose neither; the cascade is what it calls the single judge.
     """
 
     asks: str

@@ -41,38 +41,26 @@ class PanelReport:
     Attributes
     ----------
     panel : Panel
-    point : int
-        Its number on the front.
-    objective : str
-        What the front has besides price: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the mean of
-        recall and specificity, where the front has both of them.
-    front : sequence of mapping
-        For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
+    point : Its number on the front.
+    objective : What the front has besides price: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the
+        mean of recall and specificity, where the front has both of them.
+    front : For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
         ``promised`` or None, and ``stages`` in words; on the training cases.
-    judges : sequence of mapping
-        For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
-    verdict : Verdict
-        The panel and the best single judge, on hold-out cases.
-    ways : sequence of Way
-        What becomes of these cases: of those that a router cannot tell, or of all without one, and of those
-        of each branch.
-    two : sequence of mapping
-        For each policy of at most two judges that no other such one beats its value of the objective by name,
-        ``price`` and ``stages``, as in `front`.
-    beside : BesideTwo, optional
-        The panel and the best of these for no more, on hold-out cases.
+    judges : For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
+    verdict : The panel and the best single judge, on hold-out cases.
+    ways : What becomes of these cases: of those that a router cannot tell, or of all without one, and of
+        those of each branch.
+    two : For each policy of at most two judges that no other such one beats its value of the objective by
+        name, ``price`` and ``stages``, as in `front`.
+    beside : The panel and the best of these for no more, on hold-out cases.
     guarantee : Guarantee, optional
-    break_even : mapping
-        As :func:`shortlist.panels.break_even.break_even_prices` returns it.
-    notes : sequence of str
-        What was searched, and what was missing in the log.
-    best_of_all : Verdict, optional
-        The panel and the best of all single judges, where that judge does not keep the limits of the panel.
-    errors : mapping, optional
-        Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel`` and of
-        the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
-    n_parts : int, default=0
-        Into how many parts the cases are cut, where all of them choose; 0 where some are held out.
+    break_even : As :func:`shortlist.panels.break_even.break_even_prices` returns it.
+    notes : What was searched, and what was missing in the log.
+    best_of_all : The panel and the best of all single judges, where that judge does not keep the limits of
+        the panel.
+    errors : Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel``
+        and of the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
+    n_parts : Into how many parts the cases are cut, where all of them choose; 0 where some are held out.
     """
 
     panel: Panel
@@ -134,10 +122,8 @@ class Way(NamedTuple):
 
     Attributes
     ----------
-    share : float
-        The cases that go this way.
-    reached, answered : tuple of float
-        By stage: the cases that reach it, and those that it answers.
+    share : The cases that go this way.
+    reached, answered : By stage: the cases that reach it, and those that it answers.
     """
 
     share: float
@@ -460,8 +446,7 @@ def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | N
     Parameters
     ----------
     figures : Figures or mapping
-    errors : mapping, optional
-        Recall and specificity, as :func:`recall_and_specificity` returns them.
+    errors : Recall and specificity, as :func:`recall_and_specificity` returns them.
     """
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
     told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}

@@ -13,15 +13,11 @@ def inspect_jury(judges: Sequence[str]) -> str:
     The grade is the one that more than half of the models give; without one, the sample is not scored. It
     takes the reducer ``majority`` of inspect-ai.
 
+    Raises BadInputError if there is no model, or one comes twice.
+
     Parameters
     ----------
-    judges : sequence of str
-        Names of models as inspect-ai has them, such as ``openai/gpt-4o``.
-
-    Raises
-    ------
-    BadInputError
-        If there is no model, or one comes twice.
+    judges : Names of models as inspect-ai has them, such as ``openai/gpt-4o``.
 
     Examples
     --------
@@ -50,17 +46,12 @@ def promptfoo_jury(judges: Sequence[str], question: str) -> str:
     The set of assertions passes where the mean of the models' scores is above a half. The models are told to
     score 0 or 1, so that this is the strict majority of all of them.
 
+    Raises BadInputError if there is no model, one comes twice, or there is no question.
+
     Parameters
     ----------
-    judges : sequence of str
-        Names of providers as promptfoo has them, such as ``openai:gpt-4o``.
-    question : str
-        What the models have to decide about an answer, such as ``The answer is polite.``
-
-    Raises
-    ------
-    BadInputError
-        If there is no model, one comes twice, or there is no question.
+    judges : Names of providers as promptfoo has them, such as ``openai:gpt-4o``.
+    question : What the models have to decide about an answer, such as ``The answer is polite.``
 
     Examples
     --------

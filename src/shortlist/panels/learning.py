@@ -42,14 +42,10 @@ def fit_logistic(
 
     Parameters
     ----------
-    judges : tuple of int
-        Whose answers these are.
-    answers : Heard
-        With a column for each of them.
-    truth : ndarray of int64, shape (n_cases,)
-        Places of classes; cases of unknown truth, -1, are left out.
-    start : ScoreTable, optional
-        Weights to begin with, such as those of a fit to nearly the same cases.
+    judges : Whose answers these are.
+    answers : With a column for each of them.
+    truth : Places of classes, ``(n_cases,)``; cases of unknown truth, -1, are left out.
+    start : Weights to begin with, such as those of a fit to nearly the same cases.
     """
     from scipy.optimize import minimize
 
@@ -178,12 +174,10 @@ class Judged(NamedTuple):
     Attributes
     ----------
     decision : Decision
-    decided : Decided
-        Out of fold.
-    ordering : Decided
-        What thresholds tell cases apart by. Where judges tell how sure they are it is the same. Where they
-        give labels alone, equal answers are equally sure only within a fold, and a threshold between folds
-        would mean nothing; so there it is what the decision that was fitted on all cases says.
+    decided : Out of fold.
+    ordering : What thresholds tell cases apart by. Where judges tell how sure they are it is the same. Where
+        they give labels alone, equal answers are equally sure only within a fold, and a threshold between
+        folds would mean nothing; so there it is what the decision that was fitted on all cases says.
     """
 
     decision: Decision
@@ -196,15 +190,12 @@ class OutOfFold:
 
     Parameters
     ----------
-    answers : Heard
-        With a column for each judge.
+    answers : With a column for each judge.
     truth : ndarray of int64, shape (n_cases,)
     folds : ndarray of int64, shape (n_cases,)
     learner : {"logistic", "dawid-skene", "votes", "weighted-votes"}
-    without : sequence of Heard, optional
-        For each fold the answers to all cases, with what confidence is worth learned without that fold.
-    start : Decision, optional
-        What fits begin with: votes of nobody, which say how votes are counted.
+    without : For each fold the answers to all cases, with what confidence is worth learned without that fold.
+    start : What fits begin with: votes of nobody, which say how votes are counted.
     """
 
     def __init__(

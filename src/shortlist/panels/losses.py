@@ -28,11 +28,9 @@ class Scoring:
 
     Attributes
     ----------
-    objective : str
-        ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
-    losses : ndarray of float, shape (n_classes + 1, n_classes)
-        Of deciding a class, or nothing, the last row, where the second is the truth. For balanced accuracy
-        both classes weigh the same on the log at hand.
+    objective : ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
+    losses : Of deciding a class, or nothing, the last row, where the second is the truth, ``(n_classes + 1,
+        n_classes)``. For balanced accuracy both classes weigh the same on the log at hand.
     """
 
     objective: str
@@ -136,10 +134,9 @@ def interval_of_mean(
     ----------
     values : ndarray of float, shape (n_cases,)
     log : AnswerLog
-    least, most : ndarray of float, shape (1,) or (n_classes,)
-        The bounds, of the cases of each class where the shares of the classes are taken as given.
-    by_class : bool, default=False
-        As in :func:`mean_error`.
+    least, most : The bounds, of the cases of each class where the shares of the classes are taken as given,
+        ``(1,)`` or ``(n_classes,)``.
+    by_class : As in :func:`mean_error`.
     """
     strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
     wide = Z * mean_error(values, log, by_class=by_class)

@@ -44,24 +44,17 @@ class PanelOptions:
         Whether the votes of the silent count in the denominator.
     ties : {"unanswered", "first"}
         What is decided where votes are equal: nothing, or the first of the equal classes.
-    final : Final
-        What the last stage does where it is not sure.
-    max_stages : int
-        From 1 to 3.
-    error_costs : mapping of (str, str) to int
-        What answering the first class costs where the second is right; 1 for every mistake by default. No
-        answer, an empty first class, costs as much as the worst answer by default.
-    test_share : float or None
-        The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None is a
-        quarter, and no hold-out set where cases are few; see :func:`all_choose`.
-    demand : Demand or None
-        What is to be promised, on calibration cases: as many as hold-out cases.
+    final : What the last stage does where it is not sure.
+    max_stages : From 1 to 3.
+    error_costs : What answering the first class costs where the second is right; 1 for every mistake by
+        default. No answer, an empty first class, costs as much as the worst answer by default.
+    test_share : The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None
+        is a quarter, and no hold-out set where cases are few; see :func:`all_choose`.
+    demand : What is to be promised, on calibration cases: as many as hold-out cases.
     n_folds : int
     seed : int
-    positive : str, optional
-        The positive class of recall and specificity; by default the last of the sorted ones.
-    router : tuple of str
-        Features of the log, which cost nothing, that may choose among panels before anybody is asked, or
+    positive : The positive class of recall and specificity; by default the last of the sorted ones.
+    router : Features of the log, which cost nothing, that may choose among panels before anybody is asked, or
         answer alone.
     """
 
@@ -158,10 +151,7 @@ def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequen
 def check_classes_of_parts(chosen: AnswerLog, test: AnswerLog, objectives: Sequence[str]) -> None:
     """Refuse recall and specificity where training or hold-out cases of a class are missing.
 
-    Raises
-    ------
-    BadInputError
-        If a class has fewer than two training cases, or no hold-out case.
+    Raises BadInputError if a class has fewer than two training cases, or no hold-out case.
     """
     if RECALL not in objectives:
         return

@@ -42,8 +42,7 @@ class Final:
     Attributes
     ----------
     kind : {"answer", "hand-over", "reject"}
-    price : float
-        What a person costs, who is always right; 0 where none is asked.
+    price : What a person costs, who is always right; 0 where none is asked.
     """
 
     kind: str = ANSWER
@@ -63,11 +62,9 @@ class Question:
     Attributes
     ----------
     objectives : tuple of str
-    error_costs : tuple of tuple of int
-        What deciding each class costs, and nothing, the last row, where the second is the truth; empty where
-        the cost of errors is no objective.
-    positive : str, optional
-        The positive class, where recall and specificity are objectives.
+    error_costs : What deciding each class costs, and nothing, the last row, where the second is the truth;
+        empty where the cost of errors is no objective.
+    positive : The positive class, where recall and specificity are objectives.
     """
 
     objectives: tuple[str, ...]
@@ -86,14 +83,10 @@ class Stage:
 
     Attributes
     ----------
-    asks : tuple of int
-        Places of the judges who are asked now.
-    decision : Decision
-        Of all judges asked so far.
-    answer_from : tuple of float
-        How sure a decision for each class has to be to end the case; infinite: never.
-    settled : bool, default=False
-        With votes: the case ends where no answer that is missing could change who wins.
+    asks : Places of the judges who are asked now.
+    decision : Of all judges asked so far.
+    answer_from : How sure a decision for each class has to be to end the case; infinite: never.
+    settled : With votes: the case ends where no answer that is missing could change who wins.
     """
 
     asks: tuple[int, ...]
@@ -107,17 +100,13 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_cases,)
-        Classes; -1 where the panel gives no answer, also where a person is asked.
+    codes : Classes, ``(n_cases,)``; -1 where the panel gives no answer, also where a person is asked.
     sure : ndarray of float, shape (n_cases,)
-    stage : ndarray of int64, shape (n_cases,)
-        The stage that ended the case, from 0.
-    price, latency : ndarray of float, shape (n_cases,)
-        What was paid for the judges asked, and a person; seconds until the answer: stages one after the
-        other, judges of a stage side by side. NaN where no latency is known.
+    stage : The stage that ended the case, from 0, ``(n_cases,)``.
+    price, latency : What was paid for the judges asked, and a person, ``(n_cases,)``; seconds until the
+        answer: stages one after the other, judges of a stage side by side. NaN where no latency is known.
     handed_over : ndarray of bool, shape (n_cases,)
-    way : ndarray of int64, shape (n_cases,)
-        The branch that a router chose; 0 where there is none, or it could not tell.
+    way : The branch that a router chose, ``(n_cases,)``; 0 where there is none, or it could not tell.
     """
 
     codes: NDArray[np.int64]

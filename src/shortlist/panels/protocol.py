@@ -50,10 +50,8 @@ def panel_protocol(
     Parameters
     ----------
     panel : Panel
-    target : str
-        What is answered, for the title.
-    ways : sequence of Way, optional
-        Of each way that a case may go, the shares of the cases on record.
+    target : What is answered, for the title.
+    ways : Of each way that a case may go, the shares of the cases on record.
     """
     conditions = {0: "a value is missing or unknown"} | (panel.router.conditions() if panel.router else {})
     order = [*range(1, len(panel.ways)), 0]

@@ -23,21 +23,14 @@ class Recipe:
 
     Attributes
     ----------
-    sets : tuple of tuple of int
-        The judges asked so far, after each stage.
-    thresholds : tuple of tuple of float
-        For each stage the least that ends a case, by class; empty where the last stage answers all.
-    learner : str
-        Who decides: a key of the decisions out of fold.
-    settled : bool, default=False
-        With votes: judges are asked in the order of the last set until the class is settled.
-    alone : Alone, optional
-        What decides if nobody is asked; the learner is ``"alone"`` then.
-    router : Fork, optional
-        What tells which branch a case goes to; the recipe itself is for cases that it cannot tell.
+    sets : The judges asked so far, after each stage.
+    thresholds : For each stage the least that ends a case, by class; empty where the last stage answers all.
+    learner : Who decides: a key of the decisions out of fold.
+    settled : With votes: judges are asked in the order of the last set until the class is settled.
+    alone : What decides if nobody is asked; the learner is ``"alone"`` then.
+    router : What tells which branch a case goes to; the recipe itself is for cases that it cannot tell.
     branches : tuple of Recipe
-    least : float, default=0
-        How sure an answer has to be under a promise, of whatever way.
+    least : How sure an answer has to be under a promise, of whatever way.
     """
 
     sets: tuple[Judges, ...]
@@ -65,13 +58,10 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    loss, price : int
-        In steps.
-    seconds : float
-        Mean latency; NaN where not known.
+    loss, price : In steps.
+    seconds : Mean latency; NaN where not known.
     recipe : Recipe
-    errors : tuple of int
-        Where recall and specificity are objectives: missed positives and false alarms.
+    errors : Where recall and specificity are objectives: missed positives and false alarms.
     """
 
     loss: int
@@ -88,20 +78,15 @@ class Cases:
     Attributes
     ----------
     answers : Heard
-    truth : ndarray of int64, shape (n_cases,)
-        All known.
+    truth : All known, ``(n_cases,)``.
     prices : ndarray of int64, shape (n_cases, n_judges)
-    latency : ndarray of float, shape (n_cases, n_judges)
-        In seconds; NaN where not known.
-    losses : ndarray of int64, shape (n_classes + 1, n_classes)
-        Of deciding a class, or nothing, the last row, where the second is the truth.
+    latency : In seconds, ``(n_cases, n_judges)``; NaN where not known.
+    losses : Of deciding a class, or nothing, the last row, where the second is the truth, ``(n_classes + 1,
+        n_classes)``.
     final : Final
-    final_price : int
-        What a person costs, in steps.
-    decisions : mapping of str to OutOfFold
-        By the name of the learner; votes are among them.
-    positive : int
-        The place of the positive class, where there are two.
+    final_price : What a person costs, in steps.
+    decisions : By the name of the learner; votes are among them.
+    positive : The place of the positive class, where there are two.
     """
 
     answers: Heard
@@ -181,8 +166,7 @@ def stages_of(
     recipe : Recipe
     decisions : mapping of str to OutOfFold
     n_classes : int
-    places : mapping of int to int, optional
-        New places of the judges, in the same order.
+    places : New places of the judges, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     stages: list[Stage] = []
@@ -215,14 +199,10 @@ class Followed(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_cases,)
-        Classes; -1 for no answer.
-    loss, price : ndarray of int64, shape (n_cases,)
-        In steps.
-    seconds : ndarray of float, shape (n_cases,)
-        NaN where not known.
-    handed_over : ndarray of bool, shape (n_cases,)
-        Which a person decides.
+    codes : Classes, ``(n_cases,)``; -1 for no answer.
+    loss, price : In steps, ``(n_cases,)``.
+    seconds : NaN where not known, ``(n_cases,)``.
+    handed_over : Which a person decides, ``(n_cases,)``.
     """
 
     codes: NDArray[np.int64]

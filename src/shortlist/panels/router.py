@@ -34,14 +34,10 @@ class Fork:
     Attributes
     ----------
     column : str
-    at_most : float or None
-        Of numbers; None of words.
-    words : tuple of str
-        Those that answer yes.
-    known : tuple of str
-        All words of the column; any other one is unknown.
-    yes, no : Fork or int
-        The next question, or the number of the branch, from 1.
+    at_most : Of numbers; None of words.
+    words : Those that answer yes.
+    known : All words of the column; any other one is unknown.
+    yes, no : The next question, or the number of the branch, from 1.
     """
 
     column: str
@@ -62,10 +58,7 @@ class Fork:
     def branches(self, features: "pd.DataFrame") -> NDArray[np.int64]:
         """Return the branch of each case, 0 where a value on its way is missing or unknown.
 
-        Raises
-        ------
-        BadInputError
-            If a column is not there.
+        Raises BadInputError if a column is not there.
         """
         missing = [name for name in columns_of(self) if name not in features.columns]
         if missing:
@@ -189,10 +182,7 @@ class Column(NamedTuple):
 def columns_for_trees(features: "pd.DataFrame") -> list[Column]:
     """Return the columns of a router as numbers: as they are, or 1 where a word is there.
 
-    Raises
-    ------
-    BadInputError
-        If a column has hundreds of different words.
+    Raises BadInputError if a column has hundreds of different words.
     """
     found = []
     for name in map(str, features.columns):
@@ -227,12 +217,9 @@ def grown(columns: list[Column], aims: Floats, n_groups: int, fewest: int) -> Fo
     Parameters
     ----------
     columns : list of Column
-    aims : ndarray of float, shape (n_cases, n_aims)
-        What shall differ between groups, such as how often each judge is right.
-    n_groups : int
-        At most.
-    fewest : int
-        So many cases each group has at least.
+    aims : What shall differ between groups, such as how often each judge is right, ``(n_cases, n_aims)``.
+    n_groups : At most.
+    fewest : So many cases each group has at least.
 
     Returns
     -------
@@ -267,12 +254,9 @@ class Alone:
 
     Attributes
     ----------
-    code : int
-        The class; -1 for none, where two lose equally little.
-    shares : tuple of float
-        How often each class is right.
-    judges : tuple of int
-        None.
+    code : The class; -1 for none, where two lose equally little.
+    shares : How often each class is right.
+    judges : None.
     """
 
     code: int

@@ -48,10 +48,8 @@ class Grouped(NamedTuple):
 
     Attributes
     ----------
-    points : ndarray of int64, shape (n_points, 2)
-        Loss and price, summed over the groups, with rising loss.
-    places : ndarray of int64, shape (n_points, n_groups)
-        Which policy of each group a point takes.
+    points : Loss and price, summed over the groups, with rising loss, ``(n_points, 2)``.
+    places : Which policy of each group a point takes, ``(n_points, n_groups)``.
     """
 
     points: NDArray[np.int64]
@@ -107,17 +105,12 @@ def routed_policies(
 
     Parameters
     ----------
-    searched : Searched
-        Without a router.
+    searched : Without a router.
     cases : Cases
-    features : DataFrame of n_cases rows
-        Columns that cost nothing.
-    halves : ndarray of int64, shape (n_cases,)
-        0 or 1, equal for cases that must not be parted.
-    groups : ndarray of int64, shape (n_cases,), optional
-        Equal for cases that are the same one, which count as one sample.
-    with_latency : bool, default=False
-        Whether latency is an objective besides loss and price.
+    features : Columns that cost nothing.
+    halves : 0 or 1, equal for cases that must not be parted, ``(n_cases,)``.
+    groups : Equal for cases that are the same one, which count as one sample, ``(n_cases,)``.
+    with_latency : Whether latency is an objective besides loss and price.
     budget : Budget
     """
     names = all_of(features.columns)

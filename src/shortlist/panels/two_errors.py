@@ -51,15 +51,13 @@ def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tupl
 
     Parameters
     ----------
-    cases : Cases
-        Of two classes.
+    cases : Of two classes.
     max_stages : int
     budget : Budget
 
     Returns
     -------
-    found : list of Found
-        With both kinds of errors; their loss is that of `cases`.
+    found : With both kinds of errors; their loss is that of `cases`.
     claims : list of str
     """
     n_positive = int((cases.truth == cases.positive).sum())

@@ -100,14 +100,10 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
 
     Parameters
     ----------
-    folder : Path or None
-        Where sets are looked for before the cache.
-    name : str
-        One of :data:`SETS`, or Synthetic30.
-    max_stages : int
-        k.
-    split : int, default=0
-        Number of the split, 50 : 25 : 25; its seed is counted from that of :data:`SPLITS`.
+    folder : Where sets are looked for before the cache.
+    name : One of :data:`SETS`, or Synthetic30.
+    max_stages : k.
+    split : Number of the split, 50 : 25 : 25; its seed is counted from that of :data:`SPLITS`.
 
     Notes
     -----

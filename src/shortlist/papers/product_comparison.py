@@ -134,17 +134,14 @@ def compare_products(
     ----------
     model, objectives, attributes, limits, requirements
         As in :func:`shortlist.products.configuration.product_front.configure`.
-    methods : sequence of str
-        Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the
-        complete front the others find.
-    seeds : sequence of int, default=range(30)
-        Evolutionary methods run once with each of them; the others once, with the first.
-    time_limit_s : float, optional
-        Limit of each run, and of the search before them for a product and for what all products share.
-    work : Work, optional
-        How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
-        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
-        question and the options; methods and seeds may be added later. A run that is stopped is left out.
+    methods : Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of
+        the complete front the others find.
+    seeds : Evolutionary methods run once with each of them; the others once, with the first.
+    time_limit_s : Limit of each run, and of the search before them for a product and for what all products
+        share.
+    work : How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
+        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the question
+        and the options; methods and seeds may be added later. A run that is stopped is left out.
     **options
         Those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`, each for
         the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.

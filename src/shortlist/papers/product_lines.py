@@ -97,19 +97,13 @@ def evolve_once(
 
     Parameters
     ----------
-    question : Question
-        See :func:`prepared_question`.
-    method : str
-        One of :data:`EVOLUTION`.
-    n_evaluations : int
-        Products to look at.
-    valid_first : bool, default=True
-        Whether products are judged by whether they are valid first; the study counts violated clauses as one
-        objective among the others.
-    starts : ndarray of bool, shape (n_products, n_features), optional
-        Products to start from.
-    budget : Budget, optional
-        How long the run may take, who is told, and the study that keeps its generations.
+    question : See :func:`prepared_question`.
+    method : One of :data:`EVOLUTION`.
+    n_evaluations : Products to look at.
+    valid_first : Whether products are judged by whether they are valid first; the study counts violated
+        clauses as one objective among the others.
+    starts : Products to start from, ``(n_products, n_features)``.
+    budget : How long the run may take, who is told, and the study that keeps its generations.
     """
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     costs, offsets = padded_costs(question, clauses.n_variables)

@@ -49,18 +49,13 @@ class ProductsSize:
 
     Attributes
     ----------
-    systems : tuple of str
-        Product lines that are measured unless others are named; Table 2 has all of them.
-    complete : tuple of (system, methods)
-        Complete fronts by this library's methods.
-    printed : tuple of (system, number of objectives, methods)
-        Complete fronts by the paper's algorithms as printed.
-    solrep : tuple of (system, numbers of reference points)
-        Runs of SolRep.
-    n_seeds, n_linux_seeds, n_repaired_seeds : int
-        Runs of IBED and IBEA on every system, on Linux, and of evolution with constraint solving.
-    n_evaluations : int or None
-        Products that an evolutionary run looks at; None for those of the study.
+    systems : Product lines that are measured unless others are named; Table 2 has all of them.
+    complete : Complete fronts by this library's methods.
+    printed : Complete fronts by the paper's algorithms as printed.
+    solrep : Runs of SolRep.
+    n_seeds, n_linux_seeds, n_repaired_seeds : Runs of IBED and IBEA on every system, on Linux, and of
+        evolution with constraint solving.
+    n_evaluations : Products that an evolutionary run looks at; None for those of the study.
     """
 
     systems: tuple[str, ...]

@@ -81,22 +81,16 @@ def compare_stage_methods(
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
-    methods : mapping of str to classifier
-        Unfitted, such as :func:`stage_methods` returns.
-    n_seeds : int, default=10
-        At least 1.
-    random_state : int, default=0
-        The first seed; the others follow it.
-    cases : ndarray of int, shape (n_samples,), optional
-        Of which case each row is. All rows of a case are in one part.
-    work : Work, optional
-        Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
+    methods : Unfitted, such as :func:`stage_methods` returns.
+    n_seeds : At least 1.
+    random_state : The first seed; the others follow it.
+    cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part.
+    work : Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
         methods may be added later; progress; and a way to stop with the seeds finished so far.
 
     Returns
     -------
-    results : DataFrame
-        One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
+    results : One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
     """
     import pandas as pd
 

@@ -147,14 +147,11 @@ def first_difference(
 
     Parameters
     ----------
-    other : FeatureModel
-        The other one. It has all features of the first, and may have auxiliary ones and a new root.
-    variables : sequence of int
-        For each feature of `other` what it stands for: a variable of
+    other : The other one. It has all features of the first, and may have auxiliary ones and a new root.
+    variables : For each feature of `other` what it stands for: a variable of
         :func:`~shortlist.products.encodings.clauses.to_clauses` of `model`, or 0 for a feature that every
         product of `other` must have. All features of `model` must be there.
-    budget : Budget, optional
-        Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+    budget : Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     Returns
     -------

@@ -21,10 +21,8 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
 
     Parameters
     ----------
-    named : NamedProgram
-        The program as it was read.
-    solutions : ndarray of int, shape (n_solutions, n_integer_columns)
-        Values of the integer columns.
+    named : The program as it was read.
+    solutions : Values of the integer columns, ``(n_solutions, n_integer_columns)``.
 
     Examples
     --------

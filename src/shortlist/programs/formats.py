@@ -14,10 +14,8 @@ def read_program(path: str | Path) -> NamedProgram:
 
     The content decides the format, not the ending.
 
-    Raises
-    ------
-    BadFileError
-        If the file cannot be read, is neither, or breaks the rules of its format; names the line.
+    Raises BadFileError if the file cannot be read, is neither, or breaks the rules of its format; names the
+    line.
     """
     source = read_source(path)
     return read_mps(source) if is_mps(source) else read_lp(source)

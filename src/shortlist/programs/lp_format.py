@@ -51,10 +51,8 @@ def read_lp(source: Source) -> NamedProgram:
     and tolerances of objectives order or blend them for other solvers, so they are left out, with a note; an
     objective of negative weight is wanted the other way.
 
-    Raises
-    ------
-    BadFileError
-        If a line cannot be read, or a section holds what no linear program has; names the line.
+    Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
+    line.
     """
     reading = _Reading(source)
     for kind, tokens, line in _sections(source):

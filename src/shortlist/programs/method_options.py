@@ -17,10 +17,7 @@ METHODS: Mapping[str, type[ProgramOptions]] = {
 def method_options(method: str, **given: Any) -> ProgramOptions:
     """Return the options of a method; what is None or not given has its default.
 
-    Raises
-    ------
-    BadInputError
-        If the method is unknown, has no such option, or a value is out of range.
+    Raises BadInputError if the method is unknown, has no such option, or a value is out of range.
     """
     as_choice(method, "method", list(METHODS))
     return as_options(METHODS[method], given, f"`method={method!r}`")

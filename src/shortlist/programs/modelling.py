@@ -22,10 +22,7 @@ def model_kind(given: Any) -> str | None:
 def model_program(model: Any, kind: str, objectives: Any, unused: Mapping[str, Any]) -> NamedProgram:
     """Return the program of a model, with the objectives that were asked for.
 
-    Raises
-    ------
-    BadInputError
-        If something is given that a model says itself, or objectives do not fit the model.
+    Raises BadInputError if something is given that a model says itself, or objectives do not fit the model.
     """
     for name, value in unused.items():
         if value is not None:
@@ -48,17 +45,12 @@ def model_program(model: Any, kind: str, objectives: Any, unused: Mapping[str, A
 def from_linopy(model: Any, objectives: Mapping[str, Any]) -> NamedProgram:
     """Return the program of a linopy model.
 
+    Raises BadInputError if the model or an objective is not linear.
+
     Parameters
     ----------
-    model : linopy.Model
-        With its variables and constraints; its own objective does not count.
-    objectives : mapping of str to LinearExpression
-        Such as ``{"min cost": 3 * x + y, "max value": 2 * x}``.
-
-    Raises
-    ------
-    BadInputError
-        If the model or an objective is not linear.
+    model : With its variables and constraints; its own objective does not count.
+    objectives : Such as ``{"min cost": 3 * x + y, "max value": 2 * x}``.
     """
     matrices = model.matrices
     labels = np.asarray(matrices.vlabels)
@@ -104,10 +96,7 @@ def _linopy_names(model: Any, labels: "np.ndarray[Any, Any]") -> list[str]:
 def from_pyomo(model: Any) -> NamedProgram:
     """Return the program of a Pyomo model, with every active objective.
 
-    Raises
-    ------
-    BadInputError
-        If a constraint or an objective is not linear.
+    Raises BadInputError if a constraint or an objective is not linear.
     """
     from pyomo.core import Constraint, Var, minimize, value
     from pyomo.core import Objective as PyomoObjective

@@ -21,10 +21,8 @@ def read_mps(source: Source) -> NamedProgram:
     HiGHS does: integer columns between markers lie in 0 to 1 where no bound is given, with a note, and a
     value in the right-hand side of an objective is subtracted.
 
-    Raises
-    ------
-    BadFileError
-        If a line cannot be read, or a section holds what no linear program has; names the line.
+    Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
+    line.
     """
     reading = _Reading(Collected(source))
     section = ""

@@ -28,12 +28,9 @@ class NamedProgram:
 
     Attributes
     ----------
-    program : Program
-        The program; its objectives are those of the file, or the chosen ones.
-    columns, rows : tuple of str
-        Names of the columns and of the rows.
-    notes : tuple of str
-        What a user should know of the reading, a sentence each.
+    program : The program; its objectives are those of the file, or the chosen ones.
+    columns, rows : Names of the columns and of the rows.
+    notes : What a user should know of the reading, a sentence each.
     """
 
     program: Program
@@ -197,17 +194,12 @@ def chosen_objectives(
 ) -> NamedProgram:
     """Return the program with some of its objectives, in another order or with other senses.
 
+    Raises BadInputError if a name is none of the program's objectives.
+
     Parameters
     ----------
-    named : NamedProgram
-        With every objective there is.
-    objectives : str or sequence of pairs of sense and name, or None
-        Such as ``"min cost, max value"``; None for all as they are.
-
-    Raises
-    ------
-    BadInputError
-        If a name is none of the program's objectives.
+    named : With every objective there is.
+    objectives : Such as ``"min cost, max value"``; None for all as they are.
     """
     if objectives is None:
         return named

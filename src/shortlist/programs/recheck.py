@@ -34,21 +34,14 @@ def recheck_front(
     said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
     (:func:`shortlist.methods.recheck.boxes.search_boxes`).
 
+    Raises BadInputError if the front is of another program: its objectives or columns are others.
+
     Parameters
     ----------
-    named : NamedProgram
-        The program as read, with every objective it has.
-    front : Front
-        What was found for it.
-    budget : Budget, optional
-        How long it may take, and who is told.
-    solver : str, optional
-        Who is asked, instead of one that did not find the front.
-
-    Raises
-    ------
-    BadInputError
-        If the front is of another program: its objectives or columns are others.
+    named : The program as read, with every objective it has.
+    front : What was found for it.
+    budget : How long it may take, and who is told.
+    solver : Who is asked, instead of one that did not find the front.
 
     Examples
     --------

@@ -40,18 +40,18 @@ def solve_program(
 ) -> Front:
     """Find the non-dominated points of a program, each with one solution.
 
+    Raises BadInputError if there is nothing to decide, an objective can improve for ever, its front may have
+    no end, or an option is not for the method. Raises SolverError if a solution does not stand the check in
+    integers.
+
     Parameters
     ----------
-    named : NamedProgram
-        With two to six objectives.
-    method : str, default="auto"
-        ``exact`` (search zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep`` a
-        representation of proved points; ``auto`` is ``exact``.
-    tolerance : mapping of str to float, optional
-        By objective with continuous columns: the step to whose multiples its values are rounded, up
+    named : With two to six objectives.
+    method : ``exact`` (search zones), ``cwmoip`` and ``epsilon-constraint`` find complete fronts, ``solrep``
+        a representation of proved points; ``auto`` is ``exact``.
+    tolerance : By objective with continuous columns: the step to whose multiples its values are rounded, up
         where less is better and down where more is.
-    time_limit_s : float, optional
-        Wall-clock limit.
+    time_limit_s : Wall-clock limit.
     report, cancellation
         Receive progress, and stop the run with what there is.
     **options
@@ -60,16 +60,8 @@ def solve_program(
 
     Returns
     -------
-    front : Front
-        Candidates are the integer columns by name. An infeasible program has a complete front without points.
-
-    Raises
-    ------
-    BadInputError
-        If there is nothing to decide, an objective can improve for ever, its front may have no end, or an
-        option is not for the method.
-    SolverError
-        If a solution does not stand the check in integers.
+    front : Candidates are the integer columns by name. An infeasible program has a complete front without
+        points.
     """
     chosen = method_options(method, **options)
     if tolerance is not None and not isinstance(tolerance, Mapping):

@@ -20,17 +20,12 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
     a step ε it becomes a new integer column t, behind the others, with the row ``f <= ε t``. To every
     solution there is then a point that is worse by less than ε in that objective, and no worse in the others.
 
+    Raises BadInputError if such an objective has no step, or another one has.
+
     Parameters
     ----------
-    named : NamedProgram
-        As read.
-    steps : mapping of str to float
-        The step of each such objective, in its unit.
-
-    Raises
-    ------
-    BadInputError
-        If such an objective has no step, or another one has.
+    named : As read.
+    steps : The step of each such objective, in its unit.
     """
     program = named.program
     uneven = {

@@ -52,16 +52,11 @@ def pruned_parts(
 
     Parameters
     ----------
-    chosen : Chosen
-        The committee, and how it was chosen.
-    test : mapping of str to Measured, optional
-        What the ensemble and others do on rows that were held out, by name; the ensemble first.
-    best_single : str
-        Who the best single classifier is.
-    held_out : EarlyAnswers, optional
-        What asking one member after the other took on these rows.
-    answered : (int, int, int), optional
-        With a promise: these rows, those of them that are answered, and those answered rightly.
+    chosen : The committee, and how it was chosen.
+    test : What the ensemble and others do on rows that were held out, by name; the ensemble first.
+    best_single : Who the best single classifier is.
+    held_out : What asking one member after the other took on these rows.
+    answered : With a promise: these rows, those of them that are answered, and those answered rightly.
     """
     facts, promise = chosen_facts(chosen), chosen.committee.promise
     table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]

@@ -36,14 +36,10 @@ class PageServer(ThreadingHTTPServer):
 
     Parameters
     ----------
-    path : Path
-        The file that the page shows.
-    make : callable
-        Returns the page for a state of the file.
-    port : int, default=0
-        Where to listen on 127.0.0.1; 0 takes a free one.
-    patience_s : float, default=10
-        Seconds that a client may take for its whole request, and for taking the answer.
+    path : The file that the page shows.
+    make : Returns the page for a state of the file.
+    port : Where to listen on 127.0.0.1; 0 takes a free one.
+    patience_s : Seconds that a client may take for its whole request, and for taking the answer.
 
     Notes
     -----

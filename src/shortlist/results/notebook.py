@@ -14,14 +14,10 @@ def html_table(
 
     Parameters
     ----------
-    caption : str
-        What stands above the table.
-    header : sequence
-        One entry per column; empty for a table without a header.
-    rows : iterable of sequences
-        Cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are taken.
-    n_rows : int
-        How many rows there are in all.
+    caption : What stands above the table.
+    header : One entry per column; empty for a table without a header.
+    rows : Cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are taken.
+    n_rows : How many rows there are in all.
 
     Examples
     --------

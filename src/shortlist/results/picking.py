@@ -58,8 +58,7 @@ def pick_index(
 
     Parameters
     ----------
-    front : Front
-        At least one point.
+    front : At least one point.
     rule : {"ideal", "knee", "weights", "lexicographic"}, default="ideal"
         ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point
         from the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where
@@ -70,13 +69,10 @@ def pick_index(
         those with a worst value are left out, and where these are all, none is. ``weights``: smallest
         weighted sum. ``lexicographic``: best in the first objective of `order`, among those best in the
         second, and so on.
-    weights : mapping of str to float, optional
-        Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0. Default:
-        all 1.
-    order : sequence of str, optional
-        Objectives for ``lexicographic``; the rest follow in the front's order.
-    limits : mapping of str to float, or sequence of Limit, optional
-        Only points within these limits are considered. A mapping means at most this value of a minimised
+    weights : Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0.
+        Default: all 1.
+    order : Objectives for ``lexicographic``; the rest follow in the front's order.
+    limits : Only points within these limits are considered. A mapping means at most this value of a minimised
         objective, at least this of a maximised one.
 
     Notes

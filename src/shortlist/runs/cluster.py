@@ -44,12 +44,8 @@ class Cluster:
 
     Each thread of a worker is a place for one unit, which takes one core, as Dask means it.
 
-    Raises
-    ------
-    WorkerError
-        If the scheduler cannot be reached, has no workers, or a worker has other packages.
-    MissingDependencyError
-        If Dask is not installed.
+    Raises WorkerError if the scheduler cannot be reached, has no workers, or a worker has other packages.
+    Raises MissingDependencyError if Dask is not installed.
     """
 
     def __init__(self, address: str) -> None:
@@ -303,15 +299,11 @@ def refusal(worker: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> 
 def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
     """Refuse a worker that cannot run units.
 
+    Raises WorkerError for the first worker that lacks the package, or has other versions.
+
     Parameters
     ----------
-    answers : mapping of str to object
-        By the worker's address its versions, or the error that asking for them raised there.
-
-    Raises
-    ------
-    WorkerError
-        For the first worker that lacks the package, or has other versions.
+    answers : By the worker's address its versions, or the error that asking for them raised there.
     """
     for worker in sorted(answers):
         found = answers[worker]

@@ -24,8 +24,7 @@ class WatchedCancellation(Cancellation):
 
     Attributes
     ----------
-    seen : bool
-        Whether somebody has.
+    seen : Whether somebody has.
     """
 
     def __init__(self, watched: Cancellation) -> None:

@@ -77,15 +77,10 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
     such as threads; with None it says how many, too. An address such as ``tcp://host:8786`` is that of a Dask
     scheduler.
 
-    Raises
-    ------
-    BadInputError
-        If `where` is something else.
-    WorkerError
-        If the scheduler cannot be reached within ten seconds, has no workers, or a worker has another version
-        of Shortlist, of Python or of a package that decides answers.
-    MissingDependencyError
-        If an address is given and Dask is not installed.
+    Raises BadInputError if `where` is something else. Raises WorkerError if the scheduler cannot be reached
+    within ten seconds, has no workers, or a worker has another version of Shortlist, of Python or of a
+    package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
+    installed.
 
     Notes
     -----

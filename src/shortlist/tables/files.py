@@ -58,13 +58,10 @@ def read_table_file(
 
     Parameters
     ----------
-    notes : list of str, optional
-        Gets a sentence for everything that a reader of the answer should know: another separator than the
+    notes : Gets a sentence for everything that a reader of the answer should know: another separator than the
         comma, decimal commas, a sheet that was chosen, an index that was left out.
-    words : sequence of str, default=()
-        Columns that are text, even if they look like numbers.
-    marker : str, optional
-        What stands in a cell that was not asked for yet; it may be among numbers.
+    words : Columns that are text, even if they look like numbers.
+    marker : What stands in a cell that was not asked for yet; it may be among numbers.
 
     Returns
     -------

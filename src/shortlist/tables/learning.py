@@ -91,14 +91,11 @@ def read_table(
 
     Parameters
     ----------
-    source : str or Path
-        What to read; see :func:`shortlist.tables.files.read_table_file` for the formats.
-    notes : list of str, optional
-        Gets a sentence for everything that a reader of the answer should know about how the file was read.
-    words : sequence of str, default=()
-        Columns of a file that are text, even if they look like numbers.
-    marker : str, optional
-        What stands in a cell of a file that was not asked for yet; it may be among numbers.
+    source : What to read; see :func:`shortlist.tables.files.read_table_file` for the formats.
+    notes : Gets a sentence for everything that a reader of the answer should know about how the file was
+        read.
+    words : Columns of a file that are text, even if they look like numbers.
+    marker : What stands in a cell of a file that was not asked for yet; it may be among numbers.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
@@ -130,18 +127,12 @@ def split_target(
 
     Parameters
     ----------
-    table : DataFrame
-        As :func:`read_table` returns it.
-    target : str
-        The column that holds the class.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    keep : sequence of str, default=()
-        Columns that are features even if they look like names of rows.
-    group : str, optional
-        Column that says of which case a row is. It is no feature.
-    notes : list of str, optional
-        Gets a sentence about columns that name rows, that might, and that are empty.
+    table : As :func:`read_table` returns it.
+    target : The column that holds the class.
+    drop : Columns to leave out.
+    keep : Columns that are features even if they look like names of rows.
+    group : Column that says of which case a row is. It is no feature.
+    notes : Gets a sentence about columns that name rows, that might, and that are empty.
     """
     _check_columns(table, target, drop, keep, group)
     y = table[target]

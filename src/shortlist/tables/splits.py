@@ -112,19 +112,14 @@ def hold_out(
 
     Parameters
     ----------
-    y : ndarray of shape (n_samples,)
-        Classes; one of them must have two rows.
-    share : float
-        At most one half.
-    seed : int
-        Of scikit-learn's ``train_test_split``.
-    rounded : callable, default=round
-        Turns the share of the rows into a whole number.
+    y : Classes, ``(n_samples,)``; one of them must have two rows.
+    share : At most one half.
+    seed : Of scikit-learn's ``train_test_split``.
+    rounded : Turns the share of the rows into a whole number.
 
     Returns
     -------
-    kept, held : ndarray of int
-        In random order. Classes with one row only are kept, and come first.
+    kept, held : In random order. Classes with one row only are kept, and come first.
 
     Examples
     --------

@@ -132,10 +132,7 @@ def excludes(name: str) -> Needs:
 def refuse_unmet(kind: type, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Refuse fields of a dataclass that were given, where what they need is not among the values.
 
-    Raises
-    ------
-    BadInputError
-        For the first such field.
+    Raises BadInputError for the first such field.
     """
     from shortlist.errors import BadInputError
 

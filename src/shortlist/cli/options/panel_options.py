@@ -296,10 +296,8 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
     Without a rule it is the best point within ``--max-price``, and without a price the cheapest whose first
     objective is within one standard error of the best.
 
-    Raises
-    ------
-    BadInputError, UnmetChoiceError
-        If no point is within the limits, or there is none of that number.
+    Raises BadInputError or UnmetChoiceError if no point is within the limits, or there is none of that
+    number.
     """
     import numpy as np
 

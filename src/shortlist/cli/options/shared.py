@@ -223,8 +223,7 @@ def check_shared(given: Mapping[str, Any]) -> None:
 
     Parameters
     ----------
-    given : mapping of str to object
-        The values of the command's parameters; those that are missing or None are passed over.
+    given : The values of the command's parameters; those that are missing or None are passed over.
     """
     from shortlist._validation import as_count, as_positive_seconds, as_seed
     from shortlist.runs.workers import as_where

@@ -56,14 +56,10 @@ def headline(front: Front, *, seconds: float | None = None, why: str = "", behin
 
     Parameters
     ----------
-    front : Front
-        With at least one point, or as loaded.
-    seconds : float, optional
-        What to tell in place of the seconds of the front.
-    why : str, optional
-        Why this method was taken.
-    behind : str, optional
-        What stands behind the points.
+    front : With at least one point, or as loaded.
+    seconds : What to tell in place of the seconds of the front.
+    why : Why this method was taken.
+    behind : What stands behind the points.
     """
     points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
     behind = f", {behind}" if behind else ""

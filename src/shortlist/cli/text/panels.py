@@ -111,10 +111,8 @@ def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | No
     ----------
     choice : PanelChoice
     old : Panel
-    point : int
-        Of the new panel.
-    most : float, optional
-        Up to which price of a case the new panel was looked for.
+    point : Of the new panel.
+    most : Up to which price of a case the new panel was looked for.
     """
     new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
     limits = [] if most is None else [read_limit(f"price<={most!r}")]

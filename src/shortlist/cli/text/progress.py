@@ -145,12 +145,9 @@ class ProgressLines:
 
     Parameters
     ----------
-    write : callable
-        Receives each line.
-    clock : callable, optional
-        Returns seconds.
-    announce : bool, default=True
-        Whether a stage is named as soon as it begins.
+    write : Receives each line.
+    clock : Returns seconds.
+    announce : Whether a stage is named as soon as it begins.
     """
 
     def __init__(

@@ -35,14 +35,11 @@ def check_class_certificate(
 
     Parameters
     ----------
-    certificate : mapping
-        From :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate` there, or
-        read from JSON.
-    codes : iterable of rows of int, shape (n_samples, n_classifiers)
-        The class that each classifier answers on the validation rows, in any order; `n_classes` where it
-        abstains.
-    labels : iterable of int, shape (n_samples,)
-        True classes.
+    certificate : From :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate`
+        there, or read from JSON.
+    codes : The class that each classifier answers on the validation rows, in any order, ``(n_samples,
+        n_classifiers)``; `n_classes` where it abstains.
+    labels : True classes, ``(n_samples,)``.
 
     Notes
     -----
@@ -77,8 +74,7 @@ def count_class_selection(
 
     Parameters
     ----------
-    claim : mapping
-        The fields ``members``, ``gains`` and ``limits`` of a certificate.
+    claim : The fields ``members``, ``gains`` and ``limits`` of a certificate.
     codes, labels, n_classes
         As of :func:`check_class_certificate`.
     """

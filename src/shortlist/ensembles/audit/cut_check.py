@@ -50,10 +50,8 @@ def check_certificate(
 
     Parameters
     ----------
-    certificate : mapping
-        As :mod:`shortlist.ensembles.proofs.certificate` writes it.
-    votes : iterable of rows of 0 and 1, shape (n_samples, n_classifiers)
-        The validation rows, in any order; NumPy arrays do.
+    certificate : As :mod:`shortlist.ensembles.proofs.certificate` writes it.
+    votes : The validation rows, in any order, ``(n_samples, n_classifiers)``; NumPy arrays do.
     labels : iterable of 0 and 1, shape (n_samples,)
 
     Notes
@@ -89,8 +87,7 @@ def count_selection(
 
     Parameters
     ----------
-    claim : mapping
-        The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate.
+    claim : The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate.
     votes, labels
         As of :func:`check_certificate`.
     """

@@ -52,12 +52,9 @@ def check_mean_certificate(
 
     Parameters
     ----------
-    certificate : mapping
-        As :mod:`shortlist.ensembles.averaging.mean_problem` writes it.
-    shares : sequence of rows of classifiers of classes
-        Probabilities in parts of :data:`PROBABILITY_ONE`.
-    labels : sequence of int
-        Index of the true class of each row.
+    certificate : As :mod:`shortlist.ensembles.averaging.mean_problem` writes it.
+    shares : Probabilities in parts of :data:`PROBABILITY_ONE`.
+    labels : Index of the true class of each row.
 
     Notes
     -----

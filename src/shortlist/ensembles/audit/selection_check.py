@@ -43,14 +43,10 @@ def best_with_threshold(
 
     Parameters
     ----------
-    votes : list of rows of 0 and 1
-        Distinct rows.
-    gains : list of int
-        What answering positive instead of negative adds on each, of any sign.
-    limits : mapping
-        ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``.
-    is_allowed : callable
-        Says whether members keep the limits beyond size and cost.
+    votes : Distinct rows.
+    gains : What answering positive instead of negative adds on each, of any sign.
+    limits : ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``.
+    is_allowed : Says whether members keep the limits beyond size and cost.
     """
     n_classifiers = len(votes[0]) if votes else 0
     columns = [_bits(row[k] for row in votes) for k in range(n_classifiers)]
@@ -95,16 +91,12 @@ def every_committee(
 
     Parameters
     ----------
-    answers : list of rows of int
-        The class that each classifier answers; `n_classes` is an abstention.
-    labels : list of int
-        True classes.
-    limits : mapping
-        ``min_size`` and ``max_size``.
-    n_classes : int
-        Number of classes.
-    by_threshold : bool
-        Whether class 1 is answered where more than a threshold of members say so, else by plurality.
+    answers : The class that each classifier answers; `n_classes` is an abstention.
+    labels : True classes.
+    limits : ``min_size`` and ``max_size``.
+    n_classes : Number of classes.
+    by_threshold : Whether class 1 is answered where more than a threshold of members say so, else by
+        plurality.
 
     Examples
     --------

@@ -63,12 +63,10 @@ def tangents_in_rounds(
     ----------
     terms, looked, envelopes
         As of the kernel; its number of steps is that of the settings here.
-    parts : ndarray of float, shape (n_classifiers,)
-        How far each classifier is in, which is improved; few of them should be above 0.
-    found : FoundTangents
-        Gets the best tangents.
-    stopped : callable
-        Asked after every round, of which there is one at least.
+    parts : How far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
+        above 0.
+    found : Gets the best tangents.
+    stopped : Asked after every round, of which there is one at least.
 
     Notes
     -----

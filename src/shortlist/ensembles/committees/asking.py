@@ -121,13 +121,11 @@ def range_of_means(
 
     Parameters
     ----------
-    known : ndarray of float, shape (n_rows, n_members, n_classes)
-        Probabilities by the members in the order of the committee, each once; 0 for those who are left.
-    copies : ndarray of int64, shape (n_members,)
-        How often the answer of each counts.
+    known : Probabilities by the members in the order of the committee, each once, ``(n_rows, n_members,
+        n_classes)``; 0 for those who are left.
+    copies : How often the answer of each counts, ``(n_members,)``.
     is_left : ndarray of bool, shape (n_members,)
-    calibration : Calibration, optional
-        What turns means into probabilities.
+    calibration : What turns means into probabilities.
     """
     sure = np.where(is_left[:, None], 1.0, known)
     means = ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))

@@ -99,16 +99,13 @@ class Ballot(ABC):
         Parameters
         ----------
         totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : int
-            How many are still to be asked.
-        n_heard, n_silent : ndarray of int64, shape (n_rows,)
-            How many have answered, and how many were asked and have not.
+        n_left : How many are still to be asked.
+        n_heard, n_silent : How many have answered, and how many were asked and have not, ``(n_rows,)``.
 
         Returns
         -------
         may_win : ndarray of bool, shape (n_rows, n_classes)
-        sure : ndarray of bool, shape (n_rows,)
-            Whether one class wins whatever is still answered, or not answered.
+        sure : Whether one class wins whatever is still answered, or not answered, ``(n_rows,)``.
         """
         may_win = self.may_win(totals, n_left)
         if not n_left:

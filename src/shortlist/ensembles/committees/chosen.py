@@ -228,8 +228,7 @@ def member_answers(record: RecordedRows, selection: Mask, positive: int | None) 
     Parameters
     ----------
     selection : ndarray of bool, shape (n_classifiers,)
-    positive : int or None
-        The place of the class that packed votes are for.
+    positive : The place of the class that packed votes are for.
     """
     codes, shares = record.codes, record.shares
     if record.packed_votes is not None:

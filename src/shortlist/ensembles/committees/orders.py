@@ -45,16 +45,12 @@ def cheapest_order(
 
     Parameters
     ----------
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-        What the members add on the rows that choose, each with all its copies.
-    costs : ndarray of float, shape (n_members,)
-        What asking each costs, at least 0.
-    copies : ndarray of int64, shape (n_members,), optional
-        How often the answer of each counts, by default once. It is asked for once.
-    counts : ndarray of int64, shape (n_rows,), optional
-        How many samples each row stands for, by default one; where there are few members.
-    few_members : int, default=12
-        Up to so many the order is the best of all.
+    added : What the members add on the rows that choose, each with all its copies, ``(n_rows, n_members,
+        n_classes)``.
+    costs : What asking each costs, at least 0, ``(n_members,)``.
+    copies : How often the answer of each counts, by default once, ``(n_members,)``. It is asked for once.
+    counts : How many samples each row stands for, by default one, ``(n_rows,)``; where there are few members.
+    few_members : Up to so many the order is the best of all.
 
     Notes
     -----
@@ -108,24 +104,18 @@ def open_rows(
     Parameters
     ----------
     added : ndarray of int64, shape (n_rows, n_members, n_classes)
-    width : int
-        The number of missing answers that is told apart, and two.
-    counts, labels : ndarray of int, shape (n_rows,), optional
-        How many samples each row stands for, and their true classes; by default one, and the first class.
-    apart : bool, default=False
-        Whether rows of each true class are counted apart.
-    largest : int, optional
-        Sets of more members are left out.
-    on_block : callable, optional
-        Asked now and then; where it returns False, so does this function None.
+    width : The number of missing answers that is told apart, and two.
+    counts, labels : How many samples each row stands for, and their true classes, ``(n_rows,)``; by default
+        one, and the first class.
+    apart : Whether rows of each true class are counted apart.
+    largest : Sets of more members are left out.
+    on_block : Asked now and then; where it returns False, so does this function None.
 
     Returns
     -------
-    opened : ndarray of int32, shape (2 ** n_members, 1 or n_labels, width)
-        Rows that `n` missing answers leave open; all rows at the last place. The set has
-        bit k where member k is in it.
-    right : ndarray of int32, shape (2 ** n_members, n_labels)
-        Rows that the answers of the set alone decide rightly.
+    opened : Rows that `n` missing answers leave open, ``(2 ** n_members, 1 or n_labels, width)``; all rows at
+        the last place. The set has bit k where member k is in it.
+    right : Rows that the answers of the set alone decide rightly, ``(2 ** n_members, n_labels)``.
     """
     n_rows, n, n_classes = added.shape
     labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)

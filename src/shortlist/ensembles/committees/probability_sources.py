@@ -49,17 +49,12 @@ def fitted_source(
 
     Parameters
     ----------
-    wanted : str
-        One of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
-    score : callable
-        Returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
+    wanted : One of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
+    score : Returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
         :data:`SHARES`.
-    labels : ndarray of int, shape (n_rows,)
-        Index of the true class.
-    averages : bool
-        Whether every member gives probabilities, so that means can be compared too.
-    seed : int
-        Deals the rows to folds.
+    labels : Index of the true class, ``(n_rows,)``.
+    averages : Whether every member gives probabilities, so that means can be compared too.
+    seed : Deals the rows to folds.
     """
     if wanted != CROSS_VALIDATED:
         scored_by, fit = _SCORED_BY[wanted]
@@ -109,16 +104,11 @@ def fit_probabilities(
 
     Parameters
     ----------
-    as_chosen : Pool or CrossFittedPool
-        Its members as they were chosen, who answer these rows.
-    X : array-like or DataFrame of shape (n_recorded, n_features)
-        The rows that chose.
-    truth : ndarray of int, shape (n_recorded,)
-        Places of their classes.
-    source : str
-        What probabilities may be, but ``auto``.
-    seed : int
-        Of the folds where cross-validation chooses.
+    as_chosen : Its members as they were chosen, who answer these rows.
+    X : The rows that chose, ``(n_recorded, n_features)``.
+    truth : Places of their classes, ``(n_recorded,)``.
+    source : What probabilities may be, but ``auto``.
+    seed : Of the folds where cross-validation chooses.
     """
 
     def score(of: str) -> NDArray[np.float64]:

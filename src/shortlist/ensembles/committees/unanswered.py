@@ -76,8 +76,7 @@ def unanswered_words(table: Any, odd: Mask) -> Unanswered:
     Parameters
     ----------
     table : DataFrame or array of shape (n_rows, n_features)
-    odd : ndarray of bool, shape (n_rows, n_features)
-        The cells with a word that was not fitted on.
+    odd : The cells with a word that was not fitted on, ``(n_rows, n_features)``.
     """
     words, names = _words_of(table, odd), _names_of(table)
     said = words_in([names[place] for _, place in words], [word for word, _ in words])

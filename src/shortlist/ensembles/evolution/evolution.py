@@ -263,20 +263,14 @@ def evolve(
 
     Parameters
     ----------
-    X : ndarray of float, shape (n_rows, n_features)
-        Rows as the space wants them; the spaces that ship expect finite, standardised columns.
-    labels : array-like of int, shape (n_rows,)
-        Index of the true class.
-    settings : EvolutionSettings
-        How individuals are bred, and the ensemble is chosen.
-    rng : Generator, optional
-        Where all random choices come from; default seed 0.
-    callback : callable, optional
-        Receives every :class:`Generation`.
-    budget : Budget, optional
-        Receives a progress event per generation, and stops with the ensemble of the generations so far.
-    study : Study, optional
-        Where the state is kept after a generation, at most once a second, and from where it is taken; the
+    X : Rows as the space wants them, ``(n_rows, n_features)``; the spaces that ship expect finite,
+        standardised columns.
+    labels : Index of the true class, ``(n_rows,)``.
+    settings : How individuals are bred, and the ensemble is chosen.
+    rng : Where all random choices come from; default seed 0.
+    callback : Receives every :class:`Generation`.
+    budget : Receives a progress event per generation, and stops with the ensemble of the generations so far.
+    study : Where the state is kept after a generation, at most once a second, and from where it is taken; the
         callback gets the generations from there on.
 
     Examples

@@ -25,10 +25,7 @@ SELECTIONS = ("margins", "exact")
 class EvolutionSettings:
     """What :func:`shortlist.ensembles.evolution.evolution.evolve` does.
 
-    Raises
-    ------
-    BadInputError
-        If one is out of range; the sentence names the first.
+    Raises BadInputError if one is out of range; the sentence names the first.
     """
 
     mode: str = "offline"

@@ -164,14 +164,11 @@ class ReferenceRows:
 
         Parameters
         ----------
-        ensemble : GrownEnsemble or None
-            The members so far, asked again; None: the population alone is chosen from.
+        ensemble : The members so far, asked again; None: the population alone is chosen from.
         population, codes
             Individuals and their answers.
-        most : int or None
-            Most members.
-        budget : Budget
-            Of the proof.
+        most : Most members.
+        budget : Of the proof.
 
         Returns
         -------

@@ -37,8 +37,7 @@ def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Float
     Parameters
     ----------
     X : ndarray of float, shape (n_rows, n_columns)
-    weights : ndarray of float32, shape (n_functions, n_columns + 1)
-        The intercept is last.
+    weights : The intercept is last, ``(n_functions, n_columns + 1)``.
     """
     rows = np.array(X, dtype=np.float32, order="C").astype(np.float64)
     factors = np.array(weights.T, dtype=np.float64, order="C")

@@ -49,14 +49,10 @@ def committee_front(
 
     Parameters
     ----------
-    problem : CommitteeProblem
-        What matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
-    budget : Budget, optional
-        For all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
-    names : sequence of str, optional
-        What the classifiers are called; default their numbers.
-    max_nodes : int, optional
-        Nodes of each walk, which do not depend on the clock.
+    problem : What matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    budget : For all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
+    names : What the classifiers are called; default their numbers.
+    max_nodes : Nodes of each walk, which do not depend on the clock.
 
     Notes
     -----

@@ -181,19 +181,13 @@ def committee_problem(
 
     Parameters
     ----------
-    objectives : sequence of str
-        At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
-        ``VALUE_OBJECTIVES`` or
-        ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``.
-    costs : mapping of str to sequence of float, optional
-        What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals
-        of at least 0.
-    classes : sequence of label, optional
-        What the classes are called; of two the second is the positive one. Default: their numbers.
-    limits : SelectionLimits, optional
-        Sizes; default any from 1.
-    max_cost : float, optional
-        The most that the members may cost together; goes with the objective ``cost``.
+    objectives : At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
+        ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``.
+    costs : What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for;
+        decimals of at least 0.
+    classes : What the classes are called; of two the second is the positive one. Default: their numbers.
+    limits : Sizes; default any from 1.
+    max_cost : The most that the members may cost together; goes with the objective ``cost``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)
@@ -245,10 +239,7 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
     `objectives`: such as ``max accuracy``; ``_`` and ``-`` are the same. `labels`: what the classes are
     called.
 
-    Raises
-    ------
-    BadInputError
-        As of :func:`committee_problem`.
+    Raises BadInputError as of :func:`committee_problem`.
 
     Examples
     --------

@@ -42,22 +42,15 @@ def find_front(
 
     Parameters
     ----------
-    budget : Budget
-        For all of it.
-    bound : callable
-        Proves how good values can be.
-    turns : sequence of (int or None, str, float)
-        The objective of members that each walk goes by, what a study calls the walk, and the part of the time
-        limit at which it ends. The search comes after the first.
-    walk : callable
-        Takes what to go by, what is known, the bounds, and up to what walks were final before; returns what
-        was walked, and up to what this walk was final.
-    search : callable
-        Finds good committees, which are not proved.
-    names : sequence of str or None
-        What the classifiers are called; None: their numbers.
-    max_nodes : int or None
-        Nodes of each walk.
+    budget : For all of it.
+    bound : Proves how good values can be.
+    turns : The objective of members that each walk goes by, what a study calls the walk, and the part of the
+        time limit at which it ends. The search comes after the first.
+    walk : Takes what to go by, what is known, the bounds, and up to what walks were final before; returns
+        what was walked, and up to what this walk was final.
+    search : Finds good committees, which are not proved.
+    names : What the classifiers are called; None: their numbers.
+    max_nodes : Nodes of each walk.
     """
     budget.tell("bounding")
     bounds = _kept_bounds(problem, budget, bound)

@@ -91,24 +91,17 @@ def walk_front(
 
     Parameters
     ----------
-    budget : Budget
-        Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of other
-        steps.
-    starts : sequence of Committee
-        What is known already.
-    by : int, optional
-        The objective of members that the walk goes by; without one nothing is final before the end.
-    caps : ndarray of int64, shape (n_values + 1,), optional
-        What no committee can exceed in each value, and with two values in their sum, as proved elsewhere.
-    max_nodes : int, optional
-        Limit that does not depend on the clock.
-    room : int
-        Points that there is room for at first.
-    on_nodes : callable, optional
-        Receives what the walk is final to, and how many points there are, several times a second.
-    checkpoint : Checkpoint, optional
-        Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had found. The
-        nodes of both are counted together.
+    budget : Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of
+        other steps.
+    starts : What is known already.
+    by : The objective of members that the walk goes by; without one nothing is final before the end.
+    caps : What no committee can exceed in each value, and with two values in their sum, as proved elsewhere,
+        ``(n_values + 1,)``.
+    max_nodes : Limit that does not depend on the clock.
+    room : Points that there is room for at first.
+    on_nodes : Receives what the walk is final to, and how many points there are, several times a second.
+    checkpoint : Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had
+        found. The nodes of both are counted together.
 
     Notes
     -----

@@ -93,20 +93,14 @@ class _Branches:
 
     Attributes
     ----------
-    members : list of int
-        The committee, by places in the order of the walk.
-    left : int
-        Members to come.
-    gained, paid : ndarray of shape (n_values,) and (n_prices,)
-        What the members add to the lines of the values, and to prices.
-    points : ndarray of int64, shape (n_places, n_objectives)
-        What no committee with a further member beats, from the first place on.
-    first : int
-        The first place.
-    open : iterator of int
-        Places whose points nothing dominated when they were counted, in the order in which they are tried.
-    tried : int
-        The member tried last, by its place.
+    members : The committee, by places in the order of the walk.
+    left : Members to come.
+    gained, paid : What the members add to the lines of the values, and to prices, ``(n_values,)``.
+    points : What no committee with a further member beats, from the first place on, ``(n_places,
+        n_objectives)``.
+    first : The first place.
+    open : Places whose points nothing dominated when they were counted, in the order in which they are tried.
+    tried : The member tried last, by its place.
     """
 
     members: list[int]

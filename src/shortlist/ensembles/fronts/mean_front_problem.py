@@ -104,10 +104,7 @@ def mean_front_problem(
     members. `costs`, `classes`, `limits`: as of
     :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
 
-    Raises
-    ------
-    BadInputError
-        As there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
+    Raises BadInputError as there; or if there are more than :data:`MOST_ROWS_OF_LOSSES` rows.
     """
     labels = range(votes.n_classes) if classes is None else classes
     names = read_objectives(objectives, [str(label) for label in labels])

@@ -54,16 +54,11 @@ def paid_front(
 
     Parameters
     ----------
-    problem : CommitteeProblem or MeanFrontProblem
-        With the price that is paid among its objectives.
-    budget : Budget
-        Where it ends early, so does the proof.
-    names : sequence of str or None
-        What the classifiers are called; None: their numbers.
-    front_by_cost : callable
-        Looks for the front of the same problem with the price of asking all in its place.
-    most : int, optional
-        Of so many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
+    problem : With the price that is paid among its objectives.
+    budget : Where it ends early, so does the proof.
+    names : What the classifiers are called; None: their numbers.
+    front_by_cost : Looks for the front of the same problem with the price of asking all in its place.
+    most : Of so many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
         :data:`MOST_AVERAGED`.
     """
     n: int = problem.n_classifiers

@@ -106,8 +106,7 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
 
     Returns
     -------
-    credit : ndarray of int64, shape (n_classifiers, n_classifiers)
-        Symmetric, between 0 and 10^9, rounded, 0 on the diagonal.
+    credit : Symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers, n_classifiers)``.
 
     Examples
     --------
@@ -204,8 +203,7 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
 
     Parameters
     ----------
-    setting : str or mapping
-        A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
+    setting : A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
         ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
         ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
         "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in

@@ -62,14 +62,11 @@ def mean_goal(
 
     Parameters
     ----------
-    objective : str or mapping
-        ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
+    objective : ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
         :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
         :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights.
-    votes : SoftVotes
-        The rows; the sizes of the classes enter balanced accuracy.
-    positive : int, optional
-        With two classes the index of the positive one; default the second.
+    votes : The rows; the sizes of the classes enter balanced accuracy.
+    positive : With two classes the index of the positive one; default the second.
     """
     name = str(objective).replace("_", "-")
     if name in MEAN_LOSSES:

@@ -82,16 +82,12 @@ def selection_limits(
 
     Parameters
     ----------
-    min_size : int, default=1
-        Least number of members. The paper's constraints allow 0, which decides negative for every row.
-    max_size : int, optional
-        Most members; default all.
-    member_costs : sequence of float, shape (n_classifiers,), optional
-        Non-negative cost of each member, in any unit; rounded to 9 decimals with a warning.
-    max_cost : float, optional
-        Most that the members may cost together. More than all of them cost is no limit.
-    costs_are : str, default="member_costs"
-        What the user calls the costs, for messages.
+    min_size : Least number of members. The paper's constraints allow 0, which decides negative for every row.
+    max_size : Most members; default all.
+    member_costs : Non-negative cost of each member, in any unit, ``(n_classifiers,)``; rounded to 9 decimals
+        with a warning.
+    max_cost : Most that the members may cost together. More than all of them cost is no limit.
+    costs_are : What the user calls the costs, for messages.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)

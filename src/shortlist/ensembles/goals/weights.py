@@ -235,12 +235,11 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
 
     Parameters
     ----------
-    objective : str or mapping
-        A name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or what a right decision on a row
-        of each class is worth, by the index of the class; those left out are 0. Each must be a decimal
+    objective : A name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or what a right decision on
+        a row of each class is worth, by the index of the class; those left out are 0. Each must be a decimal
         number of at least 0, and one above 0.
-    votes : ClassVotes
-        The rows; the sizes of the classes enter balanced accuracy, where a class without rows counts nothing.
+    votes : The rows; the sizes of the classes enter balanced accuracy, where a class without rows counts
+        nothing.
 
     Notes
     -----
@@ -313,13 +312,10 @@ def for_classes(
 
     Parameters
     ----------
-    objective : str or mapping
-        A name, which stays as it is, or weights by label; a label may be given as text. With two classes also
-        weights by decision, which stay as they are.
-    classes : ndarray of shape (n_classes,)
-        All labels, sorted.
-    positive : label, optional
-        Of two classes the positive one; with more it is not used.
+    objective : A name, which stays as it is, or weights by label; a label may be given as text. With two
+        classes also weights by decision, which stay as they are.
+    classes : All labels, sorted, ``(n_classes,)``.
+    positive : Of two classes the positive one; with more it is not used.
 
     Examples
     --------

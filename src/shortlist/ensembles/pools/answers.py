@@ -61,8 +61,7 @@ def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
 
     Returns
     -------
-    codes : ndarray of uint8, shape (n_samples, n_classifiers)
-        The place of the class; 2 for a judge who abstains.
+    codes : The place of the class, ``(n_samples, n_classifiers)``; 2 for a judge who abstains.
     """
     votes = positive_votes(pool, X, pool.classes[positive])
     codes = votes if positive else 1 - votes

@@ -104,8 +104,7 @@ def fit_table(X: Any) -> TableEncoder:
 
     Returns
     -------
-    encoder : TableEncoder
-        With a method ``transform``.
+    encoder : With a method ``transform``.
 
     Examples
     --------

@@ -144,8 +144,7 @@ def as_pool(source: Any) -> Pool:
 
     Parameters
     ----------
-    source : Pool, list or tuple of fitted classifiers, or fitted ensemble
-        An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+    source : An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
         ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
         answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
         pipelines, and classifiers that only have ``predict``.

@@ -324,10 +324,8 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
 
     Returns
     -------
-    rows : DataFrame
-        The columns of the judges. What was not asked yet, and words that are no class, are empty.
-    states : ndarray of int8, shape (n_rows, n_judges)
-        As :mod:`shortlist.guarantees.cells` has them.
+    rows : The columns of the judges. What was not asked yet, and words that are no class, are empty.
+    states : As :mod:`shortlist.guarantees.cells` has them, ``(n_rows, n_judges)``.
     """
     columns = list(columns_asked(judges))
     there = [name for name in columns if name in getattr(X, "columns", ())]

@@ -204,18 +204,15 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
 
     Parameters
     ----------
-    pool : Pool
-        Who is asked. The rows are transformed once.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
-    positive : label
-        One of ``pool.classes``.
+    pool : Who is asked. The rows are transformed once.
+    X : Columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
+        pool was fitted on.
+    positive : One of ``pool.classes``.
 
     Returns
     -------
-    probabilities : ndarray of float, shape (n_samples, n_classifiers)
-        Within [0, 1]; a classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise
-        0.
+    probabilities : Within [0, 1], ``(n_samples, n_classifiers)``; a classifier without ``predict_proba``
+        gives 1 where it predicts `positive`, otherwise 0.
     """
     index = _class_index(pool.classes, positive)
 
@@ -250,14 +247,11 @@ def ask_pool(
 
     Parameters
     ----------
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Columns of a frame may come in another order; names must match those the pool was fitted on.
-    ask : callable
-        Gets name, classifier and transformed rows, and returns its answers, checked.
-    dtype : type
-        Of the answers.
-    width : tuple of int
-        Shape of an answer on one row.
+    X : Columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
+        pool was fitted on.
+    ask : Gets name, classifier and transformed rows, and returns its answers, checked.
+    dtype : Of the answers.
+    width : Shape of an answer on one row.
 
     Returns
     -------
@@ -293,13 +287,10 @@ def ask_classifier(
 
     Parameters
     ----------
-    name : str
-        What the classifier is called in a pool.
-    method : callable
-        Its ``predict`` or ``predict_proba``.
+    name : What the classifier is called in a pool.
+    method : Its ``predict`` or ``predict_proba``.
     rows : array or DataFrame of shape (n_rows, n_features)
-    width : tuple of int
-        Shape of the answer on one row.
+    width : Shape of the answer on one row.
     """
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     try:
@@ -423,13 +414,11 @@ def out_of_fold(
 
     Parameters
     ----------
-    source : Pool or CrossFittedPool
-        Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its fold.
-        Any other pool was fitted elsewhere.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds.
-    ask : callable
-        Gets a pool and rows, and returns an array with an entry for each row.
+    source : Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its
+        fold. Any other pool was fitted elsewhere.
+    X : Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds,
+        ``(n_samples, n_features)``.
+    ask : Gets a pool and rows, and returns an array with an entry for each row.
     """
     if isinstance(source, Pool):
         return ask(source, X)

@@ -32,16 +32,11 @@ def refit_members(
 
     Parameters
     ----------
-    pool : Pool
-        Members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Rows, with the columns of those that fitted the pool.
-    y : ndarray of shape (n_samples,)
-        Their classes, each of the pool at least once.
-    seed : int, default=0
-        Decides which rows a family leaves out that takes a limited number of them.
-    n_jobs : int or None, default=1
-        Workers, as of :func:`shortlist.ensembles.make_pool`.
+    pool : Members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
+    X : Rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``.
+    y : Their classes, each of the pool at least once, ``(n_samples,)``.
+    seed : Decides which rows a family leaves out that takes a limited number of them.
+    n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
 
     Notes
     -----
@@ -85,16 +80,11 @@ def refit_member(
 
     Parameters
     ----------
-    member : Member
-        Whose parameters and columns are taken; of the columns those that vary in these rows, or all.
-    family : str
-        A name in :data:`shortlist.ensembles.pools.families.FAMILIES`.
-    encoded : ndarray of float, shape (n_samples, n_columns)
-        Rows as the preprocessing of its pool makes them.
-    indices : ndarray of int, shape (n_samples,)
-        Their classes as indices.
-    seed : int
-        Draws the rows, and their order.
+    member : Whose parameters and columns are taken; of the columns those that vary in these rows, or all.
+    family : A name in :data:`shortlist.ensembles.pools.families.FAMILIES`.
+    encoded : Rows as the preprocessing of its pool makes them, ``(n_samples, n_columns)``.
+    indices : Their classes as indices, ``(n_samples,)``.
+    seed : Draws the rows, and their order.
     """
     assert member.columns is not None, "classifiers that are fitted here know their columns"
     every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
@@ -131,23 +121,15 @@ def cross_fit(
 
     Parameters
     ----------
-    pool : Pool
-        What :func:`shortlist.ensembles.make_pool` fitted on these rows.
-    X : DataFrame or array-like of shape (n_samples, n_features)
-        Rows.
-    y : array-like of shape (n_samples,)
-        Their classes.
-    folds : int or ndarray of int, shape (n_samples,), default=5
-        How many, at least 2; of fewer rows, as many as there are. Or the fold of every row from 0, -1 for
-        rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says.
-    random_state : int, default=0
-        Seed of the folds.
-    n_jobs : int or None, default=1
-        Workers, as of :func:`shortlist.ensembles.make_pool`.
-    report, cancellation : optional
-        Progress events, one per classifier and fold, and a way to stop.
-    study : Study, optional
-        Where every fitted classifier is kept, signed, a part for each fold.
+    pool : What :func:`shortlist.ensembles.make_pool` fitted on these rows.
+    X : Rows, ``(n_samples, n_features)``.
+    y : Their classes, ``(n_samples,)``.
+    folds : How many, at least 2, ``(n_samples,)``; of fewer rows, as many as there are. Or the fold of every
+        row from 0, -1 for rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says.
+    random_state : Seed of the folds.
+    n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
+    report, cancellation : Progress events, one per classifier and fold, and a way to stop.
+    study : Where every fitted classifier is kept, signed, a part for each fold.
 
     Notes
     -----

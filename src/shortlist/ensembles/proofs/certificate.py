@@ -61,15 +61,11 @@ def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int,
 
     Parameters
     ----------
-    claim : dict
-        From :func:`threshold_claim` or :func:`class_claim`.
-    rows : RightRows
-        From :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there.
-    bound : CutBound or int
-        Of `rows`; or how many selections there are, each of which was looked at, so that the selection is the
-        best.
-    value : int
-        Weighted sum of the selection.
+    claim : From :func:`threshold_claim` or :func:`class_claim`.
+    rows : From :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there.
+    bound : Of `rows`; or how many selections there are, each of which was looked at, so that the selection is
+        the best.
+    value : Weighted sum of the selection.
     """
     return claim | {"value": value} | _plain_bound(rows, bound, value)
 

@@ -254,11 +254,9 @@ def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityPro
 
     Parameters
     ----------
-    rows : RightRows
-        Of several classes, with the limits.
-    cuts : sequence of Cut
-        Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not from
-        its linear relaxation.
+    rows : Of several classes, with the limits.
+    cuts : Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not
+        from its linear relaxation.
     """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)

@@ -60,19 +60,13 @@ def walk_subsets(
 
     Parameters
     ----------
-    rows : RightRows
-        The problem, with its limits on size, cost and diversity.
-    budget : Budget
-        Its time limit and its cancellation stop the walk with the best found; its limit in nodes is of
+    rows : The problem, with its limits on size, cost and diversity.
+    budget : Its time limit and its cancellation stop the walk with the best found; its limit in nodes is of
         other steps.
-    above : int, optional
-        Gain of a known selection in units of ``rows.step``: only larger ones are looked for.
-    max_nodes : int, optional
-        Limit that does not depend on the clock.
-    block_nodes : int
-        Nodes between two looks at the clock.
-    on_nodes : callable, optional
-        Receives the number of nodes so far, several times a second.
+    above : Gain of a known selection in units of ``rows.step``: only larger ones are looked for.
+    max_nodes : Limit that does not depend on the clock.
+    block_nodes : Nodes between two looks at the clock.
+    on_nodes : Receives the number of nodes so far, several times a second.
 
     Notes
     -----

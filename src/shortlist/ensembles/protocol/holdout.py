@@ -118,17 +118,12 @@ def prune_table(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        Two classes, or more where the pruner goes by plurality.
-    pruner : ExactPruner, RulePruner, or SelectiveClassifier of one
-        Unfitted, with all options but the pool.
-    n_classifiers, seed : int
-        Of the pool and the split.
-    cases : ndarray of int, shape (n_samples,), optional
-        Of which case each row is. All rows of a case are in one part and in one fold, and one row of each
-        case calibrates, since a promise counts on rows that know nothing of each other.
-    work : Work, optional
-        Workers that fit the pool; progress; a way to stop the proof with the best selection found; and the
+    y : Two classes, or more where the pruner goes by plurality, ``(n_samples,)``.
+    pruner : Unfitted, with all options but the pool.
+    n_classifiers, seed : Of the pool and the split.
+    cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part and in one fold,
+        and one row of each case calibrates, since a promise counts on rows that know nothing of each other.
+    work : Workers that fit the pool; progress; a way to stop the proof with the best selection found; and the
         study that keeps the pool, and what exact pruning has done, to go on from there.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
@@ -256,16 +251,11 @@ def evolve_table(
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        Two classes or more.
-    seed : int
-        Of the split.
-    cases : ndarray of int, shape (n_samples,), optional
-        Of which case each row is. All rows of a case are in one part.
-    report, cancellation : optional
-        Progress events, and a way to stop with the ensemble of the generations so far.
-    study : Study, optional
-        Keeps the state of evolution, to go on from there.
+    y : Two classes or more, ``(n_samples,)``.
+    seed : Of the split.
+    cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part.
+    report, cancellation : Progress events, and a way to stop with the ensemble of the generations so far.
+    study : Keeps the state of evolution, to go on from there.
     """
     classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)

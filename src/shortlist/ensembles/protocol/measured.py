@@ -95,17 +95,11 @@ def what_was_reached(
 
     Parameters
     ----------
-    right : ndarray of bool, shape (n_rows, n_classifiers)
-        Where each classifier of the pool is right; failure credit asks for nothing else, whatever the
-        classes.
-    selection : ndarray of bool, shape (n_classifiers,)
-        The members.
-    costs : array-like of float, shape (n_classifiers,), optional
-        Cost of each classifier.
-    max_cost : float, optional
-        The budget.
-    diversity : str or mapping
-        As of :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
+    right : Where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
+        nothing else, whatever the classes.
+    selection : The members, ``(n_classifiers,)``.
+    costs : Cost of each classifier, ``(n_classifiers,)``.
+    diversity : As of :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
 
     Examples
     --------

@@ -79,14 +79,10 @@ def evidence_of(
 
     Parameters
     ----------
-    result : PrunedSelection
-        With a selection.
-    solver : str
-        The option `solver` that it was found with.
-    among : str
-        What :func:`selections_meant` says.
-    rows : str, default="validation rows"
-        What its value is counted on.
+    result : With a selection.
+    solver : The option `solver` that it was found with.
+    among : What :func:`selections_meant` says.
+    rows : What its value is counted on.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""

@@ -49,17 +49,13 @@ def prove(
 
     Parameters
     ----------
-    problem : PruningProblem
-        Of two or of several classes.
-    budget : Budget
-        With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
+    problem : Of two or of several classes.
+    budget : With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
         thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then
         does not depend on the clock, nor on the threads.
-    solver : Solver, optional
-        A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then in
-        its unit.
-    settings : EngineSettings, optional
-        How the steps share the time.
+    solver : A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then
+        in its unit.
+    settings : How the steps share the time.
 
     Returns
     -------
@@ -174,16 +170,13 @@ def prune_exactly(
 
     Parameters
     ----------
-    votes : Votes or ClassVotes
-        Validation rows; those of several classes merged.
-    budget : Budget, optional
-        Its limit in nodes does not depend on the clock and is in the solver's unit (see
-        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one
-        thread and no other limit the answer is reproducible. Progress is told with value and bound in the
-        user's unit. Default no limit.
-    solver : str or Solver, default="auto"
-        ``"auto"``: :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a
-        backend: that one alone, on the paper's program as it stands, or that of
+    votes : Validation rows; those of several classes merged.
+    budget : Its limit in nodes does not depend on the clock and is in the solver's unit (see
+        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one thread and no other limit
+        the answer is reproducible. Progress is told with value and bound in the user's unit. Default no
+        limit.
+    solver : ``"auto"``: :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend,
+        or a backend: that one alone, on the paper's program as it stands, or that of
         :mod:`shortlist.ensembles.proofs.pruning_program`.
 
     Returns
@@ -228,18 +221,14 @@ def prune_soft(
 
     Parameters
     ----------
-    objective : str or mapping
-        As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the log
-        loss of as many members as :func:`few_members` says, which decide for what gains most of the metric.
-    limits : SelectionLimits
-        Size and cost; a member that is taken twice counts twice.
-    budget : Budget, optional
-        For all of it; default no limit.
-    positive : int, optional
-        With two classes the index of the positive one.
-    max_copies : int, default=1
-        How often a classifier may be taken, which weighs it so. The selection is then of so many copies of
-        the pool, one after the other, the first ones first; proof and certificate are of that pool.
+    objective : As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the
+        log loss of as many members as :func:`few_members` says, which decide for what gains most of the
+        metric.
+    limits : Size and cost; a member that is taken twice counts twice.
+    budget : For all of it; default no limit.
+    positive : With two classes the index of the positive one.
+    max_copies : How often a classifier may be taken, which weighs it so. The selection is then of so many
+        copies of the pool, one after the other, the first ones first; proof and certificate are of that pool.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

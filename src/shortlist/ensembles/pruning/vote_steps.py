@@ -48,20 +48,13 @@ def solutions_until_kept(
 
     Parameters
     ----------
-    program : Program
-        Its first columns are the classifiers.
-    n_classifiers : int
-        How many these are.
-    opened : callable
-        Loads a program into a solver, with what is known already.
-    budget : Budget
-        The limits of every solve.
-    absolute_gap : float
-        Costs that differ by no more are equal.
-    on_bound : callable
-        Receives cost and bound as they get better.
-    least_seconds : float
-        With less time than this no solve is begun.
+    program : Its first columns are the classifiers.
+    n_classifiers : How many these are.
+    opened : Loads a program into a solver, with what is known already.
+    budget : The limits of every solve.
+    absolute_gap : Costs that differ by no more are equal.
+    on_bound : Receives cost and bound as they get better.
+    least_seconds : With less time than this no solve is begun.
     """
     while not budget.stopped and budget.left >= least_seconds:
         solution = opened(program).solve(

@@ -33,19 +33,14 @@ def greedy_means(
 
     Parameters
     ----------
-    n_steps : int, default=30
-        Steps; of each bag, where there are bags.
-    n_bags : int, default=0
-        Bags; 0: all classifiers once.
-    share : float, default=0.5
-        Of the classifiers in a bag, above 0 and at most 1; at least one is.
-    seed : int, default=0
-        Of the bags.
+    n_steps : Steps; of each bag, where there are bags.
+    n_bags : Bags; 0: all classifiers once.
+    share : Of the classifiers in a bag, above 0 and at most 1; at least one is.
+    seed : Of the bags.
 
     Returns
     -------
-    copies : ndarray of int64, shape (n_classifiers,)
-        At least one is above 0. Equally good classifiers join in their order.
+    copies : At least one is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
 
     Notes
     -----
@@ -186,19 +181,15 @@ def grow_by_margins(
 
     Parameters
     ----------
-    candidates : array-like of int
-        Which classifiers may join, increasing.
-    start : ndarray of int32, shape (n_rows, n_classes)
-        Votes of the start ensemble for each class; not modified.
+    candidates : Which classifiers may join, increasing.
+    start : Votes of the start ensemble for each class, ``(n_rows, n_classes)``; not modified.
     criterion : {"histogram", "minimum"}, default="histogram"
         ``minimum`` compares smallest margins alone, which the paper tried first.
 
     Returns
     -------
-    order : ndarray of int, shape (n_candidates,)
-        The candidates in the order in which they join.
-    right : ndarray of int64, shape (n_candidates + 1,)
-        Samples decided right by the start and after every addition.
+    order : The candidates in the order in which they join, ``(n_candidates,)``.
+    right : Samples decided right by the start and after every addition, ``(n_candidates + 1,)``.
 
     Notes
     -----

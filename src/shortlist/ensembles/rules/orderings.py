@@ -68,21 +68,16 @@ def order_classifiers(
 
     Parameters
     ----------
-    votes : ClassVotes
-        Rows that the classifiers were not fitted on.
-    rule : str
-        A name in :data:`RULES`.
+    votes : Rows that the classifiers were not fitted on.
+    rule : A name in :data:`RULES`.
     stop : {"accuracy", "fitness"}, default="accuracy"
         What makes a prefix best: right decisions of its vote, or the rule's own fitness, for rules that have
         one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single
         classifier.
-    p : float, default=0.075
-        Of ``margin-distance``: where the objective point lies on the diagonal, in (0, 1].
-    rho : float, default=0.25
-        Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0,
+    p : Of ``margin-distance``: where the objective point lies on the diagonal, in (0, 1].
+    rho : Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0,
         1].
-    seed : int, default=0
-        Of ``random``.
+    seed : Of ``random``.
 
     Notes
     -----
@@ -110,10 +105,7 @@ def order_classifiers(
 def check_rule(rule: str, stop: str, *, p: float = 0.075, rho: float = 0.25) -> None:
     """Refuse unknown names, rules that have no fitness to stop by, and numbers out of range.
 
-    Raises
-    ------
-    BadInputError
-        As said.
+    Raises BadInputError as said.
     """
     as_choice(rule, "rule", list(RULES))
     as_choice(stop, "stop", STOPS)

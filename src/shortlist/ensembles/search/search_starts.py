@@ -47,8 +47,7 @@ def ordering_starts(
 
     Returns
     -------
-    starts : list of ndarray of bool, shape (n_classifiers,)
-        Different selections; none when no prefix keeps the limits.
+    starts : Different selections, ``(n_classifiers,)``; none when no prefix keeps the limits.
 
     Notes
     -----

@@ -219,19 +219,14 @@ def search_selection(
 
     Parameters
     ----------
-    votes : Votes or ClassVotes
-        Validation rows of two classes, or of several.
-    weights : Weights or ClassWeights
-        What decisions are worth, of any sign; with several classes what right decisions are worth.
-    budget : Budget, optional
-        Its seed is that of every draw, and its clock is looked at every few milliseconds; default no limit.
-    starts : sequence of ndarray of bool, optional
-        Where the first walks begin; those that keep the limits are never better than the answer. Default
+    votes : Validation rows of two classes, or of several.
+    weights : What decisions are worth, of any sign; with several classes what right decisions are worth.
+    budget : Its seed is that of every draw, and its clock is looked at every few milliseconds; default no
+        limit.
+    starts : Where the first walks begin; those that keep the limits are never better than the answer. Default
         :func:`ordering_starts` for two classes, none for several; an empty sequence begins at random.
-    max_steps : int, default=20000
-        Limit in moves: with it alone the answer depends on nothing but the arguments.
-    on_better : callable, optional
-        Receives better selections as they are found, a few milliseconds late.
+    max_steps : Limit in moves: with it alone the answer depends on nothing but the arguments.
+    on_better : Receives better selections as they are found, a few milliseconds late.
 
     Returns
     -------

@@ -31,14 +31,10 @@ def committee_program(
 
     Parameters
     ----------
-    chosen : Chosen
-        With the answers of all candidates on record.
-    objectives : sequence of Objective
-        Those of the front.
-    gains, prices : mapping of str to sequence of int
-        By objective, what a right row of each class, or each member, adds, times its scale.
-    limits : SelectionLimits
-        Sizes.
+    chosen : With the answers of all candidates on record.
+    objectives : Those of the front.
+    gains, prices : By objective, what a right row of each class, or each member, adds, times its scale.
+    limits : Sizes.
     """
     program, columns, worth, always = _with_votes(chosen, limits)
     linears = []

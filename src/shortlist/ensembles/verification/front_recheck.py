@@ -53,27 +53,17 @@ def recheck_committees(
 ) -> FrontCheck:
     """Count every committee of a front again, and ask again what the front claims of all others.
 
+    Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
+
     Parameters
     ----------
-    chosen : Chosen
-        What was saved with the front: it knows the rows that pruned, and what every candidate answered.
-    front : Front
-        Of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`.
-    X, y : DataFrame or array, and array-like
-        The table that both were made from. The members of `chosen`, or all of `pool`, answer it again.
-    pool : Pool or CrossFittedPool, optional
-        All candidates.
-    budget : Budget, optional
-        How long the questions to the solver may take, and who is told.
-    most : int
-        Up to so many committees are all counted; of more a solver is asked, by sums of integers first.
-    solver : str
-        Who is asked. No solver finds fronts of committees, so its word is another one than the walk's.
-
-    Raises
-    ------
-    BadInputError
-        If the front is of other candidates, or lacks the prices of its members.
+    chosen : What was saved with the front: it knows the rows that pruned, and what every candidate answered.
+    front : Of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`.
+    X, y : The table that both were made from. The members of `chosen`, or all of `pool`, answer it again.
+    pool : All candidates.
+    budget : How long the questions to the solver may take, and who is told.
+    most : Up to so many committees are all counted; of more a solver is asked, by sums of integers first.
+    solver : Who is asked. No solver finds fronts of committees, so its word is another one than the walk's.
     """
     budget = budget or Budget()
     count = _count_of(chosen, front)

@@ -23,10 +23,8 @@ def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
 
     Parameters
     ----------
-    certificate : dict
-        Of the model, from a file, so that any field may be missing or of any type.
-    meant : dict
-        The fields that the model's options mean, by name.
+    certificate : Of the model, from a file, so that any field may be missing or of any type.
+    meant : The fields that the model's options mean, by name.
     """
     return [
         f"the certificate is about other {field} than the model's options mean"

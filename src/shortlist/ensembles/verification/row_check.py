@@ -64,10 +64,8 @@ def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
 
     Parameters
     ----------
-    classifiers : sequence of classifiers
-        Of those who are no judges, nothing is said.
-    X : DataFrame of shape (n_samples, n_features)
-        The table; one that lacks columns of the judges is passed over.
+    classifiers : Of those who are no judges, nothing is said.
+    X : The table, ``(n_samples, n_features)``; one that lacks columns of the judges is passed over.
     """
     columns = columns_asked(classifiers)
     if not columns or not set(columns) <= set(getattr(X, "columns", ())):

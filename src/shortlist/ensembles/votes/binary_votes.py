@@ -89,8 +89,7 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     Parameters
     ----------
     votes : array-like of 0 and 1, shape (n_samples, n_classifiers)
-    labels : array-like of 0 and 1, shape (n_samples,)
-        1 for the positive class.
+    labels : 1 for the positive class, ``(n_samples,)``.
 
     Returns
     -------

@@ -69,15 +69,11 @@ def class_votes(
 
     Parameters
     ----------
-    codes : array-like of int, shape (n_rows, n_classifiers)
-        Index of the class that a classifier votes for, from 0; with two classes 1 is the positive one. Where
-        `n_classes` is given, that number is an abstention.
-    labels : array-like of int, shape (n_rows,)
-        Index of the true class.
-    counts : array-like of int, shape (n_rows,), optional
-        How many samples each row stands for; default one.
-    n_classes : int, optional
-        Number of classes; default the largest index plus 1, and at least 2.
+    codes : Index of the class that a classifier votes for, from 0, ``(n_rows, n_classifiers)``; with two
+        classes 1 is the positive one. Where `n_classes` is given, that number is an abstention.
+    labels : Index of the true class, ``(n_rows,)``.
+    counts : How many samples each row stands for, ``(n_rows,)``; default one.
+    n_classes : Number of classes; default the largest index plus 1, and at least 2.
 
     Examples
     --------
@@ -248,8 +244,7 @@ def smoothed_shares(shares: NDArray[np.float64], n_votes: int | NDArray[np.integ
     Parameters
     ----------
     shares : ndarray of float, shape (n_rows, n_classes)
-    n_votes : int, or ndarray of shape (n_rows,)
-        How many votes were cast, of all rows or of each.
+    n_votes : How many votes were cast, of all rows or of each, ``(n_rows,)``.
 
     Examples
     --------

@@ -104,8 +104,7 @@ def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
     Parameters
     ----------
     shares : ndarray of int16, shape (..., n_classes)
-    gains : ndarray of int64, shape (n_classes,)
-        At least 0, one of them above 0.
+    gains : At least 0, one of them above 0, ``(n_classes,)``.
 
     Examples
     --------

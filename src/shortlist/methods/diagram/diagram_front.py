@@ -37,30 +37,24 @@ def diagram_front(
     multiobjective discrete optimization). Levels that an edge skips may take either value. Everything is
     integer, so the front is exact.
 
+    Raises BadInputError if shapes disagree, an objective has no integer scale, or costs could reach 2^53.
+
     Parameters
     ----------
-    diagram : Diagram
-        The models that may be chosen.
-    costs : ndarray of int64, shape (n_objectives, n_variables)
-        Scaled integer cost of each variable that is true, minimised.
-    objectives : sequence of Objective
-        Names, senses and scales; every scale must be an integer.
-    names : sequence of str, length n_variables
-        Names of the variables, for the front's candidates.
-    offsets : ndarray of int64, shape (n_objectives,), optional
-        What each objective has when no variable is true. Default: zero.
-    tolerance : sequence of float, optional
-        Per objective, in its unit: sets may be trimmed as long as every model has a point in the answer that
-        is worse by at most this much in each objective. Default: exact.
-    witnesses : bool, default=True
-        Recover one model for each point. Otherwise the front has no candidates.
-    settings : SweepSettings, optional
-        What a pass may keep. Beyond its memory, sets that only witnesses need are thrown away and made again
-        later; if what is left is still too much, sets are trimmed and the proof says what may be missing.
-    budget : Budget, optional
-        Once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and the proof says
-        what may be missing. Witnesses are found after that. It is told how many joins of two sets are done,
-        of all.
+    diagram : The models that may be chosen.
+    costs : Scaled integer cost of each variable that is true, minimised, ``(n_objectives, n_variables)``.
+    objectives : Names, senses and scales; every scale must be an integer.
+    names : Names of the variables, for the front's candidates.
+    offsets : What each objective has when no variable is true, ``(n_objectives,)``. Default: zero.
+    tolerance : Per objective, in its unit: sets may be trimmed as long as every model has a point in the
+        answer that is worse by at most this much in each objective. Default: exact.
+    witnesses : Recover one model for each point. Otherwise the front has no candidates.
+    settings : What a pass may keep. Beyond its memory, sets that only witnesses need are thrown away and made
+        again later; if what is left is still too much, sets are trimmed and the proof says what may be
+        missing.
+    budget : Once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and the proof
+        says what may be missing. Witnesses are found after that. It is told how many joins of two sets are
+        done, of all.
 
     Returns
     -------
@@ -69,11 +63,6 @@ def diagram_front(
         models. The proof is complete unless something was trimmed; then it is approximate, with a true bound
         on what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
         `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, an objective has no integer scale, or costs could reach 2^53.
 
     Notes
     -----
@@ -158,23 +147,19 @@ def configurations(
 ) -> Iterator[Mask]:
     """Yield every model whose objective vector is `point`, one at a time.
 
+    Raises BadInputError if `point` is dominated or no model has it.
+
     Parameters
     ----------
     diagram, costs, offsets
         As for :func:`diagram_front`.
-    point : ndarray of int64, shape (n_objectives,)
-        A non-dominated vector, scaled and minimised: a row of ``front.points``.
+    point : A non-dominated vector, scaled and minimised, ``(n_objectives,)``: a row of ``front.points``.
 
     Yields
     ------
     ndarray of bool, shape (n_variables,)
         A model. There can be very many; the first comes after one pass over the diagram, restricted to
         vectors that can still add up to `point`, and each of the others after a walk from top to bottom.
-
-    Raises
-    ------
-    BadInputError
-        If `point` is dominated or no model has it.
 
     Examples
     --------

@@ -22,19 +22,15 @@ class Coding:
 
     Parameters
     ----------
-    order : ndarray of int64, shape (n_objectives,)
-        Which objective is swept, which two index the staircase, and which lies in it. With three objectives
-        the first of the middle ones is missing, with two both; a single one is swept and last. In rows: the
-        order of the words.
-    ranges : ndarray of int64, shape (n_levels + 1, n_objectives)
-        The largest vector that the levels from each one down can add up to.
-    packed : bool
-        Whether all objectives fit one word.
-    places, masks : ndarray of int64, shape (3,)
-        Where a packed key holds the middle objectives and the swept one, and masks of the middle and the
-        last.
-    shifts : ndarray of int64, shape (n_objectives,)
-        Where a packed key holds each objective, in `order`.
+    order : Which objective is swept, which two index the staircase, and which lies in it,
+        ``(n_objectives,)``. With three objectives the first of the middle ones is missing, with two both; a
+        single one is swept and last. In rows: the order of the words.
+    ranges : The largest vector that the levels from each one down can add up to, ``(n_levels + 1,
+        n_objectives)``.
+    packed : Whether all objectives fit one word.
+    places, masks : Where a packed key holds the middle objectives and the swept one, and masks of the middle
+        and the last, ``(3,)``.
+    shifts : Where a packed key holds each objective, in `order`, ``(n_objectives,)``.
     """
 
     order: NDArray[np.int64]
@@ -119,18 +115,14 @@ class Plan:
 
     Parameters
     ----------
-    levels, low, high : ndarray of int32, shape (n_places,)
-        The level of each place and where it goes on either side; -1 where it need not or cannot go.
-    sources : ndarray of int32, shape (n_places,)
-        The place whose set, plus `offsets`, is the set of this place: itself when two sets are joined here.
-    offsets : ndarray of int64, shape (n_places, n_words)
-        What to add to the keys of the source.
-    low_shifts, high_shifts : ndarray of int64, shape (n_levels, n_words)
-        What each side of a level adds to a key.
-    joins : ndarray of int32
-        Places where two sets are joined, rising.
-    root : int
-        Where a pass ends; -1 if the diagram is false.
+    levels, low, high : The level of each place and where it goes on either side, ``(n_places,)``; -1 where it
+        need not or cannot go.
+    sources : The place whose set, plus `offsets`, is the set of this place, ``(n_places,)``: itself when two
+        sets are joined here.
+    offsets : What to add to the keys of the source, ``(n_places, n_words)``.
+    low_shifts, high_shifts : What each side of a level adds to a key, ``(n_levels, n_words)``.
+    joins : Places where two sets are joined, rising.
+    root : Where a pass ends; -1 if the diagram is false.
     """
 
     levels: NDArray[np.int32]

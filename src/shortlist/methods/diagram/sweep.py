@@ -31,14 +31,10 @@ class SweepSettings:
 
     Parameters
     ----------
-    max_bytes : int, default=4e9
-        Memory for sets of vectors.
-    packed_bits : int, default=62
-        Vectors whose ranges fit so many bits together are packed into one integer.
-    worth_trimming : int, default=64
-        Joins of at most so many vectors are never trimmed for a tolerance.
-    few : int, default=256
-        Vectors per set once a limit was hit: enough for a rough front, and quick.
+    max_bytes : Memory for sets of vectors.
+    packed_bits : Vectors whose ranges fit so many bits together are packed into one integer.
+    worth_trimming : Joins of at most so many vectors are never trimmed for a tolerance.
+    few : Vectors per set once a limit was hit: enough for a rough front, and quick.
     """
 
     max_bytes: int = 4_000_000_000
@@ -55,31 +51,21 @@ class Pass:
 
     Parameters
     ----------
-    plan : Plan
-        What to join, in order.
-    coding : Coding
-        How vectors are written.
-    tolerance : ndarray of int64, shape (n_objectives,)
-        How much error trimming may add up to on any way through the plan.
-    keep : bool
-        Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory
+    plan : What to join, in order.
+    coding : How vectors are written.
+    tolerance : How much error trimming may add up to on any way through the plan, ``(n_objectives,)``.
+    keep : Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory
         lasts.
-    settings : SweepSettings
-        How much is kept.
-    budget : Budget
-        When to hurry, and who is told.
-    box : tuple of two ndarrays, each of shape (n_places, n_objectives), optional
-        Least and largest vector worth keeping at each place.
+    settings : How much is kept.
+    budget : When to hurry, and who is told.
+    box : Least and largest vector worth keeping at each place, ``(n_places, n_objectives)``.
 
     Attributes
     ----------
-    errors : dict of int to ndarray
-        Per place that was trimmed or lies above one: a bound on how much worse, per objective, the nearest
-        kept vector is than one that was dropped.
-    limits : dict of str
-        Limits that were hit, for people.
-    n_vectors, largest : int
-        Vectors in all sets together, and in the largest.
+    errors : Per place that was trimmed or lies above one: a bound on how much worse, per objective, the
+        nearest kept vector is than one that was dropped.
+    limits : Limits that were hit, for people.
+    n_vectors, largest : Vectors in all sets together, and in the largest.
     """
 
     def __init__(

@@ -106,39 +106,26 @@ def ibea(
     With ``settings.improve`` it is a product that is no worse than the child in any objective, as in SMTIBEA
     (Guo et al. 2019).
 
+    Raises BadInputError if shapes disagree, the clauses have no model, a seed is no product, or the study
+    belongs to something else.
+
     Parameters
     ----------
-    clauses : Clauses
-        What a product satisfies. Features that are to be fixed besides: ``clauses.with_units``.
-    costs : array-like of int, shape (n_objectives, n_variables)
-        Coefficients to minimise, scaled to integers.
-    objectives : sequence of Objective
-        Names, senses and scales, one per row of `costs`.
-    candidates : sequence of str
-        Names of the variables.
-    offsets : array-like of int, shape (n_objectives,), optional
-        Constant parts of the objectives, minimised and scaled.
-    settings : Evolution
-        Evaluations, population and rates.
-    seeds : array-like of bool, shape (n_seeds, n_variables), optional
-        Products that the first population starts with.
-    budget : Budget, optional
-        How long the evolution may take, the seed of all randomness, and who is told, with a total.
-    study : Study, optional
-        Where the state is kept after a generation, at most once a second, and from where it is taken. What
-        repairs have asked is asked again then, because a solver learns from its questions.
+    clauses : What a product satisfies. Features that are to be fixed besides: ``clauses.with_units``.
+    costs : Coefficients to minimise, scaled to integers, ``(n_objectives, n_variables)``.
+    objectives : Names, senses and scales, one per row of `costs`.
+    candidates : Names of the variables.
+    offsets : Constant parts of the objectives, minimised and scaled, ``(n_objectives,)``.
+    settings : Evaluations, population and rates.
+    seeds : Products that the first population starts with, ``(n_seeds, n_variables)``.
+    budget : How long the evolution may take, the seed of all randomness, and who is told, with a total.
+    study : Where the state is kept after a generation, at most once a second, and from where it is taken.
+        What repairs have asked is asked again then, because a solver learns from its questions.
 
     Returns
     -------
-    front : Front
-        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds
+    front : APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds
         `correctness`, the share of valid members, and `n_evaluations`.
-
-    Raises
-    ------
-    BadInputError
-        If shapes disagree, the clauses have no model, a seed is no product, or the study belongs to something
-        else.
 
     Examples
     --------
@@ -322,8 +309,7 @@ def ibed(
 
     Returns
     -------
-    front : Front
-        APPROXIMATE: the valid, mutually non-dominated members of both populations. `extras` as in
+    front : APPROXIMATE: the valid, mutually non-dominated members of both populations. `extras` as in
         :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
 
     Examples

@@ -49,27 +49,20 @@ def nsga2(
     average and the elimination of duplicates are pymoo's. There is no feedback-directed mutation and no
     repair.
 
+    Raises MissingDependencyError when this module is imported without pymoo. Raises BadInputError as in
+    :func:`shortlist.methods.evolution.ibea.ibea`, or if `crossover` is no probability.
+
     Parameters
     ----------
     clauses, costs, objectives, candidates, offsets, seeds, budget
         As in :func:`shortlist.methods.evolution.ibea.ibea`.
-    settings : Evolution
-        Evaluations and population; the rates of the other methods are not used.
-    crossover : float, default=0.9
-        Probability of crossover per pair.
+    settings : Evaluations and population; the rates of the other methods are not used.
+    crossover : Probability of crossover per pair.
 
     Returns
     -------
-    front : Front
-        APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` as in
+    front : APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` as in
         :func:`~shortlist.methods.evolution.ibea.ibea`.
-
-    Raises
-    ------
-    MissingDependencyError
-        When this module is imported without pymoo.
-    BadInputError
-        As in :func:`shortlist.methods.evolution.ibea.ibea`, or if `crossover` is no probability.
 
     Notes
     -----

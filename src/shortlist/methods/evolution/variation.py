@@ -40,32 +40,22 @@ class Evolution:
 
     Parameters
     ----------
-    n_evaluations : int, default=25_000
-        Configurations evaluated in all, the first population included.
-    population_size : int, default=100
-        Members of each population, and offspring per generation and population.
-    kappa : float, default=0.05
-        Scaling factor of the indicator's fitness.
-    error_mutation : float, default=1.0
-        Probability that a feature of a violated clause is drawn anew.
-    mutation : float, default=1e-7
-        Probability that any other feature is flipped.
-    crossover : float, default=0.1
-        Probability of one-point crossover per pair.
-    repair : float, default=0
-        Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use 0.02.
-    improve : bool, default=False
-        Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; needs
+    n_evaluations : Configurations evaluated in all, the first population included.
+    population_size : Members of each population, and offspring per generation and population.
+    kappa : Scaling factor of the indicator's fitness.
+    error_mutation : Probability that a feature of a violated clause is drawn anew.
+    mutation : Probability that any other feature is flipped.
+    crossover : Probability of one-point crossover per pair.
+    repair : Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use
+        0.02.
+    improve : Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; needs
         `repair`. See :class:`shortlist.methods.evolution.ibea.Improvement`.
-    differential_weight : float, default=0.5
-        For ``ibed``: probability that a bit where two members differ is flipped in a third.
-    differential_crossover : float, default=0.1
-        For ``ibed``: probability that a trial takes a bit of the mutant.
-    valid_first : bool, default=True
-        Let the indicator judge only among distinct vectors with the fewest violated clauses, close to the "1
-        + n" of Hierons et al. (2016). With False, violated clauses are one objective among the others, as in
-        the study: on small models about a quarter of the population then stays invalid, and fewer products
-        are found.
+    differential_weight : For ``ibed``: probability that a bit where two members differ is flipped in a third.
+    differential_crossover : For ``ibed``: probability that a trial takes a bit of the mutant.
+    valid_first : Let the indicator judge only among distinct vectors with the fewest violated clauses, close
+        to the "1 + n" of Hierons et al. (2016). With False, violated clauses are one objective among the
+        others, as in the study: on small models about a quarter of the population then stays invalid, and
+        fewer products are found.
     """
 
     n_evaluations: int = 25_000
@@ -104,23 +94,16 @@ class EvolvedProblem:
 
     Parameters
     ----------
-    clauses : Clauses
-        What a product satisfies.
-    costs : array-like of int, shape (n_objectives, n_variables)
-        To minimise, scaled to integers.
-    offsets : array-like of int, shape (n_objectives,), optional
-        Constant parts.
-    budget : Budget, optional
-        Of which a part may be taken to make the clauses smaller.
+    clauses : What a product satisfies.
+    costs : To minimise, scaled to integers, ``(n_objectives, n_variables)``.
+    offsets : Constant parts, ``(n_objectives,)``.
+    budget : Of which a part may be taken to make the clauses smaller.
 
     Attributes
     ----------
-    presolved : Presolved
-        The smaller clauses: core and dead features are gone, equivalent ones are one.
-    own_costs : ndarray of int, shape (n_variables, n_objectives)
-        Costs of the variables of the smaller clauses.
-    n_evaluated : int
-        Selections evaluated so far.
+    presolved : The smaller clauses: core and dead features are gone, equivalent ones are one.
+    own_costs : Costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``.
+    n_evaluated : Selections evaluated so far.
     """
 
     def __init__(
@@ -295,10 +278,7 @@ def run_checkpoint(
 ) -> Checkpoint:
     """Bind a study to a run and its first population, and return where its state is kept.
 
-    Raises
-    ------
-    BadInputError
-        If the study belongs to something else.
+    Raises BadInputError if the study belongs to something else.
     """
     if study.keeps:
         clauses = problem.clauses

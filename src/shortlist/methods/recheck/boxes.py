@@ -26,24 +26,15 @@ class BoxSearch:
 
     Attributes
     ----------
-    n_boxes : int
-        How many there are.
-    n_by_sums : int
-        Proved empty by sums of integers, which rest on no solver.
-    n_by_solver : int
-        Empty by the word of `solver`.
-    n_open : int
-        Not answered, because a limit came first.
-    solver : str
-        Who was asked.
-    n_programs : int
-        Integer programs that it solved.
-    found : ndarray of int or None
-        The objectives of a solution in a box, in steps.
-    columns : ndarray of int or None
-        The integer columns of that solution.
-    limit : str
-        The limit that ended the search, or "".
+    n_boxes : How many there are.
+    n_by_sums : Proved empty by sums of integers, which rest on no solver.
+    n_by_solver : Empty by the word of `solver`.
+    n_open : Not answered, because a limit came first.
+    solver : Who was asked.
+    n_programs : Integer programs that it solved.
+    found : The objectives of a solution in a box, in steps.
+    columns : The integer columns of that solution.
+    limit : The limit that ended the search, or "".
     """
 
     n_boxes: int

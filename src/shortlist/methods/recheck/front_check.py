@@ -29,24 +29,15 @@ class FrontCheck:
 
     Attributes
     ----------
-    failures : tuple of str
-        What is not as the front claims, a sentence each, without a full stop.
-    n_points : int
-        Points of the front.
-    claim : ProofKind
-        What the front claims.
-    search : BoxSearch or None
-        The answer to whether anything is missing, or dominates a point; None where nothing was asked.
-    found_by : str
-        The solver that found the front, or "" where none did.
-    seconds : float
-        Wall-clock time of the recheck.
-    n_completed : int
-        Points whose continuous columns keep rows within the tolerance of HiGHS, as far as is known.
-    n_tried : int
-        How many committees there are, where all of them were counted.
-    unasked : str
-        Why what the front claims of others was not asked again, a sentence, or "".
+    failures : What is not as the front claims, a sentence each, without a full stop.
+    n_points : Points of the front.
+    claim : What the front claims.
+    search : The answer to whether anything is missing, or dominates a point; None where nothing was asked.
+    found_by : The solver that found the front, or "" where none did.
+    seconds : Wall-clock time of the recheck.
+    n_completed : Points whose continuous columns keep rows within the tolerance of HiGHS, as far as is known.
+    n_tried : How many committees there are, where all of them were counted.
+    unasked : Why what the front claims of others was not asked again, a sentence, or "".
     """
 
     failures: tuple[str, ...]
@@ -155,16 +146,11 @@ def check_claims(
 
     Parameters
     ----------
-    program : Program
-        With the objectives of the front, in its order.
-    front : Front
-        Sorted, without equal points.
-    budget : Budget
-        How long it may take.
-    solver : str, optional
-        Who is asked; by default one that did not find the front.
-    exact : bool, default=False
-        Whether the tolerances of the proof are in the program already.
+    program : With the objectives of the front, in its order.
+    front : Sorted, without equal points.
+    budget : How long it may take.
+    solver : Who is asked; by default one that did not find the front.
+    exact : Whether the tolerances of the proof are in the program already.
 
     Returns
     -------

@@ -31,10 +31,7 @@ class PlaneBound:
 
     Attributes
     ----------
-    weights : tuple of int
-        At least 0, one for each objective.
-    least : int
-        The bound.
+    weights : At least 0, one for each objective.
     """
 
     weights: tuple[int, ...]

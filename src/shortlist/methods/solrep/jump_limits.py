@@ -32,14 +32,10 @@ class JumpLimits:
 
     Parameters
     ----------
-    program : Program
-        Objectives are exact integers after scaling.
-    origin : ndarray of int, shape (n_objectives,)
-        Where objectives are measured from, in steps.
-    scales : ndarray of float, shape (n_objectives,)
-        The unit of each objective, in steps, above 0.
-    budget : Budget
-        Of the whole search.
+    program : Objectives are exact integers after scaling.
+    origin : Where objectives are measured from, in steps, ``(n_objectives,)``.
+    scales : The unit of each objective, in steps, above 0, ``(n_objectives,)``.
+    budget : Of the whole search.
 
     Examples
     --------
@@ -92,10 +88,7 @@ class JumpLimits:
         An end is 0 where its program has no optimum, as in the authors' program, and where the numbers are
         too large for the solver's tolerance.
 
-        Raises
-        ------
-        LimitReachedError
-            If the budget ends, or is cancelled.
+        Raises LimitReachedError if the budget ends, or is cancelled.
         """
         if not self._decides:
             return 0.0, 0.0

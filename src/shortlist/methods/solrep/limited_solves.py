@@ -40,19 +40,13 @@ class Outcome:
 
     Attributes
     ----------
-    status : Status
-        OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
+    status : OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
         bounds. UNKNOWN: stopped before anything was found.
-    vector : ndarray of int, shape (n_objectives,), or None
-        The objectives found, in steps.
-    bound : int
-        No vector within the bounds has smaller weighted objectives; -UNLIMITED when nothing is known.
-    columns : ndarray of int, shape (n_integer_columns,), or None
-        The solution.
-    value : int
-        The weighted objectives of `vector`; 0 without one.
-    checked : bool
-        Whether a second program found nothing better than the proved answer.
+    vector : The objectives found, in steps, ``(n_objectives,)``.
+    bound : No vector within the bounds has smaller weighted objectives; -UNLIMITED when nothing is known.
+    columns : The solution, ``(n_integer_columns,)``.
+    value : The weighted objectives of `vector`; 0 without one.
+    checked : Whether a second program found nothing better than the proved answer.
     """
 
     status: Status
@@ -68,11 +62,10 @@ class LimitedSolves(BoundedSolves):
 
     Attributes
     ----------
-    checks : bool
-        Whether a proved answer is checked: nothing that costs one unit less must be there. The relaxation
-        proves it in integers, or leaves columns that a second program takes, asked of a solver with another
-        seed. The limits of each program hold for it too; where they end it, the answer stays proved, but is
-        not checked.
+    checks : Whether a proved answer is checked: nothing that costs one unit less must be there. The
+        relaxation proves it in integers, or leaves columns that a second program takes, asked of a solver
+        with another seed. The limits of each program hold for it too; where they end it, the answer stays
+        proved, but is not checked.
     """
 
     checks = False
@@ -96,14 +89,9 @@ class LimitedSolves(BoundedSolves):
 
         `start` is an earlier answer, or a remembered one, within `upper`.
 
-        Raises
-        ------
-        LimitReachedError
-            If the whole search has to end; what the program had found by then is dropped.
-        BadInputError
-            If the objective is unbounded.
-        SolverError
-            If no attempt gives an answer that stands the check in integers.
+        Raises LimitReachedError if the whole search has to end; what the program had found by then is
+        dropped. Raises BadInputError if the objective is unbounded. Raises SolverError if no attempt gives an
+        answer that stands the check in integers.
         """
         self._session = None
         for number in range(N_ATTEMPTS):
@@ -165,10 +153,7 @@ class Record:
 def known_records(study: Study, program: Program, settings: Mapping[str, Any]) -> dict[str, Record]:
     """Bind a study to a program and the settings of its search, and return the records that it has.
 
-    Raises
-    ------
-    BadInputError
-        If the study belongs to another program or other settings.
+    Raises BadInputError if the study belongs to another program or other settings.
     """
     if not study.keeps:
         return {}
@@ -255,11 +240,8 @@ def answers_front(
     `proof` says what holds if every answer is optimal. `extras` gets `gaps`, per point of the front, and
     `n_unproved`.
 
-    Raises
-    ------
-    SolverError
-        If an answer does not satisfy the original program, has other objectives there, or was proved
-        non-dominated although another one dominates it.
+    Raises SolverError if an answer does not satisfy the original program, has other objectives there, or was
+    proved non-dominated although another one dominates it.
     """
     integers = integer_objectives(reduced.program)
     best: dict[tuple[int, ...], tuple[float, NDArray[np.int64]]] = {}

@@ -69,16 +69,11 @@ def hit_and_run(
 
     Parameters
     ----------
-    anchors : ndarray of int, shape (n_anchors, n_objectives)
-        Vectors in steps, possibly repeated or affinely dependent.
-    n_points : int
-        How many points.
-    between : callable
-        Takes a place, measured from the first anchor in :func:`plane_scales`, and a direction.
-    rng : numpy.random.Generator
-        The only source of randomness.
-    report : callable, optional
-        Told after every step.
+    anchors : Vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
+    n_points : How many points.
+    between : Takes a place, measured from the first anchor in :func:`plane_scales`, and a direction.
+    rng : The only source of randomness.
+    report : Told after every step.
 
     Returns
     -------
@@ -157,18 +152,12 @@ class SolveSetting:
 
     Attributes
     ----------
-    program : Program
-        What is solved.
-    solver : str or Solver
-        Backend.
-    budget : Budget
-        Of the whole search, telling nobody.
-    each : Limits
-        Of each program.
-    checks : bool
-        Whether a second program checks each proved answer.
-    study : Study
-        Where finished programs go; a copy in another process keeps nothing.
+    program : What is solved.
+    solver : Backend.
+    budget : Of the whole search, telling nobody.
+    each : Of each program.
+    checks : Whether a second program checks each proved answer.
+    study : Where finished programs go; a copy in another process keeps nothing.
     """
 
     program: Program
@@ -244,10 +233,7 @@ def distinct_anchors(
     is taken. Takes a program for each pair of such objectives, and a second one where there is another
     optimum.
 
-    Raises
-    ------
-    LimitReachedError
-        If the search has to end.
+    Raises LimitReachedError if the search has to end.
     """
     found = list(anchors)
     solves = setting.open()

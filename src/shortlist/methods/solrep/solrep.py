@@ -109,8 +109,8 @@ class SolRepSettings:
 
     Parameters
     ----------
-    n_points : int, default=1000
-        Reference points, each with one program at most. The anchors take two programs per objective besides.
+    n_points : Reference points, each with one program at most. The anchors take two programs per objective
+        besides.
     rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
         Where the reference points lie: on a random walk in the plane through the anchors, within what the
         constraints allow without integrality, chosen beforehand; or each inside the largest box that may
@@ -119,16 +119,12 @@ class SolRepSettings:
         solved as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which
         are no integer programs and are not counted. Adaptive points depend on each other, so they take one
         worker.
-    objective : str, optional
-        The objective that hit-and-run programs minimise, the others being bounded. Default: that of the
-        widest range of the anchors in steps.
-    solve_limit_s, solve_limit_nodes : float and int, optional
-        Limits of each program. Nodes do not depend on the clock.
-    check : bool, default=True
-        Whether each proved answer is checked: reduced costs prove that nothing is better, or a second
+    objective : The objective that hit-and-run programs minimise, the others being bounded. Default: that of
+        the widest range of the anchors in steps.
+    solve_limit_s, solve_limit_nodes : Limits of each program. Nodes do not depend on the clock.
+    check : Whether each proved answer is checked: reduced costs prove that nothing is better, or a second
         program looks for it in the columns that they leave, with another seed of the solver.
-    chunk_size : int, default=25
-        Reference points per chunk, neighbours together.
+    chunk_size : Reference points per chunk, neighbours together.
     """
 
     n_points: int = 1000
@@ -167,51 +163,38 @@ def solrep(
 ) -> Front:
     """Return non-dominated points spread over the front of a program with two or more linear objectives.
 
+    Raises BadInputError if the objectives are no exact integers or are unbounded, or the study belongs to
+    another search. Raises SolverError if the solver contradicts itself, or `clauses` exclude a solution so
+    that an answer does not stand the check.
+
     Parameters
     ----------
-    program : Program
-        Objectives must be exact integers after scaling; see
+    program : Objectives must be exact integers after scaling; see
         :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
-    settings : SolRepSettings, optional
-        Where the reference points lie, and how their programs are solved.
-    clauses : Clauses, optional
-        What every solution satisfies, variable v being column v - 1, used to make the program smaller;
+    settings : Where the reference points lie, and how their programs are solved.
+    clauses : What every solution satisfies, variable v being column v - 1, used to make the program smaller;
         variables beyond the columns are auxiliary
         (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
-    solver : str or Solver, default="highs"
-        Backend of the integer programs.
-    study : Study, optional
-        Where each finished program is recorded. With the same problem and settings, a later call goes on from
-        there, to the same answer.
-    workers : int, str or None, default=1
-        What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
+    solver : Backend of the integer programs.
+    study : Where each finished program is recorded. With the same problem and settings, a later call goes on
+        from there, to the same answer.
+    workers : What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
         does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
         with a session of its own.
-    candidates : sequence of str, optional
-        Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
-    budget : Budget, optional
-        How long the search may take, the seed of the random walk and of the solver, and who is told after
-        every reference point, or chunk of them with several workers. With several processes, a cancellation
-        is looked at between chunks.
+    candidates : Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
+    budget : How long the search may take, the seed of the random walk and of the solver, and who is told
+        after every reference point, or chunk of them with several workers. With several processes, a
+        cancellation is looked at between chunks.
 
     Returns
     -------
-    front : Front
-        NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved,
+    front : NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved,
         COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is known with the
         adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
         `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (proved answers
         that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0 where proved),
         `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has a complete
         front without points.
-
-    Raises
-    ------
-    BadInputError
-        If the objectives are no exact integers or are unbounded, or the study belongs to another search.
-    SolverError
-        If the solver contradicts itself, or `clauses` exclude a solution so that an answer does not stand the
-        check.
 
     Examples
     --------
@@ -352,10 +335,7 @@ def _tell(report: Report, total: int, done: int) -> None:
 def _reference_points(program: Program, anchors: Points, n_points: int, budget: Budget) -> Points:
     """Return the reference points in whole steps: the walk, rounded down.
 
-    Raises
-    ------
-    LimitReachedError
-        If the budget ends, or is cancelled.
+    Raises LimitReachedError if the budget ends, or is cancelled.
     """
     limits = JumpLimits(program, anchors[0], plane_scales(anchors), budget)
     rng = np.random.default_rng(as_seed(budget.seed))

@@ -29,20 +29,15 @@ class UnexploredBoxes:
 
     Parameters
     ----------
-    lower, upper : ndarray of int, shape (n_objectives,)
-        Every feasible vector y has ``lower <= y < upper``.
-    ceiling : ndarray of int, shape (n_objectives,), optional
-        What lies below it is explored first; `upper` if not given.
+    lower, upper : Every feasible vector y has ``lower <= y < upper``, ``(n_objectives,)``.
+    ceiling : What lies below it is explored first, ``(n_objectives,)``; `upper` if not given.
 
     Attributes
     ----------
-    lower, upper : ndarray of int, shape (n_boxes, n_objectives)
-        The boxes, closed ones included.
-    relaxed, tried, given_up : ndarray of bool, shape (n_boxes,)
-        Whether the relaxation has been asked about a box, whether its lower part is known to hold nothing,
-        and whether it is not offered any more.
-    vectors : ndarray of int, shape (n_vectors, n_objectives)
-        The known vectors that explored something.
+    lower, upper : The boxes, closed ones included, ``(n_boxes, n_objectives)``.
+    relaxed, tried, given_up : Whether the relaxation has been asked about a box, whether its lower part is
+        known to hold nothing, and whether it is not offered any more, ``(n_boxes,)``.
+    vectors : The known vectors that explored something, ``(n_vectors, n_objectives)``.
 
     Examples
     --------

@@ -30,10 +30,7 @@ def scaled_to_integers(
 
     `what` says what the values are, for the message.
 
-    Raises
-    ------
-    BadInputError
-        If a value has more than nine decimals, or is no integer below 2^53 after scaling.
+    Raises BadInputError if a value has more than nine decimals, or is no integer below 2^53 after scaling.
 
     Examples
     --------
@@ -89,11 +86,8 @@ class CpSat:
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs.
 
-        Raises
-        ------
-        BadInputError
-            If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine
-            places.
+        Raises BadInputError if a column is continuous or without bounds, or a coefficient is not a decimal of
+        up to nine places.
         """
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
@@ -112,10 +106,8 @@ class CpSat:
 def exact_engine(program: Program, costs: Costs, *, seed: int, threads: int) -> Engine:
     """Return an engine for a program that another solver has and whose numbers are too large for it.
 
-    Raises
-    ------
-    BadInputError
-        If a column is continuous or without bounds, or a coefficient is not a decimal of up to nine places.
+    Raises BadInputError if a column is continuous or without bounds, or a coefficient is not a decimal of up
+    to nine places.
     """
     _check_integer(program)
     return _CpSatEngine(program, costs, seed, threads)

@@ -61,11 +61,9 @@ class Highs:
 
     Parameters
     ----------
-    short_programs : bool, default=False
-        Whether a session solves many programs of fractions of a second, which heuristics that solve smaller
-        programs would delay.
-    presolve : bool, default=False
-        Whether short programs are made smaller nevertheless.
+    short_programs : Whether a session solves many programs of fractions of a second, which heuristics that
+        solve smaller programs would delay.
+    presolve : Whether short programs are made smaller nevertheless.
     """
 
     name = "highs"

@@ -28,14 +28,12 @@ class LinearSolution:
 
     Attributes
     ----------
-    optimal : bool
-        False when the limit or the cancellation came first; `values` and `duals` are then those at hand.
+    optimal : False when the limit or the cancellation came first; `values` and `duals` are then those at
+        hand.
     values : ndarray of float, shape (n_columns,)
-    duals : ndarray of float, shape (n_rows,)
-        At most 0 for rows with an upper limit, at least 0 for rows with a lower limit.
-    ray : ndarray of float, shape (n_rows,), or None
-        Multipliers of the rows that show, with the bounds of the columns, that there is no solution (Farkas'
-        lemma).
+    duals : At most 0 for rows with an upper limit, at least 0 for rows with a lower limit, ``(n_rows,)``.
+    ray : Multipliers of the rows that show, with the bounds of the columns, that there is no solution
+        (Farkas' lemma), ``(n_rows,)``.
     """
 
     optimal: bool

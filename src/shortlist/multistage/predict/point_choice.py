@@ -37,10 +37,8 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
 
     Parameters
     ----------
-    front : Front
-        Of stage assignments, with a point.
-    pick : str or int
-        One of :data:`PICKS`, or the number of a point, from 0.
+    front : Of stage assignments, with a point.
+    pick : One of :data:`PICKS`, or the number of a point, from 0.
     limits : mapping from objective to number, sequence of Limit, or None
     """
     try:

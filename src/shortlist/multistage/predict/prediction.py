@@ -162,14 +162,10 @@ def decide_validation_rows(
 
     Parameters
     ----------
-    model : StagedModel
-        Whose stages are taken.
-    decisions : DecisionBits
-        What was searched, with the validation rows.
-    rule : RejectRule, optional
-        Which answers are confident; by default as in the search. Thresholds that it raised stay raised.
-    promised : float, default=0
-        Least probability of an answer besides, as a promise asks for it.
+    model : Whose stages are taken.
+    decisions : What was searched, with the validation rows.
+    rule : Which answers are confident; by default as in the search. Thresholds that it raised stay raised.
+    promised : Least probability of an answer besides, as a promise asks for it.
     """
     asked = decisions.subclassifiers
     there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
@@ -195,20 +191,15 @@ def decide_on_demand(
 
     Parameters
     ----------
-    acquire : callable
-        Gets row numbers and features, returns their values.
-    features : sequence
-        What `acquire` calls each feature.
-    guess : bool, default=False
-        Whether rejected rows get a class as well, in ``guesses``.
+    acquire : Gets row numbers and features, returns their values.
+    features : What `acquire` calls each feature.
+    guess : Whether rejected rows get a class as well, in ``guesses``.
 
     Returns
     -------
     decisions : Decisions
-    failure : str
-        Why it ended early; empty if it did not.
-    cause : exception or None
-        What `acquire` raised.
+    failure : Why it ended early; empty if it did not.
+    cause : What `acquire` raised.
     """
     n_rows = as_count(n_rows, "n_rows", at_least=0)
     starts = model.encoding.starts

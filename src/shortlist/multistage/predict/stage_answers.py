@@ -269,16 +269,14 @@ def promised_front(
 
     Returns
     -------
-    front : Front
-        Each point with what it does on the rows that chose from its threshold on; of a point about which
+    front : Each point with what it does on the rows that chose from its threshold on; of a point about which
         nothing can be promised, from the threshold on that most was to be expected of. A point is left out
         where another dominates it; one that is promised, where another one that is. The extras are those of
-        the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its
-        guarantee as plain data, and ``answer_from`` the score from which on it is told.
-        ``promised_instead`` is the most that could have been promised where nothing is, and
-        ``without_promise`` what the points were taken from.
-    coverage : ndarray of float, shape (n_points,)
-        Share of the rows that chose which each point answers.
+        the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its guarantee
+        as plain data, and ``answer_from`` the score from which on it is told. ``promised_instead`` is the
+        most that could have been promised where nothing is, and ``without_promise`` what the points were
+        taken from.
+    coverage : Share of the rows that chose which each point answers, ``(n_points,)``.
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
@@ -327,8 +325,7 @@ def measures_from(
     Parameters
     ----------
     assignments : ndarray of int8, shape (n_points, n_features)
-    chose : sequence of sequences of StageAnswers
-        Those of the stages of each point to the rows that chose.
+    chose : Those of the stages of each point to the rows that chose.
     thresholds : ndarray of float, shape (n_points,)
     """
     measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)

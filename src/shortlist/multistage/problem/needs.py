@@ -26,26 +26,19 @@ def shared_needs(
 
     Parameters
     ----------
-    needs : mapping from feature or thing to names
-        What each needs, which may need something itself; a string is one name.
-    prices : mapping from feature to price
-        In the order of the columns.
-    groups : mapping from feature to group
-        Features that share a first price.
+    needs : What each needs, which may need something itself; a string is one name.
+    prices : In the order of the columns.
+    groups : Features that share a first price.
     things : mapping from group or thing to first price
-    order : sequence of str
-        The groups in their order.
+    order : The groups in their order.
 
     Returns
     -------
-    opens : ndarray of bool, shape (n_features, n_groups)
-        Which groups each feature opens because of what it needs; the groups of `order` come first.
-    prices : list of Fraction
-        What each feature costs beside them.
-    first_prices : list of Fraction
-        Those of all groups.
-    order : list of str
-        What all groups are called: those of `order`, then features and things that are needed.
+    opens : Which groups each feature opens because of what it needs, ``(n_features, n_groups)``; the groups
+        of `order` come first.
+    prices : What each feature costs beside them.
+    first_prices : Those of all groups.
+    order : What all groups are called: those of `order`, then features and things that are needed.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]

@@ -179,12 +179,11 @@ def emsco(
 
     Parameters
     ----------
-    budget : Budget, optional
-        How long the search may take; of the first generation those are kept whose fits there was time for, at
-        least one; a later generation that has no time is dropped, and one that a study kept is measured
-        whatever the time; the seed; and who is told. Its study
-        keeps generations with the state of the random numbers, so that a run that was killed goes on to the
-        same end. Its observer is then told of the generations from there on.
+    budget : How long the search may take; of the first generation those are kept whose fits there was time
+        for, at least one; a later generation that has no time is dropped, and one that a study kept is
+        measured whatever the time; the seed; and who is told. Its study keeps generations with the state of
+        the random numbers, so that a run that was killed goes on to the same end. Its observer is then told
+        of the generations from there on.
 
     Returns
     -------

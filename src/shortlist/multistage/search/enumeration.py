@@ -45,19 +45,14 @@ def enumerate_front(
 
     Parameters
     ----------
-    problem : StageProblem
-        With at most 18 features, since every subset needs a classifier.
-    bounds : bool, default=True
-        Branch and bound, or look at every chain.
-    workers : int, str or None, default=1
-        Threads, or the address of a Dask scheduler. Its workers do not know what others have found, so that
-        they look at more chains; the front is the same.
-    budget : Budget, optional
-        How long the walk may take, and who is told. When it ends first, the proof says that the front is not
-        complete. Its study keeps what every thread has found, so that a walk that was killed goes on to the
-        same front.
-    walk : WalkSettings, optional
-        How what is found is kept. The answer is the same.
+    problem : With at most 18 features, since every subset needs a classifier.
+    bounds : Branch and bound, or look at every chain.
+    workers : Threads, or the address of a Dask scheduler. Its workers do not know what others have found, so
+        that they look at more chains; the front is the same.
+    budget : How long the walk may take, and who is told. When it ends first, the proof says that the front is
+        not complete. Its study keeps what every thread has found, so that a walk that was killed goes on to
+        the same front.
+    walk : How what is found is kept. The answer is the same.
     """
     budget = budget or Budget()
     if problem.rules is not None:

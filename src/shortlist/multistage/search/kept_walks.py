@@ -63,16 +63,11 @@ def walk_tasks(
 
     Parameters
     ----------
-    walker : Walker
-        That of the first thread, with nothing found yet.
-    tasks : sequence of ndarray of int64
-        First sets of the chains, as bit masks.
-    join : callable
-        Makes one of what several walkers found.
-    budget : Budget
-        How long it may take. It is looked at within tasks too, and what is left of them is left out.
-    study : Study
-        Keeps what every walker has found in which tasks, and the whole when all are finished.
+    walker : That of the first thread, with nothing found yet.
+    tasks : First sets of the chains, as bit masks.
+    join : Makes one of what several walkers found.
+    budget : How long it may take. It is looked at within tasks too, and what is left of them is left out.
+    study : Keeps what every walker has found in which tasks, and the whole when all are finished.
     """
     whole = Checkpoint("walk", study)
     if (kept := whole.last()) is not None:
@@ -184,19 +179,13 @@ def walk_units(
 
     Parameters
     ----------
-    make : callable
-        Returns a walker with nothing found yet. It pickles, and is sent to each worker once.
-    tasks : sequence of ndarray of int64
-        First sets of the chains, as bit masks.
-    join : callable
-        A function of a module.
-    budget : Budget
-        How long it may take. What is not finished in time is left out. Workers have clocks of their own: a
-        task that is begun late may go on until it has taken as long itself.
-    workers : int, str or None
-        See :func:`shortlist.runs.workers.open_workers`.
-    study : Study
-        Keeps what every task found.
+    make : Returns a walker with nothing found yet. It pickles, and is sent to each worker once.
+    tasks : First sets of the chains, as bit masks.
+    join : A function of a module.
+    budget : How long it may take. What is not finished in time is left out. Workers have clocks of their own:
+        a task that is begun late may go on until it has taken as long itself.
+    workers : See :func:`shortlist.runs.workers.open_workers`.
+    study : Keeps what every task found.
     """
     seconds = budget.deadline - budget.clock()
     units = [

@@ -329,23 +329,17 @@ def stage_problem(
 
     Parameters
     ----------
-    max_stages : int
-        k, at most the number of features.
-    objectives : sequence of str
-        Names in :data:`OBJECTIVES`, or attributes of `costs`.
-    penalties : mapping from class number to number in [0, 1], optional
-        What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1 where not
-        given, the paper's g2. With two classes these are the penalties of false negatives and of false
-        positives.
-    positive : int, default=1
-        Class number that false positives are called.
-    call_cost, call_cost_per_feature : float
-        What calling a classifier costs, and per feature that it reads, for the objective ``evaluation_cost``;
-        without that objective they must be numbers, and no more is asked of them. Of an ensemble of Shortlist
-        every member is called. Its ``member_costs`` stand in place of `call_cost`; an ExactPruner takes them
-        together with ``max_cost`` alone.
-    removal : bool, default=False
-        Whether features may be left out of every stage (Sec. 5.1).
+    max_stages : k, at most the number of features.
+    objectives : Names in :data:`OBJECTIVES`, or attributes of `costs`.
+    penalties : What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1
+        where not given, the paper's g2. With two classes these are the penalties of false negatives and of
+        false positives.
+    positive : Class number that false positives are called.
+    call_cost, call_cost_per_feature : What calling a classifier costs, and per feature that it reads, for the
+        objective ``evaluation_cost``; without that objective they must be numbers, and no more is asked of
+        them. Of an ensemble of Shortlist every member is called. Its ``member_costs`` stand in place of
+        `call_cost`; an ExactPruner takes them together with ``max_cost`` alone.
+    removal : Whether features may be left out of every stage (Sec. 5.1).
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))

@@ -74,10 +74,8 @@ def walk_valid_chains(
     Returns
     -------
     found : assignments, measures and ties of the non-dominated objective vectors
-    looked : int
-        Assignments that were measured.
-    complete : bool
-        Whether these are all.
+    looked : Assignments that were measured.
+    complete : Whether these are all.
     """
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),

@@ -161,9 +161,8 @@ def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Enco
     ----------
     X : DataFrame or array of shape (n_rows, n_features)
     names : sequence of str
-    validation : DataFrame or array of shape (n_validation_rows, n_features), optional
-        The validation rows: a gap among them is a value too, and a word is known, wherever a split has put
-        its row.
+    validation : The validation rows, ``(n_validation_rows, n_features)``: a gap among them is a value too,
+        and a word is known, wherever a split has put its row.
     """
     return Encoding(
         tuple(

@@ -273,10 +273,8 @@ class SharedSubclassifiers:
 
     Parameters
     ----------
-    own : ForeignSubclassifiers
-        What fits the classifiers of single subsets; its rows, its estimator and its budget are used.
-    seed : int, default=0
-        Of the gaps.
+    own : What fits the classifiers of single subsets; its rows, its estimator and its budget are used.
+    seed : Of the gaps.
     """
 
     def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:

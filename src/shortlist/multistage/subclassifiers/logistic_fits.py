@@ -169,8 +169,7 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
 
     Returns
     -------
-    coefficients : ndarray of float, shape (n_subsets, n_scores, n_columns + 1)
-        The intercept is last.
+    coefficients : The intercept is last, ``(n_subsets, n_scores, n_columns + 1)``.
     """
     columns = np.ascontiguousarray(rows.encoding.columns(subsets))
     coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))

@@ -267,22 +267,16 @@ class LogisticSubclassifiers:
     Parameters
     ----------
     rows : StageRows
-    C : float, default=1.0
-        Inverse strength of the penalty.
-    scale : bool, default=True
-        Penalise the coefficients of standardised columns, so that units do not matter; False: of the columns
-        as they are.
-    n_jobs : int, str or None, default=1
-        Threads that fit, or the address of a Dask scheduler.
-    capacity : int, default=200_000
-        Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
-    dense : bool, optional
-        Whether every subset has a place of its own; default up to that number of features.
-    budget : Budget, optional
-        How long fits may take, which is looked at before every batch, and who is told. It may be replaced.
-    work_of_a_unit : int, default=400_000_000
-        Multiplications for the curvature of all fits of a unit of work, which takes a second or so between
-        two looks at the clock.
+    C : Inverse strength of the penalty.
+    scale : Penalise the coefficients of standardised columns, so that units do not matter; False: of the
+        columns as they are.
+    n_jobs : Threads that fit, or the address of a Dask scheduler.
+    capacity : Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
+    dense : Whether every subset has a place of its own; default up to that number of features.
+    budget : How long fits may take, which is looked at before every batch, and who is told. It may be
+        replaced.
+    work_of_a_unit : Multiplications for the curvature of all fits of a unit of work, which takes a second or
+        so between two looks at the clock.
 
     Notes
     -----

@@ -172,10 +172,8 @@ class WindowClimber:
 
     Attributes
     ----------
-    archive : StageArchive
-        All that was found and that nothing dominates.
-    n_windows : int
-        Windows that were looked through.
+    archive : All that was found and that nothing dominates.
+    n_windows : Windows that were looked through.
     """
 
     def __init__(self, problem: StageProblem, options: WindowOptions, budget: Budget) -> None:

@@ -29,8 +29,7 @@ def single_moves(
     Returns
     -------
     moves : ndarray of int8, shape (n_moves, n_features)
-    moved : ndarray of int64, shape (n_moves,)
-        The feature that each moves.
+    moved : The feature that each moves, ``(n_moves,)``.
     """
     n_stages = int(assignment.max()) + 1
     features = np.arange(len(assignment)) if features is None else features
@@ -168,10 +167,9 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
 
     Returns
     -------
-    assignments : ndarray of int8, shape (n_assignments, n_features)
-        Some of them may be dominated.
-    whole : bool
-        False where the budget ended before all classifiers were fitted: sets without one count as invalid.
+    assignments : Some of them may be dominated, ``(n_assignments, n_features)``.
+    whole : False where the budget ended before all classifiers were fitted: sets without one count as
+        invalid.
     """
     problem = window.problem
     sets = window.sets()

@@ -71,9 +71,8 @@ def search_windows(
 
     Parameters
     ----------
-    budget : Budget, optional
-        How long the search may take, the seed of the weightings, and who is told. The first assignment, one
-        stage with everything, is measured whatever the time. Its study keeps what was found after every
+    budget : How long the search may take, the seed of the weightings, and who is told. The first assignment,
+        one stage with everything, is measured whatever the time. Its study keeps what was found after every
         climb, so that a search that was killed goes on to the same front. One that was stopped goes on from
         all that it had found, which may lead to another front.
 

@@ -32,10 +32,7 @@ def alpaca_eval_records(
     A preference between 1 and 2 is for the nearer one, and tells the probabilities of both; one just between
     them is a draw, and no answer.
 
-    Raises
-    ------
-    BadFileError
-        If a preference is no number from 1 to 2, or a field that is needed is missing.
+    Raises BadFileError if a preference is no number from 1 to 2, or a field that is needed is missing.
     """
     rows = [_record(place, annotation, columns) for place, annotation in objects(source, document)]
     draws = sum(row["draw"] for row in rows)

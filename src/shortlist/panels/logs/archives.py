@@ -39,21 +39,14 @@ def members(
 ) -> Iterator[bytes]:
     """Yield the bytes of members of an archive, one after the other.
 
+    Raises BadFileError if the archive is damaged or encrypted, or unpacks to more.
+
     Parameters
     ----------
-    name : str
-        What messages call the file.
-    content : bytes
-        Of the archive.
-    wanted : list of str
-        The members' names.
-    most_of_member, most : int
-        Bytes that each of them, and all together, may unpack to.
-
-    Raises
-    ------
-    BadFileError
-        If the archive is damaged or encrypted, or unpacks to more.
+    name : What messages call the file.
+    content : Of the archive.
+    wanted : The members' names.
+    most_of_member, most : Bytes that each of them, and all together, may unpack to.
     """
     left = most
     try:

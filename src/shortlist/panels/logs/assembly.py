@@ -36,10 +36,8 @@ def assembled(
     made. Records of the same case and judge, from several files, are repeats: rows of their own, and one
     group with the case.
 
-    Raises
-    ------
-    BadInputError
-        If records of a case have different truths or contents, or :func:`make_log` refuses what they say.
+    Raises BadInputError if records of a case have different truths or contents, or :func:`make_log` refuses
+    what they say.
     """
     told = list(notes)
     frame = _numbered(records.frame, told)
@@ -116,10 +114,7 @@ def _cells(frame: "pd.DataFrame", name: str, shape: tuple[int, int]) -> NDArray[
 def _one_of_each_case(frame: "pd.DataFrame", name: str, what: str) -> list[Any]:
     """Return what the records say of each row's case, None where none does; they must agree.
 
-    Raises
-    ------
-    BadInputError
-        If they do not.
+    Raises BadInputError if they do not.
     """
     known = frame[frame[name].notna()]
     texts = _compared(known[name])

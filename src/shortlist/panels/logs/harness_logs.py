@@ -35,10 +35,7 @@ def harness_records(source: str, lines: Sequence[Any], columns: LogColumns, note
     and of a tie none. Choices that are the same in all samples are labels by their text, others by their
     number.
 
-    Raises
-    ------
-    BadFileError
-        If a field that is needed is missing or of another kind.
+    Raises BadFileError if a field that is needed is missing or of another kind.
     """
     kept = _of_one_filter(source, list(objects(source, lines)), columns, notes)
     choices = [_choices(place, sample) for place, sample in kept]

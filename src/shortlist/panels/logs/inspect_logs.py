@@ -40,10 +40,8 @@ def is_inspect_archive(content: bytes) -> bool:
 def archive_records(source: str, content: bytes, columns: LogColumns, notes: list[str]) -> Records:
     """Return the records of an archive.
 
-    Raises
-    ------
-    BadFileError
-        If it is damaged, has no sample, or a field that is needed is missing or of another kind.
+    Raises BadFileError if it is damaged, has no sample, or a field that is needed is missing or of another
+    kind.
     """
     names = member_names(content)
     about = HEADER if HEADER in names else START

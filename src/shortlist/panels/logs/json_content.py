@@ -18,10 +18,7 @@ def is_json(content: bytes) -> bool:
 def parsed_json(name: str, content: bytes | str) -> Any:
     """Return what a JSON text holds; NaN and infinity are numbers in it, as some tools write them.
 
-    Raises
-    ------
-    BadFileError
-        If it is no JSON, is nested too deeply, or has an integer of thousands of digits.
+    Raises BadFileError if it is no JSON, is nested too deeply, or has an integer of thousands of digits.
     """
     text = decoded(name, content) if isinstance(content, bytes) else content
     try:
@@ -38,10 +35,7 @@ def parsed_json(name: str, content: bytes | str) -> Any:
 def json_lines(name: str, content: bytes) -> list[Any] | None:
     """Return the value of every line that is not blank; None unless the first of several is a whole value.
 
-    Raises
-    ------
-    BadFileError
-        If another line is no JSON.
+    Raises BadFileError if another line is no JSON.
     """
     lines = [
         (number, line) for number, line in enumerate(decoded(name, content).split("\n"), 1) if line.strip()
@@ -58,10 +52,7 @@ def json_lines(name: str, content: bytes) -> list[Any] | None:
 def field(source: str, owner: Mapping[str, Any], name: str, kind: type, *, needed: bool = False) -> Any:
     """Return a field of an object if it is of a kind; None where it is missing or null and not needed.
 
-    Raises
-    ------
-    BadFileError
-        If it is something else, or missing though needed.
+    Raises BadFileError if it is something else, or missing though needed.
     """
     value = owner.get(name)
     if value is None and not needed:
@@ -86,10 +77,7 @@ JSON_KINDS = {
 def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects of a list, each with what messages call it.
 
-    Raises
-    ------
-    BadFileError
-        If one is no object.
+    Raises BadFileError if one is no object.
     """
     for number, value in enumerate(values, 1):
         place = f"{source}, record {number:,}"

@@ -35,30 +35,21 @@ class LogColumns:
 
     Attributes
     ----------
-    case : str, optional
-        Names the case.
-    judge : str, optional
-        Names the judge, in a long table. Of inspect-ai a setting of the evaluation or an argument of the task
-        that tells judges of one model apart.
-    answer : str, optional
-        Holds the answer, in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or a
-        field of the output (promptfoo) that does.
-    target : str, optional
-        Holds the truth; of a tool's log a field of the case, of its metadata or of its variables.
-    confidence, price, latency, epoch : str, optional
-        Of a long table. A latency whose name ends in ``ms`` is in milliseconds, any other in seconds.
-    input_tokens, output_tokens : str, optional
-        Of a long table: numbers of tokens, for prices per token.
-    content : str, optional
-        What the judges were shown: cases with equal entries are the same one.
-    features : sequence of str, default=()
-        Columns of the case that cost nothing.
-    drop : sequence of str, default=()
-        Columns or judges that are left out.
-    label_suffix, confidence_suffix, price_suffix, latency_suffix : str
-        Of a wide table with several columns for a judge: what follows the judge's name.
-    fold_case : bool, default=False
-        Whether labels that differ only in capital letters are the same.
+    case : Names the case.
+    judge : Names the judge, in a long table. Of inspect-ai a setting of the evaluation or an argument of the
+        task that tells judges of one model apart.
+    answer : Holds the answer, in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness),
+        or a field of the output (promptfoo) that does.
+    target : Holds the truth; of a tool's log a field of the case, of its metadata or of its variables.
+    confidence, price, latency, epoch : Of a long table. A latency whose name ends in ``ms`` is in
+        milliseconds, any other in seconds.
+    input_tokens, output_tokens : Of a long table: numbers of tokens, for prices per token.
+    content : What the judges were shown: cases with equal entries are the same one.
+    features : Columns of the case that cost nothing.
+    drop : Columns or judges that are left out.
+    label_suffix, confidence_suffix, price_suffix, latency_suffix : Of a wide table with several columns for a
+        judge: what follows the judge's name.
+    fold_case : Whether labels that differ only in capital letters are the same.
     """
 
     case: str | None = None

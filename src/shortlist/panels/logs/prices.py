@@ -43,10 +43,8 @@ def priced(
 ) -> Records:
     """Return records with prices: of `costs`, or else by their tokens, or else as the log tells them.
 
-    Raises
-    ------
-    BadInputError
-        If there are costs but none for some judge without other prices, or a table cannot be read.
+    Raises BadInputError if there are costs but none for some judge without other prices, or a table cannot be
+    read.
     """
     frame = records.frame
     if token_prices is not None:
@@ -108,10 +106,7 @@ def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:
 
     Models without a price of what they read and write, such as those of images, are left out.
 
-    Raises
-    ------
-    BadFileError
-        If the file is neither, or a price is no number of at least 0.
+    Raises BadFileError if the file is neither, or a price is no number of at least 0.
     """
     import pandas as pd
 

@@ -37,10 +37,7 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
     The truth is the variable or the field of the test's metadata that is named, or else what a test's only
     assertion says that the output must equal. An answer that came from promptfoo's cache has no price.
 
-    Raises
-    ------
-    BadFileError
-        If a field that is needed is missing or of another kind.
+    Raises BadFileError if a field that is needed is missing or of another kind.
     """
     rows = [_record(place, result, columns) for place, result in objects(source, results)]
     prompts = {row["prompt"] for row in rows}

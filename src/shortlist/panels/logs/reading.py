@@ -49,32 +49,23 @@ def read_log(
     line). Logs are those of inspect-ai (``.eval`` and ``.json``), promptfoo (``results.json``), alpaca_eval
     (``annotations.json``) and lm-evaluation-harness (``samples_*.jsonl``).
 
+    Raises BadFileError if a file cannot be read, is damaged, or is of no known form. Raises BadInputError if
+    a column is missing, or files contradict each other.
+
     Parameters
     ----------
-    paths : path or sequence of paths
-        The files; ``-`` is standard input. Records of several files that name the same case belong together.
+    paths : The files; ``-`` is standard input. Records of several files that name the same case belong
+        together.
     form : {"wide", "long", "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval"}, optional
         What all files must be.
-    columns : LogColumns, optional
-        What columns or fields are called.
-    costs : path or mapping, optional
-        What each judge's call costs, by name: a table with the columns name and cost. They replace prices in
-        the log.
-    token_prices : path, optional
-        Prices per token by model: LiteLLM's JSON, or a table with the columns model, input_cost_per_token and
-        output_cost_per_token.
-    truth : path, optional
-        The truth of each case: a table with a column of cases, or a log whose judges' strict plurality is
+    columns : What columns or fields are called.
+    costs : What each judge's call costs, by name: a table with the columns name and cost. They replace prices
+        in the log.
+    token_prices : Prices per token by model: LiteLLM's JSON, or a table with the columns model,
+        input_cost_per_token and output_cost_per_token.
+    truth : The truth of each case: a table with a column of cases, or a log whose judges' strict plurality is
         taken for the truth.
-    classes : sequence, optional
-        What may be answered; see :func:`shortlist.panels.answer_log.make_log`.
-
-    Raises
-    ------
-    BadFileError
-        If a file cannot be read, is damaged, or is of no known form.
-    BadInputError
-        If a column is missing, or files contradict each other.
+    classes : What may be answered; see :func:`shortlist.panels.answer_log.make_log`.
     """
     notes: list[str] = []
     named = columns or LogColumns()

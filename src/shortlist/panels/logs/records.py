@@ -34,18 +34,13 @@ class Records:
 
     Attributes
     ----------
-    frame : DataFrame
-        A row for each call, with the columns :data:`COLUMNS` and those in `features`. Each of the former is
-        None or NaN where the log does not tell it. `probabilities` are mappings from label to share, `model`
-        is what prices per token are found by, and `content` stands for what the judge was shown.
-    features : tuple of str
-        Columns that tell of the case.
-    source : str
-        What messages call the file.
-    numbered : bool
-        Whether cases are called by the numbers of their rows, which mean nothing in another file.
-    columns : tuple of str
-        Those of the file, if it is a table.
+    frame : A row for each call, with the columns :data:`COLUMNS` and those in `features`. Each of the former
+        is None or NaN where the log does not tell it. `probabilities` are mappings from label to share,
+        `model` is what prices per token are found by, and `content` stands for what the judge was shown.
+    features : Columns that tell of the case.
+    source : What messages call the file.
+    numbered : Whether cases are called by the numbers of their rows, which mean nothing in another file.
+    columns : Those of the file, if it is a table.
     """
 
     frame: "pd.DataFrame"
@@ -60,10 +55,7 @@ def features_of(
 ) -> "pd.DataFrame":
     """Return the features of cases from what a log tells of each of them; lists and objects are left out.
 
-    Raises
-    ------
-    BadInputError
-        If no row has one of them; `where` says where they were looked for.
+    Raises BadInputError if no row has one of them; `where` says where they were looked for.
     """
     import pandas as pd
 
@@ -87,10 +79,7 @@ def records_of(
 ) -> Records:
     """Return records with the columns that are given; the others are empty.
 
-    Raises
-    ------
-    BadFileError
-        If numbers are no numbers or negative, or a judge answers a case twice.
+    Raises BadFileError if numbers are no numbers or negative, or a judge answers a case twice.
     """
     import pandas as pd
 
@@ -118,10 +107,7 @@ def records_of(
 def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return names as text, as labels are compared; None where there is none.
 
-    Raises
-    ------
-    TypeError
-        If one is a list or a mapping.
+    Raises TypeError if one is a list or a mapping.
     """
     import pandas as pd
 
@@ -143,10 +129,7 @@ def _refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
 def numbers_of(source: str, name: str, values: Any) -> Any:
     """Return a column of numbers as floats; empty cells are NaN.
 
-    Raises
-    ------
-    BadFileError
-        If a cell holds something else, infinity or, unless it is a confidence, less than 0.
+    Raises BadFileError if a cell holds something else, infinity or, unless it is a confidence, less than 0.
     """
     import pandas as pd
 

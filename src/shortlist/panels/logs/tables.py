@@ -43,16 +43,13 @@ def table_records(
 
     Parameters
     ----------
-    source : str
-        What messages call the file.
+    source : What messages call the file.
     table : DataFrame
     columns : LogColumns
-    notes : list of str
-        Gets a sentence on which columns were taken for what.
+    notes : Gets a sentence on which columns were taken for what.
     form : {"wide", "long"}, optional
         Of the table, if it shall not be found.
-    truth_elsewhere : bool, default=False
-        Whether the truth comes from another file, so that no column has to hold it.
+    truth_elsewhere : Whether the truth comes from another file, so that no column has to hold it.
     """
     names = tuple(map(str, table.columns))
     named = list(columns.features)

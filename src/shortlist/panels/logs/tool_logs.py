@@ -28,10 +28,8 @@ class Content(NamedTuple):
 
     Attributes
     ----------
-    form : str
-        One of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``.
-    value : object
-        The JSON in it; of an archive, or of what is no JSON, the bytes.
+    form : One of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``.
+    value : The JSON in it; of an archive, or of what is no JSON, the bytes.
     """
 
     form: str
@@ -41,10 +39,7 @@ class Content(NamedTuple):
 def content_of(name: str, content: bytes) -> Content:
     """Return which form the content of a file has.
 
-    Raises
-    ------
-    BadFileError
-        If it begins as JSON and is none, or is compressed and damaged.
+    Raises BadFileError if it begins as JSON and is none, or is compressed and damaged.
     """
     if is_inspect_archive(content):
         return Content("inspect-ai archive", content)

@@ -141,33 +141,22 @@ class BudgetedClassifier(TableClassifier):
 
     Parameters
     ----------
-    feature_costs : mapping, sequence, FeatureCosts or None, default=None
-        Price per feature, at least 0, in any unit; None: 1 each.
-    confidence : float or mapping from class to float, default=0.75
-        p̂, in (0, 1].
-    validation_share : float, default=1/3
-        Part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
-    reject_label : label or None, default=None
-        Answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
-    answer_rejected : bool, default=False
-        Whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
-    random_state : int, RandomState or None, default=None
-        Seed of the split.
+    feature_costs : Price per feature, at least 0, in any unit; None: 1 each.
+    confidence : p̂, in (0, 1].
+    validation_share : Part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
+    reject_label : Answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
+    answer_rejected : Whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
+    random_state : Seed of the split.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes, sorted.
-    costs_ : FeatureCosts
-        Prices, in whole units.
-    settings_ : dict
-        The settings that won.
-    tuning_ : list of dict
-        Every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the validation rows.
-    model_ : BudgetedModel
-        What predicts, from encoded rows.
-    reject_label_ : label
-        Answer for rejected rows.
+    classes_ : Classes, sorted, ``(n_classes,)``.
+    costs_ : Prices, in whole units.
+    settings_ : The settings that won.
+    tuning_ : Every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the validation
+        rows.
+    model_ : What predicts, from encoded rows.
+    reject_label_ : Answer for rejected rows.
     """
 
     REJECTS: ClassVar[bool] = True
@@ -202,16 +191,12 @@ class BudgetedClassifier(TableClassifier):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows; missing values and text columns are encoded, tied to their feature.
-        y : array-like of shape (n_samples,)
-            Their classes, two or more.
-        costs : mapping, sequence or FeatureCosts, optional
-            Prices; they come before `feature_costs`.
-        validation : tuple of X and y, optional
-            Rows that choose settings; otherwise `validation_share` of the rows, stratified.
-        report, cancellation : optional
-            Progress events, and a way to stop with the settings tried so far.
+        X : Rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
+            feature.
+        y : Their classes, two or more, ``(n_samples,)``.
+        costs : Prices; they come before `feature_costs`.
+        validation : Rows that choose settings; otherwise `validation_share` of the rows, stratified.
+        report, cancellation : Progress events, and a way to stop with the settings tried so far.
         **unsupported
             Nothing: weights of rows (``sample_weight``) are refused.
         """

@@ -39,20 +39,17 @@ def lasso_path(
 
     Parameters
     ----------
-    design : ndarray of float, shape (n_rows, n_columns + 1)
-        Standardised columns, ones last.
-    labels : ndarray of int64, shape (n_rows,)
-        Class numbers.
-    penalties : sequence of float
-        λ, at least 0, best from large to small.
-    tolerance : float
-        A penalty is done when Newton's step lowers the objective by less than this times 1 + its value.
+    design : Standardised columns, ones last, ``(n_rows, n_columns + 1)``.
+    labels : Class numbers, ``(n_rows,)``.
+    penalties : λ, at least 0, best from large to small.
+    tolerance : A penalty is done when Newton's step lowers the objective by less than this times 1 + its
+        value.
 
     Yields
     ------
-    coefficients : ndarray of float, shape (n_scores, n_columns + 1)
-        A fresh array for each penalty; the intercepts of several classes sum to 0. Where λ is 0 and the
-        classes can be separated there is no minimum; then it is the point after 50 steps.
+    coefficients : A fresh array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several
+        classes sum to 0. Where λ is 0 and the classes can be separated there is no minimum; then it is the
+        point after 50 steps.
     """
     n_scores = 1 if n_classes == 2 else n_classes
     indicators = np.eye(n_classes)[labels]

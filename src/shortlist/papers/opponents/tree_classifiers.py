@@ -43,15 +43,12 @@ def grow_submodular(
 
     Parameters
     ----------
-    design : ndarray of float, shape (n_rows, n_columns + 1)
-        Standardised columns, ones last.
+    design : Standardised columns, ones last, ``(n_rows, n_columns + 1)``.
     targets : ndarray of float, shape (n_rows, n_outputs)
     gate : ndarray of float, shape (n_outputs,)
     feature_of : ndarray of int64, shape (n_columns,)
-    node_budget : float
-        Share of the price of all features.
-    n_levels : int
-        Levels of nodes.
+    node_budget : Share of the price of all features.
+    n_levels : Levels of nodes.
 
     Returns
     -------
@@ -99,14 +96,11 @@ def greedy_features(
 
     Parameters
     ----------
-    design : ndarray of float, shape (n_rows, n_columns + 1)
-        The last column, ones, is always there.
+    design : The last column, ones, is always there, ``(n_rows, n_columns + 1)``.
     targets : ndarray of float, shape (n_rows, n_outputs)
     feature_of : ndarray of int64, shape (n_columns,)
-    known : ndarray of bool, shape (n_features,)
-        Bought before, so free now.
-    budget : float
-        What may be spent, in units.
+    known : Bought before, so free now, ``(n_features,)``.
+    budget : What may be spent, in units.
     """
     columns = design[:, :-1] - design[:, :-1].mean(axis=0)
     scale = np.sqrt((columns**2).sum(axis=0))

@@ -75,19 +75,13 @@ def exact_attribute(
 
     Parameters
     ----------
-    name : str
-        The attribute; one that differs in case only is found too, if there is just one.
-    model : FeatureModel
-        Gives the order of the features.
-    default : number, optional
-        Stands for features without a value. Without a default, those with children count 0, as they merely
-        group others, and the rest are an error.
-    decimals : int, optional
-        Round to this many decimals, half to even; by default nothing is rounded.
-    unit : str, optional
-        Unit, instead of the table's.
-    notes : list of str, optional
-        Gets a sentence about features that count 0 because they group others.
+    name : The attribute; one that differs in case only is found too, if there is just one.
+    model : Gives the order of the features.
+    default : Stands for features without a value. Without a default, those with children count 0, as they
+        merely group others, and the rest are an error.
+    decimals : Round to this many decimals, half to even; by default nothing is rounded.
+    unit : Unit, instead of the table's.
+    notes : Gets a sentence about features that count 0 because they group others.
 
     Examples
     --------
@@ -251,10 +245,8 @@ def random_attributes(
 
     Parameters
     ----------
-    model : FeatureModel
-        The model that the features belong to; one draw for each, in order.
-    rng : Generator
-        Source of randomness: the same seed gives the same attributes.
+    model : The model that the features belong to; one draw for each, in order.
+    rng : Source of randomness: the same seed gives the same attributes.
     variant : {"paper", "program"}, default="paper"
         Which of the two.
 

@@ -27,10 +27,8 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
 
     Returns
     -------
-    names : list of str
-        The attributes.
-    left_out : dict of str to str
-        Every other column, and the reason.
+    names : The attributes.
+    left_out : Every other column, and the reason.
 
     Examples
     --------

@@ -94,14 +94,10 @@ def find_contradiction(
 
     Parameters
     ----------
-    limits : sequence of Constraint
-        What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
-    literals : sequence of int
-        Choices.
-    assumed : sequence of int
-        Literals that hold and are no part of the answer: what is to be explained.
-    budget : Budget, optional
-        Ends the search; what is then returned may have parts that could be left out, and says so.
+    limits : What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
+    literals : Choices.
+    assumed : Literals that hold and are no part of the answer: what is to be explained.
+    budget : Ends the search; what is then returned may have parts that could be left out, and says so.
 
     Examples
     --------
@@ -218,13 +214,11 @@ def contradiction_sentences(
 
     Parameters
     ----------
-    found : Contradiction
-        What :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the model,
-        the limits, choices and assumed literals that follow.
-    chosen : callable, optional
-        Returns the sentence of a choice. Default: "GPS is required".
-    budget : Budget, optional
-        What is left for the numbers. One that is only a bound says so; one that is not known is left out.
+    found : What :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the
+        model, the limits, choices and assumed literals that follow.
+    chosen : Returns the sentence of a choice. Default: "GPS is required".
+    budget : What is left for the numbers. One that is only a bound says so; one that is not known is left
+        out.
 
     Examples
     --------

@@ -139,12 +139,8 @@ def decide_feature(
 def decide_all(state: DecisionState, decisions: Sequence[Decision]) -> DecisionState:
     """Return the state after several decisions in one step; those made before are passed over.
 
-    Raises
-    ------
-    ContradictionError
-        For the first decision that contradicts those before it.
-    OutOfReachError
-        If the time was over before it was known whether one does.
+    Raises ContradictionError for the first decision that contradicts those before it. Raises OutOfReachError
+    if the time was over before it was known whether one does.
     """
     problem = state.problem
     made = {*state.literals}

@@ -38,10 +38,9 @@ class SwitchedRules:
 
     Parameters
     ----------
-    traced : TracedClauses
-        Clauses and the rule behind each; those that define auxiliary variables always hold.
-    budget : Budget, optional
-        Looked at by the search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its end.
+    traced : Clauses and the rule behind each; those that define auxiliary variables always hold.
+    budget : Looked at by the search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its
+        end.
     """
 
     def __init__(self, traced: TracedClauses, budget: Budget | None = None) -> None:

@@ -58,14 +58,10 @@ def least_value(
 
     Parameters
     ----------
-    model : FeatureModel
-        What the products are of, limits included.
-    coefficients : ndarray of int64, shape (n_features,)
-        What every selected feature adds; their sizes sum to less than 2^53.
-    literals : iterable of int
-        i + 1 for feature i selected, -(i + 1) for deselected.
-    budget : Budget, optional
-        How long the program may take, and at most :data:`SECONDS_PER_VALUE`.
+    model : What the products are of, limits included.
+    coefficients : What every selected feature adds, ``(n_features,)``; their sizes sum to less than 2^53.
+    literals : i + 1 for feature i selected, -(i + 1) for deselected.
+    budget : How long the program may take, and at most :data:`SECONDS_PER_VALUE`.
 
     Returns
     -------
@@ -117,12 +113,9 @@ class ProgramRules:
 
     Parameters
     ----------
-    model : FeatureModel
-        Limits and choices are constraints of it.
-    literals : sequence of int
-        Literals that hold in addition to the rules, and cannot be left out.
-    budget : Budget, optional
-        Once it has ended, nothing is known to be a contradiction.
+    model : Limits and choices are constraints of it.
+    literals : Literals that hold in addition to the rules, and cannot be left out.
+    budget : Once it has ended, nothing is known to be a contradiction.
     """
 
     def __init__(

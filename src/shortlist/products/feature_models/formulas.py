@@ -174,9 +174,8 @@ def holds(formula: Formula, columns: Mask) -> Mask:
 
     Parameters
     ----------
-    columns : ndarray of bool, shape (n_variables, n_configurations)
-        Row v - 1 holds the values of variable v: configurations side by side, so that each node is one array
-        operation.
+    columns : Row v - 1 holds the values of variable v, ``(n_variables, n_configurations)``: configurations
+        side by side, so that each node is one array operation.
 
     Examples
     --------

@@ -174,12 +174,10 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
 
     Parameters
     ----------
-    parent : int
-        The feature that has the group, counted from 0.
+    parent : The feature that has the group, counted from 0.
     kind : {"mandatory", "optional", "or", "alternative", "cardinality"}
         All, any number, one or more, exactly one, or as many as the bounds say.
-    lower, upper : int, default=0
-        The bounds of ``cardinality``; the other kinds imply theirs.
+    lower, upper : The bounds of ``cardinality``; the other kinds imply theirs.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)

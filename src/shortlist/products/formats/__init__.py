@@ -57,10 +57,7 @@ def read_model(path: str | Path, *, side_files: str | Path | None = None) -> Fea
 def parse_model(source: Source) -> FeatureModel:
     """Read a model from a text of any format, without the files that may lie next to it.
 
-    Raises
-    ------
-    BadFileError
-        As :func:`read_model` does.
+    Raises BadFileError as :func:`read_model` does.
     """
     return _parsed(source, recognise(source))
 
@@ -91,10 +88,7 @@ def _parsed(source: Source, kind: Format) -> FeatureModel:
 def recognise(source: Source) -> Format:
     r"""Return the format that a text is written in.
 
-    Raises
-    ------
-    BadFileError
-        If it is none of :class:`Format`.
+    Raises BadFileError if it is none of :class:`Format`.
 
     Examples
     --------

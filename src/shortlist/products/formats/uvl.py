@@ -33,10 +33,8 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
 
     Returns
     -------
-    values : dict of str to value
-        Values by name.
-    constraints : list of str
-        The texts behind ``constraint`` and in the brackets behind ``constraints``.
+    values : Values by name.
+    constraints : The texts behind ``constraint`` and in the brackets behind ``constraints``.
 
     Examples
     --------

@@ -20,10 +20,8 @@ class FileLock:
 
     Parameters
     ----------
-    path : Path
-        The file, made if it is not there.
-    busy : callable
-        Called once when another process holds the lock, before the first wait; it may raise.
+    path : The file, made if it is not there.
+    busy : Called once when another process holds the lock, before the first wait; it may raise.
     """
 
     def __init__(self, path: Path, busy: Callable[[], None]) -> None:

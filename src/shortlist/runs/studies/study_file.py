@@ -30,23 +30,17 @@ class StudyFile:
     the operating system before :meth:`write` returns: killing the process loses nothing. A power cut may lose
     the last moments, and never leaves a study that cannot be read.
 
+    Raises BadFileError if a file that was asked for is none of a study, of a later version, damaged, or
+    cannot be written.
+
     Parameters
     ----------
-    path : Path
-        The file, made if it is not there or empty.
-    busy : callable
-        Receives a sentence when another process works on the study, before this one waits; it may raise.
-    after_s : float, default=0
-        Above 0 nobody has asked for the file, so that it ends no work: one that is not there is made by the
-        first change after so many seconds, and until then, and from the first failure on, all is kept in
+    path : The file, made if it is not there or empty.
+    busy : Receives a sentence when another process works on the study, before this one waits; it may raise.
+    after_s : Above 0 nobody has asked for the file, so that it ends no work: one that is not there is made by
+        the first change after so many seconds, and until then, and from the first failure on, all is kept in
         memory.
-    say : callable, optional
-        Receives a note when such a file fails.
-
-    Raises
-    ------
-    BadFileError
-        If a file that was asked for is none of a study, of a later version, damaged, or cannot be written.
+    say : Receives a note when such a file fails.
     """
 
     def __init__(

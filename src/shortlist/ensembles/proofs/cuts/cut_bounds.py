@@ -100,24 +100,16 @@ def tighten_by_cuts(
 
     Parameters
     ----------
-    rows : RightRows
-        The problem, of two or several classes.
-    conflicts : Conflicts
-        Of the same rows; its pairs enter where they are violated.
-    start : CutBound
-        From :func:`min_cut_bound` or an earlier call; its pool is taken over.
-    budget : Budget
-        Its end stops with the best bound so far, and its seed is that of every draw; its nodes are not
+    rows : The problem, of two or several classes.
+    conflicts : Of the same rows; its pairs enter where they are violated.
+    start : From :func:`min_cut_bound` or an earlier call; its pool is taken over.
+    budget : Its end stops with the best bound so far, and its seed is that of every draw; its nodes are not
         looked at.
-    max_rounds : int, optional
-        Most master programs, of which one followed by the slower search counts as several; with this limit
-        alone the answer is reproducible.
-    target : int, optional
-        Stop as soon as the bound is no larger, in units of ``rows.step``.
-    quick : bool, default=False
-        Stop where the slower search would begin.
-    on_bound : callable, optional
-        Receives the bound after every round.
+    max_rounds : Most master programs, of which one followed by the slower search counts as several; with this
+        limit alone the answer is reproducible.
+    target : Stop as soon as the bound is no larger, in units of ``rows.step``.
+    quick : Stop where the slower search would begin.
+    on_bound : Receives the bound after every round.
 
     Returns
     -------

@@ -219,14 +219,10 @@ def row_by_row(
 
     Parameters
     ----------
-    program : AskedRows
-        The program of the same rows, which is kept between calls for its basis.
-    t : ndarray of float, shape (n_rows,)
-        What the cuts so far allow.
-    budget : Budget
-        Its end stops the search.
-    settings : CutSettings
-        How often to begin anew, and what the draws prefer.
+    program : The program of the same rows, which is kept between calls for its basis.
+    t : What the cuts so far allow, ``(n_rows,)``.
+    budget : Its end stops the search.
+    settings : How often to begin anew, and what the draws prefer.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= settings.asked_sure
