@@ -9,7 +9,7 @@ import pytest
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.choice import PanelChoice, choose_panels
-from shortlist.panels.facts import PanelReport, panel_facts, panel_report, round_budgets
+from shortlist.panels.facts import PanelReport, break_even_sentence, panel_facts, panel_report, round_budgets
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.results.objective import read_limit
@@ -106,8 +106,24 @@ def test_sentences_name_judges_shares_and_prices() -> None:
     assert told["in_words"][-1] == f"A person decides about {others}, for 20 each."
     assert told["verdict"][0] == made("hand-over")[1].verdict.sentence()
     assert f"{told['single']['name']!r} alone" in told["verdict"][0]
-    prices = [one for one in told["break_even"].values() if one.get("up_to") or one.get("below")]
-    assert sum(sentence.startswith("Another panel") for sentence in told["verdict"]) == len(prices)
+    [flips] = [sentence for sentence in told["verdict"] if sentence.startswith("Another panel")]
+    for name, one in told["break_even"].items():
+        assert (f"{name} " in flips) == bool(one.get("up_to") or one.get("below"))
+
+
+def test_the_prices_that_have_to_change_least_are_told_first() -> None:
+    prices: dict[str, dict[str, Any]] = {f"j{k}": {"now": 1.0, "up_to": 2.0 + k} for k in range(8)} | {
+        "never": {"now": 1.0, "up_to": None},
+        "far": {"now": 1.0, "below": 0.01},
+        "near": {"now": 3.0, "below": 2.9},
+    }
+    told = break_even_sentence(prices, "accuracy")
+    assert told == (
+        "Another panel or judge of no worse accuracy on the training cases would be cheaper than this panel if "
+        "one price were other: near below 2.9 (now 3), j0 above 2 (now 1), j1 above 3 (now 1), j2 above 4 (now "
+        "1), j3 above 5 (now 1), j4 above 6 (now 1) and 4 more."
+    )
+    assert break_even_sentence({"never": {"now": 1.0, "up_to": None}}, "accuracy") == ""
 
 
 def test_a_judge_beyond_the_limits_that_is_better_than_all_within_is_told_besides() -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.guarantees.intervals import wilson_interval
+from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.choice import N_PARTS, PanelChoice, choose_panels, told_notes
 from shortlist.panels.envelope import beside_two, best_of_two
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import FEW_CASES, PanelOptions, all_choose
 from shortlist.panels.verdict import best_single, measured_panel, rechosen, single_panel, verdict
+from shortlist.results.objective import read_limit
 from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 
@@ -56,7 +58,7 @@ def test_figures_are_of_the_panels_chosen_for_at_most_the_same_price(share: floa
     assert told.panel_figures.n_right == sum(right)
     assert told.panel_figures.accuracy_interval == wilson_interval(sum(right), 240)
     assert told.panel_figures.price == pytest.approx(np.mean(paid))
-    assert told.single_figures.n_right == sum(single)
+    assert (told.rechosen_figures or told.single_figures).n_right == sum(single)
     assert told.single == choice.chosen.judges[best_single(choice)]
     assert told.difference == pytest.approx((sum(right) - sum(single)) / 240)
     two = best_of_two(choice.of_two, choice.found[point].price)
@@ -86,6 +88,40 @@ def test_the_panel_that_is_written_is_the_one_of_all_cases() -> None:
     assert "nested cross-validation: on each of 5 parts" in told_notes(choice.chosen, choice)[-1]
 
 
+def alike(seed: int) -> AnswerLog:
+    """Six judges of about the same accuracy, each with other prices, that differ from case to case."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["no", "yes"], 150)
+    said = np.where(rng.random((150, 6)) < 0.75, truth[:, None], rng.choice(["no", "yes"], (150, 6)))
+    prices = np.array([0.1, 0.3, 1.0, 3.0, 9.0, 27.0]) * rng.uniform(0.9, 1.1, (150, 6)).round(2)
+    names = [f"j{place}" for place in range(6)]
+    return make_log(names, np.arange(150), said, truth, measures=Measures(prices=prices))
+
+
+def test_every_figure_lies_in_its_interval_and_a_named_judge_is_measured_itself() -> None:
+    n_others, limits = 0, [read_limit("price<=3.5")]
+    choices = [choose_panels(alike(seed), FEW) for seed in range(4)]
+    for choice, point in [(one, point) for one in choices for point in range(0, len(one.found), 3)]:
+        report = panel_report(choice, point, limits=limits)
+        told, log = report.verdict, choice.test
+        assert report.beside is not None
+        of_two = report.beside.verdict.single_figures
+        for one in filter(None, (told.panel_figures, told.single_figures, told.rechosen_figures, of_two)):
+            for name in ("value", "accuracy", "price"):
+                low, high = getattr(one, f"{name}_interval")
+                assert low - 1e-12 <= getattr(one, name) <= high + 1e-12
+        judge = log.judges.index(told.single)
+        assert told.single_figures.n_right == (log.answers[:, judge] == log.truth).sum()
+        assert told.single_figures.price == pytest.approx(log.prices[:, judge].mean())
+        others = {best_single(part, limits) for part in choice.parts} - {judge}
+        assert (told.rechosen_figures is None) == (not others)
+        n_others += bool(others)
+        gain = (told.rechosen_figures or told.single_figures).accuracy
+        assert told.difference == pytest.approx(told.panel_figures.accuracy - gain)
+        assert told.recommended or told.single in panel_facts(report)["advice"]
+    assert n_others > 0
+
+
 def test_a_judge_that_is_the_best_in_every_part_is_no_different_from_itself() -> None:
     choice = few()
     alone = rechosen(choice, single_panel(choice, 2), lambda part: single_panel(part, best_single(part)))
@@ -94,6 +130,23 @@ def test_a_judge_that_is_the_best_in_every_part_is_no_different_from_itself() ->
     assert told.single_figures == told.panel_figures
     assert told.difference_interval == (0.0, 0.0)
     assert told.sentence() == "The best is a single judge: 'large' alone, for 8 a case."
+
+
+def test_no_judge_better_than_one_answer_to_every_case_is_told() -> None:
+    rng = np.random.default_rng(0)
+    truth, said = rng.choice(["no", "yes"], (2, 100))
+    one = make_log(["j0"], np.arange(100), said[:, None], truth)
+    told = panel_facts(panel_report(choose_panels(one, FEW), 0))
+    most, share = max((float((truth == label).mean()), label) for label in ("no", "yes"))
+    assert told["verdict"][0] == "The best is a single judge: 'j0' alone."
+    assert told["verdict"][1] == (
+        f"It is no better beyond chance than answering {share!r} in every case without asking anybody: "
+        f"accuracy {most:.4g}."
+    )
+    assert "The one judge as it answers." in told["notes"]
+    assert told["n_more_cases"] is None
+    good = make_log(["j0"], np.arange(100), truth[:, None].copy(), truth)
+    assert "without asking" not in " ".join(panel_facts(panel_report(choose_panels(good, FEW), 0))["verdict"])
 
 
 def test_many_cases_a_share_a_promise_or_other_objectives_hold_cases_out() -> None:

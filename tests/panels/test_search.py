@@ -181,10 +181,10 @@ def test_losses_by_kind_of_mistake_are_those_that_are_minimised() -> None:
 
 def test_claims_say_what_is_complete_and_what_is_not() -> None:
     told = [find_policies(cases_of(0, 3, final), max_stages=3, budget=Budget())[1] for final in FINALS]
-    assert any("every threshold included: " in claim for claim in told[0])
+    assert any("over sets of judges, with every threshold." in claim for claim in told[0])
     assert any("Chains of three stages by logistic, not all of them: " in claim for claim in told[0])
     for claims in told[1:]:
-        assert any("of the first stage included, with 12 thresholds of the second" in one for one in claims)
+        assert any("every threshold of the first stage and 12 of the second" in one for one in claims)
         assert "Chains of three stages are searched only where the last stage always answers." in claims
 
 

@@ -151,7 +151,7 @@ def test_votes_and_their_chains_are_complete_for_a_few_judges_and_told() -> None
     choice = unequal(3)
     assert choice.front.proof.kind is ProofKind.COMPLETE
     claims = " ".join(choice.claims)
-    assert "Complete, every threshold included: 50 chains of two stages" in claims
+    assert "Complete: all 50 chains of two stages" in claims
     assert "by weighted-votes" in claims
     facts = panel_facts(panel_report(choice, 0))
     told = {name: votes for stage in facts["stages"] for name, votes in (stage["votes"] or {}).items()}

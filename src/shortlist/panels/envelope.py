@@ -36,14 +36,20 @@ class BesideTwo:
     is_itself : Whether it loses as much on the training cases, so that neither a longer chain nor a router
         gains.
     verdict : Both on cases that chose neither; the cascade is what it calls the single judge.
+    is_anew : Whether such cascades were chosen anew without each part of the cases.
+    is_such : Whether the panel is itself a cascade of at most two judges.
     """
 
     asks: str
     is_itself: bool
     verdict: Verdict
+    is_anew: bool
+    is_such: bool
 
     def sentence(self) -> str:
-        """Say whether a longer chain or a router gains anything."""
+        """Say whether a longer chain or a router gains anything; nothing where the panel is neither."""
+        if self.is_such:
+            return ""
         if self.is_itself:
             return (
                 f"A cascade of at most two judges is as good on the training cases, for no more: {self.asks}."
@@ -52,11 +58,15 @@ class BesideTwo:
         chance = "which may be chance" if told.within_chance else "beyond chance"
         own = told.single_figures
         price = f" for {own.price:.4g} a case" if own.price else ""
-        return (
-            f"The best cascade of at most two judges for no more is {self.asks}: {own.objective} "
-            f"{own.value:.4g}{price} on cases that chose neither. This panel differs from it by "
-            f"{difference_in_words(told)}, {chance}."
-        )
+        reached = f"{own.objective.replace('-', ' ')} {own.value:.4g}{price}"
+        begin = f"The best cascade of at most two judges for no more is {self.asks}"
+        differs = f"{difference_in_words(told)}, {chance}."
+        if self.is_anew:
+            return (
+                f"{begin}. Cascades of at most two judges chosen in the same way reach {reached} on cases "
+                f"that did not choose them; panels chosen like this one differ from them by {differs}"
+            )
+        return f"{begin}: {reached} on cases that chose neither. This panel differs from it by {differs}"
 
     def facts(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -88,4 +98,11 @@ def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> Beside
 
     cascade = rechosen(choice, choice.of_recipe(two.recipe), again)
     verdict = compared(asks, cascade, measured_panel(choice, point), choice.test, scoring)
-    return BesideTwo(asks, two.loss <= choice.found[point].loss, verdict)
+    found = choice.found[point]
+    return BesideTwo(
+        asks,
+        is_itself=two.loss <= found.loss,
+        verdict=verdict,
+        is_anew=bool(choice.parts),
+        is_such=found.recipe.router is None and len(found.recipe.judges) <= 2,
+    )

@@ -32,6 +32,8 @@ from shortlist.results.objective import Limit
 
 MOST_BUDGETS = 10
 """So many budgets at most are told what one gets for them."""
+MOST_PRICES = 6
+"""So many prices are told at most that would make another panel the cheapest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ def panel_report(
     measured = measured_panel(choice, point)
     two = best_of_two(choice.of_two, choice.found[point].price)
     asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
-    told, best = verdict(choice, measured, limits=limits), verdict(choice, measured)
+    told = verdict(choice, measured, limits=limits)
     return PanelReport(
         panel=panel,
         point=point,
@@ -103,7 +105,7 @@ def panel_report(
         guarantee=choice.guarantees[point] if choice.guarantees else None,
         break_even=break_even_prices(choice, point),
         notes=[*choice.claims, *notes],
-        best_of_all=None if best.single == told.single else best,
+        best_of_all=None if told.is_best else verdict(choice, measured),
         errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
         n_parts=len(choice.parts),
     )
@@ -199,7 +201,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
     told, panel = report.verdict, report.panel
     stages = _stages_facts(report, 0)
     left = max(0.0, round(1 - sum(sum(way.answered) for way in report.ways), 9))
-    found, router = report.guarantee, _router_facts(report)
+    found, router, rechosen = report.guarantee, _router_facts(report), told.rechosen_figures
     return {
         "point": report.point,
         "objective": report.objective,
@@ -210,7 +212,8 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "held_out": dataclasses.asdict(told.panel_figures),
         "n_parts": report.n_parts,
         "measured_on": _measured_on(report),
-        "single": {"name": told.single, **dataclasses.asdict(told.single_figures)},
+        "single": {"name": told.single, "title": told.title, **dataclasses.asdict(told.single_figures)},
+        "single_rechosen": None if rechosen is None else dataclasses.asdict(rechosen),
         "best_of_all": _best_of_all(report),
         "two_judges": None if report.beside is None else report.beside.facts(),
         "difference": told.difference,
@@ -352,7 +355,16 @@ def advice(report: PanelReport) -> str | None:
 def verdict_sentences(report: PanelReport) -> list[str]:
     """Say what the panel is worth beside the best single judge, and what that rests on."""
     told, n_judges = report.verdict, len(report.panel.judges)
-    said = [told.sentence(), *([report.beside.sentence()] if report.beside else [])]
+    beside = "" if report.beside is None else report.beside.sentence()
+    said = [told.sentence(), *([beside] if beside else [])]
+    if told.constant is not None:
+        label, value = told.constant
+        said.insert(
+            1,
+            f"{'It is no' if told.is_judge else 'Neither is'} better beyond chance than answering {label!r} "
+            "in every case without asking anybody: "
+            f"{told.panel_figures.objective.replace('-', ' ')} {value:.4g}.",
+        )
     if report.best_of_all is not None:
         said.insert(1, _best_of_all_sentence(report.best_of_all))
     if report.errors is not None:
@@ -370,34 +382,39 @@ def verdict_sentences(report: PanelReport) -> list[str]:
         )
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
-    return said + break_even_sentences(report.break_even)
+    what = "recall and specificity" if report.errors else told.panel_figures.objective.replace("-", " ")
+    flips = break_even_sentence(report.break_even, what)
+    return [*said, flips] if flips else said
 
 
 def _best_of_all_sentence(best: Verdict) -> str:
     """Say what the most accurate judge does, which exceeds what the user allows."""
-    own = best.single_figures
+    own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
     return (
         f"The best of all judges, {best.single!r}, does not keep the limits: {own.objective} {own.value:.4g} "
-        f"for {own.price:.4g} a case. This panel differs from it by {difference_in_words(best)}, "
+        f"for {own.price:.4g} a case. This panel differs from {whom} by {difference_in_words(best)}, "
         f"{'which may be chance' if best.within_chance else 'beyond chance'}."
     )
 
 
-def break_even_sentences(prices: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Say at which prices another panel or judge that was found would be the cheapest that is as good."""
-    said = []
+def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
+    """Say at which prices another panel or judge that was found would be the cheapest that is as good.
+
+    The prices that have to change least come first; without any the sentence is empty.
+    """
+    told: list[tuple[float, str]] = []
     for name, one in prices.items():
-        if one.get("up_to") is not None:
-            said.append(
-                f"Another panel or judge that was found is cheaper if {name} costs more than "
-                f"{one['up_to']:.4g}; now {one['now']:.4g}."
-            )
-        elif one.get("below") is not None:
-            said.append(
-                f"Another panel or judge that was found, with {name}, is cheaper if {name} costs less than "
-                f"{one['below']:.4g}; now {one['now']:.4g}."
-            )
-    return said
+        side, bound = ("above", one.get("up_to")) if "up_to" in one else ("below", one.get("below"))
+        if bound is not None:
+            change = abs(math.log(bound / one["now"])) if bound and one["now"] else math.inf
+            told.append((change, f"{name} {side} {bound:.4g} (now {one['now']:.4g})"))
+    if not told:
+        return ""
+    nearest = all_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
+    return (
+        f"Another panel or judge of no worse {what} on the training cases would be cheaper than this panel "
+        f"if one price were other: {nearest}."
+    )
 
 
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:

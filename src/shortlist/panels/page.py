@@ -88,6 +88,12 @@ def _held_out(told: Mapping[str, Any]) -> Table:
         "this panel": (measured(own, errors.get("panel")), own["latency"]),
         f"{single['name']} alone": (measured(single, errors.get("single")), single["latency"]),
     }
+    rechosen = told["single_rechosen"]
+    if rechosen is not None:
+        told_of[f"{single['name']} alone, on the cases that chose it"] = told_of.pop(
+            f"{single['name']} alone"
+        )
+        told_of["single judges chosen in the same way"] = measured(rechosen), rechosen["latency"]
     rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
     if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
         two = told["two_judges"]

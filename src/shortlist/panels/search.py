@@ -94,7 +94,7 @@ def _families(cases: Cases, max_stages: int, front: "PolicyFront") -> Iterator[t
     n = cases.n_judges
     yield (
         "single judges",
-        f"All {counted(n, 'single judge')} as they answer.",
+        f"{'The one judge as it answers' if n == 1 else f'All {n:,} single judges as they answer'}.",
         [partial(_single, judge=judge) for judge in range(n)],
     )
     for name in cases.decisions:
@@ -110,24 +110,24 @@ def _families_by(
         f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
-    if max_stages > 1 and name in VOTING:
+    if max_stages > 1 and name in VOTING and cases.n_judges > 1:
         orders = [one for members in sets for one in stages_until_settled(cases, members, max_stages, name)]
         yield (
             f"committees until settled by {name}",
             f"Committees by {name} until settled, of the same sets, {_told_orders(cases, max_stages)}.",
             [partial(_until_settled, name=name, sets=one) for one in orders],
         )
-    if max_stages > 1:
+    if max_stages > 1 and cases.n_judges > 1:
         pairs = pairs_of(cases, name, sets)
         yield (
             f"chains of two stages by {name}",
             _told_pairs(cases, name, len(pairs)),
             [partial(_chain, name=name, first=first, second=second) for first, second in pairs],
         )
-    if max_stages > 2 and cases.final.kind != ANSWER:
+    if max_stages > 2 and cases.n_judges > 1 and cases.final.kind != ANSWER:
         told = "Chains of three stages are searched only where the last stage always answers."
         yield f"chains of three stages by {name}", told, []
-    elif max_stages > 2:
+    elif max_stages > 2 and cases.n_judges > 1:
         triples = triples_of(front.kept, name, sets)
         told = f"{counted(len(triples), 'chain')} with {WINDOWS} thresholds of the second stage each"
         yield (
@@ -140,7 +140,7 @@ def _families_by(
 def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
     """Say how complete the sets of judges are whose answers are decided together."""
     if cases.n_judges <= ALL_SETS_UP_TO:
-        return f"all {counted(n_sets, 'set')} of judges"
+        return "the one judge" if n_sets == 1 else f"all {n_sets:,} sets of judges"
     some = f"{counted(n_sets, 'set')} of judges, not all"
     if name not in VOTING:
         return some
@@ -160,22 +160,19 @@ def _told_orders(cases: Cases, max_stages: int) -> str:
 
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     """Say how complete the chains of two stages are."""
-    n = cases.n_judges
-    what = (
-        "over all sets of judges"
-        if n <= ALL_SETS_UP_TO
-        else "of one judge and a second one, and some of larger sets of judges"
-        if n <= ALL_PAIRS_UP_TO
-        else "over these sets of judges"
-        if name in VOTING
-        else f"of {ALL_PAIRS_UP_TO} of the {n} judges alone"
-    )
+    n, chains = cases.n_judges, f"chains of two stages by {name}"
     thresholds = (
-        "every threshold included"
+        "with every threshold"
         if cases.final.kind == ANSWER
-        else f"every threshold of the first stage included, with {WINDOWS} thresholds of the second"
+        else f"with every threshold of the first stage and {WINDOWS} of the second"
     )
-    return f"Complete, {thresholds}: {counted(n_chains, 'chain')} of two stages {what}, by {name}."
+    if n <= ALL_SETS_UP_TO:
+        return f"Complete: all {n_chains:,} {chains} over sets of judges, {thresholds}."
+    if n <= ALL_PAIRS_UP_TO:
+        of_pairs = "all of one judge and a second one, and some of larger sets of judges"
+        return f"{n_chains:,} {chains}, {of_pairs}, {thresholds}."
+    some = "the same sets of judges" if name in VOTING else f"{ALL_PAIRS_UP_TO} of the {n:,} judges"
+    return f"{n_chains:,} {chains} over {some}, not all, {thresholds}."
 
 
 def _single(cases: Cases, judge: int) -> list[Found]:

@@ -101,6 +101,8 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
 
 def _possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
     """Return what a case may cost at least, its first stage, and at most, all stages and a person."""
+    if isinstance(panel, Rechosen):
+        return panel.possible_prices
     paid = log.paid[:, [log.judges.index(name) for name in panel.judges]]
     low, high = paid.min(axis=0), paid.max(axis=0)
     least = min(low[list(stages[0].asks)].sum() for stages in panel.ways)
@@ -123,15 +125,15 @@ class Verdict:
         The judge that loses least on the training cases, of those that keep the limits of the panel; the
         cheapest of equals.
     single_figures, panel_figures : Figures
+        The judge is measured itself, also where the same cases chose it.
     difference, difference_interval : float, (float, float)
         Panel minus judge, in the objective, and the paired interval at 95 %; a cost that is below zero is
         saved.
     p_value : float
         Of the paired differences, two-sided, if their signs were chance: McNemar's exact one where every
         mistake counts alike.
-    recommended : bool
-        Whether the panel is better beyond chance, or is cheaper and differs by no more than chance, or no
-        single judge keeps the limits.
+    is_judge : bool
+        Whether the panel asks the judge alone.
     n_more_cases : int or None
         About so many more labelled cases would tell the two apart, if the difference stays; None where it is
         told already, or there is none.
@@ -141,6 +143,14 @@ class Verdict:
         How many independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965).
     within_limits : bool, default=True
         Whether the judge keeps the limits of the panel.
+    is_best : bool, default=True
+        Whether no judge loses less, whatever the limits.
+    rechosen_figures : Figures, optional
+        Of single judges chosen in the same way without each part of the cases, if others were: the difference
+        is then to them, since the judge looks better than it is on the cases that chose it.
+    constant : (str, float), optional
+        The class that loses least as the answer to every training case, with its value of the objective,
+        where neither the panel nor the judge is better than that beyond chance.
     """
 
     single: str
@@ -149,11 +159,39 @@ class Verdict:
     difference: float
     difference_interval: Interval
     p_value: float
-    recommended: bool
+    is_judge: bool
     n_more_cases: int | None
     correlation: float | None
     n_independent: float | None
     within_limits: bool = True
+    is_best: bool = True
+    rechosen_figures: Figures | None = None
+    constant: tuple[str, float] | None = None
+
+    @property
+    def recommended(self) -> bool:
+        """Whether the panel is better beyond chance, or is cheaper and differs by no more than chance.
+
+        It is as well where it is the judge, or where no single judge keeps the limits.
+        """
+        if self.is_judge or not self.within_limits:
+            return True
+        is_cheaper = self.panel_figures.price < self.single_figures.price
+        return self.gain > 0 if not self.within_chance else is_cheaper
+
+    @property
+    def title(self) -> str:
+        """What the judge is."""
+        if not self.within_limits:
+            return "best of all judges"
+        return "best single judge" if self.is_best else "best single judge within the limits"
+
+    @property
+    def against(self) -> str:
+        """What the difference is to."""
+        if self.rechosen_figures is None:
+            return f"{self.single!r} alone"
+        return "single judges chosen in the same way"
 
     @property
     def within_chance(self) -> bool:
@@ -173,24 +211,26 @@ class Verdict:
     def sentence(self) -> str:
         """Say for people whether the panel is worth it."""
         one, all_of_them = self.single_figures, self.panel_figures
-        what = f"{difference_in_words(self)} against {self.single!r} alone"
+        what = f"{difference_in_words(self)} against {self.against}"
         if all_of_them.price or one.price:
-            what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case"
+            whose = "" if self.rechosen_figures is None else f", the price of {self.single!r}"
+            what += f", for {all_of_them.price:.4g} in place of {one.price:.4g} a case{whose}"
         if not self.within_limits:
             return f"No single judge keeps the limits. Beside the best of all judges: {what}."
         if not self.within_chance:
-            return f"{'Better' if self.gain > 0 else 'Worse'} than the best single judge: {what}."
-        if self.recommended and all_of_them.price >= one.price:  # it is the judge itself
+            return f"{'Better' if self.gain > 0 else 'Worse'} than the {self.title}: {what}."
+        if self.is_judge:
             price = f", for {one.price:.4g} a case" if one.price else ""
-            return f"The best is a single judge: {self.single!r} alone{price}."
+            limits = "" if self.is_best else " within the limits"
+            return f"The best{limits} is a single judge: {self.single!r} alone{price}."
         if self.recommended:
-            return f"As good as the best single judge within chance, and cheaper: {what}."
+            return f"As good as the {self.title} within chance, and cheaper: {what}."
         if self.undecided:
             return (
-                f"Too few cases to tell whether it is better than the best single judge: {what}. "
+                f"Too few cases to tell whether it is better than the {self.title}: {what}. "
                 f"Until more do, ask {self.single!r} alone."
             )
-        return f"No better than the best single judge: {what}. Ask {self.single!r} alone."
+        return f"No better than the {self.title}: {what}. Ask {self.single!r} alone."
 
 
 CHEAPER = 0.01
@@ -272,9 +312,12 @@ class Rechosen(Panel):
     ----------
     outcome : Outcome
         Of all cases that chose, in the order of the choice.
+    possible_prices : (ndarray of float, ndarray of float), shape (1,)
+        What a case may cost at least and at most, by any of the other panels.
     """
 
     outcome: Outcome | None = None
+    possible_prices: tuple[Floats, Floats] = (np.zeros(1), np.full(1, np.inf))
 
     def run(self, log: AnswerLog) -> Outcome:
         """Return what the other panels do; `log` has the cases that chose."""
@@ -290,10 +333,12 @@ def rechosen(choice: PanelChoice, panel: Panel, again: Callable[[PanelChoice], P
     """
     if not choice.parts:
         return panel
-    outcomes = [again(part).run(part.test) for part in choice.parts]
+    others = [(again(part), part.test) for part in choice.parts]
+    outcomes = [other.run(log) for other, log in others]
     whole = Outcome(*(np.concatenate(column) for column in zip(*outcomes, strict=True)))
+    least, most = zip(*(_possible_prices(other, log) for other, log in others), strict=True)
     known = {one.name: getattr(panel, one.name) for one in fields(panel)}
-    return Rechosen(**known, outcome=whole)
+    return Rechosen(**known, outcome=whole, possible_prices=(np.min(least, axis=0), np.max(most, axis=0)))
 
 
 def measured_panel(choice: PanelChoice, point: int) -> Panel:
@@ -335,18 +380,46 @@ def verdict(
         What the panel was picked by, which the judge has to keep too if any judge does.
     """
     measured = choice.test if log is None else log
+    scoring = scoring_of(choice, measured)
     judge = best_single(choice, limits)
-    alone = single_panel(choice, judge)
-    if log is None:
-        alone = rechosen(choice, alone, lambda part: single_panel(part, best_single(part, limits)))
-    told = compared(choice.chosen.judges[judge], alone, panel, measured, scoring_of(choice, measured))
-    within = keeps(choice, single_found(choice, judge), limits)
-    more = told.n_more_cases
+    name, itself = choice.chosen.judges[judge], single_panel(choice, judge)
+    alone, others = itself, set[int]()
+    if log is None and choice.parts:
+        others = {best_single(part, limits) for part in choice.parts} - {judge}
+        alone = rechosen(choice, itself, lambda part: single_panel(part, best_single(part, limits)))
+    told = compared(name, alone, panel, measured, scoring)
+    if others:
+        told = replace(
+            told,
+            single_figures=figures(itself, measured, scoring),
+            rechosen_figures=told.single_figures,
+        )
+    more = None if told.is_judge else told.n_more_cases
     if log is None and more is not None and not choice.parts:  # of labelled cases only some are held out
         parts = (choice.chosen, choice.test, choice.calibration)
         n_labelled = sum(n_different(part) for part in parts if part is not None)
         more = math.ceil(more * n_labelled / n_different(choice.test))
-    return replace(told, recommended=told.recommended or not within, within_limits=within, n_more_cases=more)
+    return replace(
+        told,
+        within_limits=keeps(choice, single_found(choice, judge), limits),
+        is_best=judge == best_single(choice),
+        n_more_cases=more,
+        constant=_constant(choice, (panel, alone), measured, scoring),
+    )
+
+
+def _constant(
+    choice: PanelChoice, panels: Sequence[Panel], log: AnswerLog, scoring: Scoring
+) -> tuple[str, float] | None:
+    """Return the best answer to every case, with its value, where no panel is better beyond chance."""
+    losses = scoring_of(choice, choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
+    code = int(losses.argmin())
+    lost = scoring.losses[code, log.truth]
+    for panel in panels:
+        gains = lost - scoring.of(panel.run(log), log)
+        if gains.mean() > 0 and sign_flip_p(by_case(gains, log.groups)) <= CHANCE:
+            return None
+    return choice.chosen.classes[code], scoring.value(float(lost.mean()))
 
 
 def compared(
@@ -362,7 +435,6 @@ def compared(
     own, other = figures(panel, log, scoring), figures(alone, log, scoring)
     correlation = _error_correlation(panel, log)
     m = len(panel.judges)
-    within_chance, is_judge = p > CHANCE, panel.judges == alone.judges
     return Verdict(
         single=name,
         single_figures=other,
@@ -370,9 +442,7 @@ def compared(
         difference=scoring.sign * gain,
         difference_interval=interval,
         p_value=p,
-        recommended=(not within_chance and gain > 0)
-        or (own.price < other.price and (within_chance or gain >= 0))
-        or is_judge,
+        is_judge=panel.judges == alone.judges,
         n_more_cases=_more_cases(gain, error, n_different(log), p),
         correlation=correlation,
         n_independent=None if correlation is None else m / max(1e-9, 1 + (m - 1) * max(correlation, 0.0)),

@@ -83,7 +83,7 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Decisions by votes of all 7 sets of judges, asked at once.",
         "Committees by weighted-votes until settled, of the same sets, in at most 2 stages and in any order.",
-        "Complete, every threshold included: 12 chains of two stages over all sets of judges, by weighted-votes.",
+        "Complete: all 12 chains of two stages by weighted-votes over sets of judges, with every threshold.",
     ):  # fmt: skip
         assert words in run.stdout
     assert "All 240 cases are training cases, as they are few." in run.stderr
@@ -316,11 +316,24 @@ def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Pat
 
 def test_a_single_judge_that_is_named_keeps_the_limits(folder: Path) -> None:
     run = shortlist("panel", *PRICED, "--max-price", "3", cwd=folder)
-    assert "The best single judge, mid:" in run.stdout
+    assert "The best single judge within the limits, mid:" in run.stdout
     assert "large alone" not in run.stdout
 
 
+def test_what_was_written_is_told_and_the_best_single_judge_can_be(folder: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "one.json")
+    run = shortlist("panel", *PRICED, "--max-price", "8", "--out", out, cwd=folder)
+    assert f"Written: {out}, the panel above" in run.stdout
+    assert ("not large alone, which --pick single would write" in run.stdout) == ("Ask large" in run.stdout)
+    run = shortlist("panel", *PRICED, "--max-price", "3", "--pick", "single", "--out", out, cwd=folder)
+    assert f"Written: {out}, mid alone." in run.stdout
+    panel = load_panel(out)
+    assert (panel.judges, len(panel.stages)) == (("mid",), 1)
+    assert panel.next({"mid": "yes"})["decision"]["label"] == "yes"
+
+
 REFUSED = [
+    ("answers.csv --target truth --pick single", "--pick single writes the best single judge: name the file"),
     ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
     ("few.csv --target truth", "log must have at least 20 cases of known truth, got 15. Add cases."),
     ("one.csv --target truth", "log must have at least two classes as truth, got 'no' in every case."),

@@ -29,6 +29,9 @@ from shortlist.cli.text.output import print_json, print_notes, run_facts
 if TYPE_CHECKING:
     from shortlist.panels.choice import PanelChoice
 
+SINGLE = "single"
+"""The rule by which the best single judge is written, in place of a panel."""
+
 
 @grouped
 def panel(
@@ -68,12 +71,17 @@ def panel(
     from shortlist.cli.work import long_work
     from shortlist.panels.choice import choose_panels, told_notes
     from shortlist.panels.facts import panel_report
+    from shortlist.panels.verdict import single_panel
     from shortlist.runs import Budget
 
     check_shared(context.params)
     refuse_unused(context)
     front_file, panel_file = parted_files(out, FRONT_FILE, ("front", "panel"))
     options, objectives = policy.made(promised, seed), policy.objective_names()
+    is_single = policy.pick == SINGLE
+    if is_single:
+        _check_single(panel_file, promised)
+        policy = replace(policy, pick=None)
     read = log.read(logs)
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
@@ -85,8 +93,10 @@ def panel(
         _check_promised(choice)
     point = picked(choice, policy)
     told = panel_report(choice, point, notes, limits_asked(choice, policy))
+    name = told.verdict.single
+    written = single_panel(choice, choice.chosen.judges.index(name)) if is_single else choice.panel(point)
     files = {
-        "out": str(save(panel_file, choice.panel(point).save)) if panel_file else None,
+        "out": str(save(panel_file, written.save)) if panel_file else None,
         "front_file": str(save(front_file, choice.front.save)) if front_file else None,
     }
     report = save_page(report, f"Panel: {', '.join(logs)}", lambda: _parts(told))
@@ -94,9 +104,23 @@ def panel(
         print_json(chosen_panel_facts(choice, told) | files | page_path(report) | run_facts(context))
         return
     print_panel(choice, told)
-    for file in filter(None, files.values()):
-        print(f"Written: {file}")
+    if panel_file:
+        other = "" if told.verdict.recommended else f", not {name} alone, which --pick {SINGLE} would write"
+        what = f"{name} alone" if is_single else f"the panel above{other}"
+        print(f"Written: {files['out']}, {what}.")
+    if front_file:
+        print(f"Written: {files['front_file']}, all panels of the front.")
     tell_page(report)
+
+
+def _check_single(panel_file: Path | None, promised: PromiseOptions) -> None:
+    """Refuse to write a single judge nowhere, or under a promise, which is tested for panels alone."""
+    from shortlist.errors import BadInputError
+
+    if panel_file is None:
+        raise BadInputError(f"--pick {SINGLE} writes the best single judge: name the file, --out JUDGE.json.")
+    if promised.answer_accuracy is not None:
+        raise BadInputError(f"--pick {SINGLE} writes a judge of whom nothing is promised. Leave one out.")
 
 
 def _check_promised(choice: "PanelChoice") -> None:

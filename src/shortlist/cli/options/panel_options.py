@@ -103,7 +103,7 @@ class PolicyOptions:
         str | None,
         typer.Option(
             help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal "
-            "or knee; or its number."
+            "or knee; or its number; or single, to write the best single judge in place of a panel."
         ),
     ] = None
     final: Annotated[

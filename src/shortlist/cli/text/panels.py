@@ -68,10 +68,15 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     print(f"Panel {told.point} of {len(choice.found):,} on the front:")
     for sentence in facts["in_words"]:
         print(f"  {sentence}")
-    own = facts["held_out"]
+    own, rechosen = facts["held_out"], facts["single_rechosen"]
     errors, single = facts["errors"] or {}, facts["single"]
     print(f"\nOn {facts['measured_on']}: {measured_in_words(own, errors.get('panel'))}.")
-    print(f"The best single judge, {single['name']}: {measured_in_words(single, errors.get('single'))}.\n")
+    flatters = "" if rechosen is None else ", on the cases that chose it"
+    alone = measured_in_words(single, errors.get("single"))
+    print(f"The {single['title']}, {single['name']}: {alone}{flatters}.")
+    if rechosen is not None:
+        print(f"Single judges chosen in the same way: {measured_in_words(rechosen)}.")
+    print()
     for sentence in facts["verdict"]:
         print(sentence)
     _print_budgets(facts)
