@@ -41,7 +41,6 @@ def lazy_package(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
     )
 
     def load_name(name: str) -> Any:
-        """Load a name from its module."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(importlib.import_module(homes[name]), name)

@@ -54,7 +54,6 @@ def _came_of_an_interruption(error: BaseException) -> bool:
 
 
 def _unexpected(error: BaseException) -> str:
-    """Describe an unexpected error."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this. Try a smaller input or smaller limits."
     if isinstance(error, RecursionError):

@@ -111,14 +111,11 @@ def run_watched(
 
 
 class _Stop:
-    """Tells a solver to stop, and gives it up when it does not listen."""
-
     def __init__(self, stop: Callable[[], None], left_alone: Callable[[], object], told_s: float) -> None:
         self._stop, self._left_alone, self._told_s = stop, left_alone, told_s
         self._first = math.inf
 
     def __call__(self) -> None:
-        """Tell it once more, or give it up."""
         now = seconds_now()
         self._first = min(self._first, now)
         self._stop()
@@ -127,7 +124,6 @@ class _Stop:
             raise NotStoppedError
 
     def until_over(self, worker: threading.Thread) -> None:
-        """Tell it until its thread has ended, or give it up."""
         with contextlib.suppress(NotStoppedError):
             while worker.is_alive():
                 self()

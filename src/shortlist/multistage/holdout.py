@@ -224,7 +224,6 @@ def _measure_front(classifier: MultiStageClassifier, X: Any, y: Labels) -> None:
 
 
 def _single_stage(classifier: MultiStageClassifier, X: Any, y: Labels) -> StagedMeasure:
-    """Measure one stage with all features and no reject."""
     everything = np.ones(classifier.n_features_in_, dtype=bool)
     model = classifier.problem_.decisions.subclassifiers.model(everything)
     rows, _ = classifier.model_.encoding.encode_known(X)

@@ -151,7 +151,6 @@ def _stages(
 
 
 def _other_values(problem: StageProblem, front: Front) -> tuple[str, ...]:
-    """Say which points have other values than their stages."""
     said = []
     for number, assignment in enumerate(front.decisions.astype(np.int8)):
         exact = dict(zip(DEFAULT_OBJECTIVES, outcome(problem, assignment), strict=True))

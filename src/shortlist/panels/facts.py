@@ -239,7 +239,6 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
 
 
 def _measured_on(report: PanelReport) -> str:
-    """Say which cases measure."""
     n_cases = f"{report.verdict.panel_figures.n_cases:,}"
     if not report.n_parts:
         return f"{n_cases} hold-out cases"
@@ -274,7 +273,6 @@ def _router_facts(report: PanelReport) -> dict[str, Any] | None:
 
 
 def _stages_facts(report: PanelReport, way: int) -> list[dict[str, Any]]:
-    """Return what is told of each stage of one of the ways."""
     shares, stages = report.ways[way], report.panel.ways[way]
     return [
         _stage_facts(report.panel, stage, number, is_last=number == len(stages))

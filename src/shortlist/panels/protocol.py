@@ -225,6 +225,5 @@ def _least_votes(votes: Votes, least: float) -> str:
 
 
 def _weights(panel: Panel, votes: Votes) -> str:
-    """Say who has how many votes."""
     pairs = zip(votes.judges, votes.votes, strict=False)
     return all_of(f"{plain(panel.judges[judge])} has {n}" for judge, n in pairs)

@@ -87,7 +87,6 @@ class _Read(NamedTuple):
 
     @classmethod
     def of(cls, column: "pd.Series[Any]") -> "_Read":
-        """Read a column."""
         import pandas as pd
 
         if column.dtype.kind in "iuf":

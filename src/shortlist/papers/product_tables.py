@@ -326,7 +326,6 @@ def _fifty_points(rows: "pd.DataFrame") -> ResultTable:
 
 
 def _solrep_runs(rows: "pd.DataFrame") -> ResultTable:
-    """Return our own table of the runs of SolRep."""
     stored = {system: np.array(part["points"].iloc[0]) for system, part in _by_system(rows, "stored")}
     found: Rows = []
     for system, part in _by_system(rows, "solrep"):
@@ -455,7 +454,6 @@ def _named(system: System, whose: str, row: Mapping[str, Any], n_runs: int | Non
 
 
 def _published(published: Published, system: System, n_runs: int | None = None) -> Rows:
-    """Return what the paper has of a system, as a row of its own."""
     row = published.get(system)
     return [] if row is None else [_named(system, PAPER, row, n_runs)]
 

@@ -120,7 +120,6 @@ def _dense(C: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _numbers(name: str, given: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return an array of numbers."""
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -148,7 +147,6 @@ def _integrality(integrality: ArrayLike | None, n_columns: int) -> np.ndarray[An
 
 
 def _rows(A: Any, limits: Any, n_columns: int) -> tuple[Any, ArrayLike, ArrayLike]:
-    """Return the rows with their limits."""
     if A is None:
         if limits is not None:
             raise BadInputError("`limits` belongs to `A`, which was not given. Pass both.")

@@ -135,7 +135,6 @@ class _Reading:
         self._line = 1
 
     def read(self, kind: str, tokens: list[_Token], line: int) -> None:
-        """Read a section."""
         self._tokens, self._place, self._line = tokens, 0, line
         if kind.startswith(("min", "max")):
             sense = Sense(kind[:3])

@@ -70,7 +70,6 @@ class _Reading:
         }
 
     def begin(self, section: str, words: list[str], line: int) -> None:
-        """Begin a section."""
         if section not in _SECTIONS:
             raise self._source.error(
                 "a section must be one of a linear program with integer and continuous columns, "
@@ -86,7 +85,6 @@ class _Reading:
             self._read_sense(words[1:], line)
 
     def read(self, section: str, words: list[str], line: int) -> None:
-        """Read a line of a section."""
         reader = self._readers.get(section)
         if reader is None:
             raise self._source.error(
@@ -261,7 +259,6 @@ class _Reading:
             self.parts.integer[column] = True
 
     def _bounded_column(self, kind: str, words: list[str], line: int) -> tuple[str, str]:
-        """Return the column of a bound and its number, as written."""
         rest = words[1:]
         if kind in _NO_VALUE and len(rest) in {1, 2, 3}:
             if len(rest) > 1:

@@ -126,7 +126,6 @@ def _check_solver(named: NamedProgram, options: ProgramOptions) -> None:
 
 
 def _no_points(named: NamedProgram) -> Front:
-    """Return the complete front of a program without solutions."""
     objectives = tuple(linear.objective for linear in named.program.objectives)
     none = np.empty((0, len(objectives))), np.empty((0, len(named.candidates)), dtype=np.int64)
     proof = Proof(ProofKind.COMPLETE, missing=(0.0,) * len(objectives))

@@ -188,7 +188,6 @@ def slice_(
 
 
 def _facts(made: "Conversion", model: "FeatureModel", saved: Path) -> dict[str, Any]:
-    """Return what the JSON says of a model that was written."""
     return {
         "method": "satisfiability",
         "status": "optimal" if made.proved else "feasible",

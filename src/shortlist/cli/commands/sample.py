@@ -159,7 +159,6 @@ def _products_of(front: Path, line: "FeatureModel") -> "Mask":
 
 
 def _print(facts: dict[str, Any], model: "FeatureModel", products: "Mask") -> None:
-    """Print how many products there are, what is known of them, and the first ones."""
     from shortlist._words import counted
 
     print(f"{counted(len(products), 'product')}, {facts['method']}.")

@@ -164,7 +164,6 @@ def _facts(
 
 
 def _print(front: "Front", saved: Path | None, study: Path | None) -> None:
-    """Print the answer for people."""
     from shortlist.cli.text.configured import print_found
     from shortlist.cli.text.front_text import front_status
 

@@ -312,7 +312,6 @@ def _defaults(texts: Sequence[str], names: Sequence[str], drawn: Container[str])
 def _refuse_unused_files(
     tables: "Sequence[AttributeTable]", sources: dict[str, str], names: Sequence[str]
 ) -> None:
-    """Raise for a file of --attributes from which nothing is taken."""
     from shortlist._words import all_of
     from shortlist.errors import BadInputError
 

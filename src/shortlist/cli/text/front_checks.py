@@ -64,7 +64,6 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
 
 
 def _refuse_of_others(given: "FrontRecheck", kind: str) -> None:
-    """Refuse options that belong to fronts of another kind."""
     from shortlist.errors import BadInputError
 
     owners = {

@@ -131,7 +131,6 @@ def _slack(goal: Mapping[str, Any], terms: list[Term]) -> int:
 
 
 def _g(goal: Mapping[str, Any], aim: float, reach: float, unit: float) -> float:
-    """Return the worth of a form, which reaches so much of a unit."""
     if goal["kind"] == "right":
         return float(reach >= aim)
     if goal["kind"] == "log-loss":

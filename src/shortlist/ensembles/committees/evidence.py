@@ -146,7 +146,6 @@ class Evidence:
         return "; ".join(parts)
 
     def _says_more(self, bound: float) -> bool:
-        """Whether a bound is tighter than that of the certificate."""
         if self.certified_bound is None:
             return True
         return bound < self.certified_bound if self.sense == "max" else bound > self.certified_bound

@@ -174,7 +174,6 @@ class _Walker:
 
     @property
     def n_points(self) -> int:
-        """Points in the archive."""
         return int(self.here.n_points)
 
     def cheapest(self, size: int) -> int:
@@ -182,7 +181,6 @@ class _Walker:
         return 0 if self.by is None else int(np.sort(self.problem.prices[self.by])[:size].sum())
 
     def make_room(self, n: int, old: records.CommitteeArchive | None = None) -> None:
-        """Make room for so many points, and keep those that there are."""
         width = len(self.problem.objectives)
         self.archive = records.CommitteeArchive(
             np.zeros((n, width), dtype=np.int64),

@@ -355,7 +355,6 @@ class _Walker:
 
     @property
     def n_steps(self) -> int:
-        """Steps of all walks."""
         return int(self.here.step)
 
     def walk(self, n_steps: int) -> bool:

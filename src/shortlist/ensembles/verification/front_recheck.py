@@ -120,12 +120,10 @@ class _Count:
 
     @property
     def n_committees(self) -> int:
-        """How many there are within the sizes."""
         return sum(math.comb(self.n_candidates, size) for size in self.sizes)
 
     @property
     def sizes(self) -> range:
-        """How many members there may be."""
         return range(self.limits.min_size, self.limits.max_size + 1)
 
     def point(self, members: Sequence[int], threshold: int, right: Sequence[int]) -> Point:
@@ -156,7 +154,6 @@ class _Count:
         return right
 
     def every(self) -> Iterator[tuple[list[int], int, Point]]:
-        """Yield every committee with each threshold."""
         if self.goals:
             for size in self.sizes:
                 for some in itertools.combinations(range(self.n_candidates), size):

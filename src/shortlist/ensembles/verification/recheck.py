@@ -276,7 +276,6 @@ def _verify_rows(
 
 
 def _verify_chosen(chosen: Chosen, X: Any, y: Any, pool: Pool | CrossFittedPool | None) -> Verification:
-    """Recheck a committee that was chosen from a pool."""
     table = _Recorded(
         chosen.record, chosen.classes_, chosen.terms.positive,
         PRUNED_ON if chosen.out_of_fold else "validation rows",

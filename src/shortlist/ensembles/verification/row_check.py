@@ -100,5 +100,4 @@ def _counted(rows: NDArray[np.intp], one: str, several: str) -> str:
 
 
 def _named(rows: NDArray[np.intp]) -> str:
-    """Name the first rows, counted from 1."""
     return f"row{'s' if len(rows) > 1 else ''} {all_of((rows + 1).tolist(), most=MOST_NAMED)}"

@@ -228,7 +228,6 @@ class _CpSatEngine:
         self._wrapper.stop_search()
 
     def _parameters(self, limits: Limits) -> sat.SatParameters:
-        """Return CP-SAT's parameters for one solve."""
         parameters = sat.SatParameters()
         self._choose_strategies(parameters)
         parameters.random_seed = self._seed
@@ -244,7 +243,6 @@ class _CpSatEngine:
         return parameters
 
     def _choose_strategies(self, parameters: sat.SatParameters) -> None:
-        """Set how many workers there are and what they do."""
         if not self._bound_tree:
             parameters.num_workers = self._threads
             parameters.interleave_search = self._takes_turns and self._threads < ALL_STRATEGIES
@@ -257,7 +255,6 @@ class _CpSatEngine:
             parameters.subsolvers.append("lb_tree_search")
 
     def _claim(self, response: sat.CpSolverResponse, limits: Limits) -> Claim:
-        """Read what CP-SAT found."""
         if response.status == sat.CpSolverStatus.MODEL_INVALID:
             reason = sat.CpSatHelper.validate_model(self._model).strip().splitlines()
             raise BadInputError(

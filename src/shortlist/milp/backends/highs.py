@@ -89,8 +89,6 @@ class Highs:
 
 
 class _HighsEngine:
-    """One program in one HiGHS object."""
-
     def __init__(
         self,
         program: Program,
@@ -202,7 +200,6 @@ class _HighsEngine:
 
     @property
     def _costs_are_whole(self) -> bool:
-        """Whether the objective takes integers only."""
         return bool((self._costs == np.rint(self._costs)).all() and self._integer[self._costs != 0].all())
 
     def _limit_costs(self, absolute_gap: float) -> None:

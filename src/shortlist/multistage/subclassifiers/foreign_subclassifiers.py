@@ -167,7 +167,6 @@ class ForeignSubclassifiers:
         yield from self._run(units, self.n_jobs, after=n_here)
 
     def _workers_pay(self, n_left: int) -> bool:
-        """Whether so many fits are better left to workers."""
         return self.n_jobs != 1 and n_left > 1 and self.seconds_here >= self.workers_after_s
 
     def _run(self, units: Sequence[Unit], where: Where, *, after: int = 0) -> Iterator[tuple[str, Any]]:

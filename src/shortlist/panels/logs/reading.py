@@ -137,7 +137,6 @@ def _file_records(
     *,
     truth_elsewhere: bool,
 ) -> Records:
-    """Return the records of one file."""
     if _is_example(name):
         table = read_table(name, notes)
     else:

@@ -117,7 +117,6 @@ def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
-    """Refuse records that do not say who answered, or what."""
     for name in ("case", "judge"):
         if frame[name].isna().any():
             row = int(np.flatnonzero(frame[name].isna())[0])

@@ -323,7 +323,6 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
 
 
 def _with_levels(loss: TreeLoss, n_levels: int, *, priced: bool = True) -> TreeLoss:
-    """Return the loss of a tree with other levels, with or without prices."""
     return TreeLoss(
         loss.design, loss.targets, loss.gate, loss.feature_of, loss.prices,
         loss.trade_off if priced else 0.0, loss.sparsity if priced else 0.0, n_levels,

@@ -161,7 +161,6 @@ def _projected(
 
 
 def _endless(budget: Budget) -> BadInputError:
-    """Return the error of a slice that was not found."""
     if budget.stopped:
         return BadInputError(
             f"the slice was not found before the search was stopped ({budget.limit_text}). Raise the limit, "
@@ -221,7 +220,6 @@ def _skeleton(
 
 
 def _group_formulas(group: Group) -> list[Formula]:
-    """Return what a group says, for a model without a tree."""
     parent, children = group.parent + 1, [child + 1 for child in group.children]
     n = len(children)
     formulas: list[Formula] = [Or((Literal(-child), Literal(parent))) for child in children]

@@ -227,7 +227,6 @@ def _json_entries(source: Source) -> list[_Entry]:
 
 
 def _listed(source: Source, owner: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:
-    """Return a list of objects, or raise where there is none."""
     found = owner.get(name)
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise source.error(f"{place} must have a list of objects called {name!r}, got {str(found)[:40]!r}.")

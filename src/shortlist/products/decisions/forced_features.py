@@ -120,7 +120,6 @@ def _of_features(literals: Iterable[int], n_features: int) -> tuple[int, ...]:
 
 
 def _by_programs(model: FeatureModel, known: tuple[int, ...], budget: Budget) -> Forced | None:
-    """Complete the features that are known to be forced."""
     n = model.n_features
     alike = np.zeros(n, dtype=np.int64)
     first, product = best_product(model, alike, known, budget=budget)

@@ -159,7 +159,6 @@ def irreducible_rules(
     """
 
     def needed(background: list[int], candidates: list[int], *, grown: bool) -> list[int]:
-        """Return the candidates needed in addition to the background."""
         if grown and known.contradict(background):
             return []
         if len(candidates) < 2:

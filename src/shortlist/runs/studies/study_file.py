@@ -263,7 +263,6 @@ def _prepare(path: Path, one: sqlite3.Connection) -> None:
 
 
 def _memory() -> sqlite3.Connection:
-    """Return a connection to a study that has no file."""
     connection = _connected(Path(":memory:"))
     migrate(connection)
     return connection
