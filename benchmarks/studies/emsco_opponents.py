@@ -31,8 +31,8 @@ from shortlist.papers.stage_comparison import (
 )
 from shortlist.papers.stage_opponents import paper_stages
 from shortlist.runs import Budget, Unit, Work, open_study
+from shortlist.runs.budget import processor_seconds
 from shortlist.runs.cancellation import cancel_on_interrupt
-from shortlist.runs.clock import processor_seconds
 
 TABLES = (*SETS, SYNTHETIC30)
 EXACT_FRONT = "exact front"

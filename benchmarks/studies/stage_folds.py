@@ -20,7 +20,7 @@ from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.predict.point_choice import choose_point
 from shortlist.multistage.problem.costs import FeatureCosts
 from shortlist.multistage.search.emsco import EmscoOptions
-from shortlist.runs.clock import processor_seconds
+from shortlist.runs.budget import processor_seconds
 
 WAYS = ("held-out", "out-of-fold")
 MEASURES = ("coverage", "accuracy", "right", "cost")

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from shortlist.multistage import MultiStageClassifier, next_step
 from shortlist.multistage.holdout import aggregate
-from shortlist.runs.clock import processor_seconds
+from shortlist.runs.budget import processor_seconds
 
 REPEATS = 5
 

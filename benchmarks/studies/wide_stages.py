@@ -28,7 +28,7 @@ from shortlist.multistage.windows.window_search import search_windows
 from shortlist.papers.landscapes import stage_rows
 from shortlist.pareto import hypervolume
 from shortlist.runs import Budget
-from shortlist.runs.clock import processor_seconds
+from shortlist.runs.budget import processor_seconds
 
 LEVELS = (0.55, 0.65, 0.75, 0.85, 0.90)
 """Confidences on Spambase."""

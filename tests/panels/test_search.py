@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.panels.bounds import bound_at
 from shortlist.panels.candidates import orders_of, stages_until_settled
 from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.recipes import Cases, Found, Recipe, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, Recipe, bound_at, right_or_wrong, stages_of
 from shortlist.panels.search import Searched, find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated

@@ -16,9 +16,9 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.products.feature_models.model import Constraint, make_group, make_model
 from shortlist.products.formats import written_model
-from shortlist.products.formats.configurations import write_configuration
 from shortlist.products.formats.dimacs import read_dimacs
 from shortlist.products.formats.uvl import read_uvl
+from shortlist.products.formats.uvl_writer import write_configuration
 from shortlist.source import Source
 from tests.examples import examples
 from tests.products import oracles, strategies

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from shortlist.cli.result_pages import study_parts
 from shortlist.report.parts import Chart, Facts, Table
-from shortlist.report.studies import study_parts
 from shortlist.runs import Unit, Work, open_study, run_units
 from tests.report.browsing import watched
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from shortlist.runs import Cancellation, Progress
-from shortlist.runs.budget import LEAST_SECONDS, Budget
+from shortlist.runs.budget import LEAST_SECONDS, Budget, processor_seconds, seconds_now
 
 
 class Clock:
@@ -107,3 +107,21 @@ def test_what_is_told_has_the_time_of_the_whole(clock: Clock) -> None:
     dataclasses.replace(part, seconds=math.inf).tell("searching")
 
     assert told == [Progress("proving", 3.0, 10, 0.5, 0.75, "s"), Progress("searching", 3.0, unit="s")]
+
+
+def test_seconds_never_go_back() -> None:
+    seen = [seconds_now() for _ in range(100)]
+    assert seen == sorted(seen)
+
+
+def test_a_budget_begins_on_the_same_clock() -> None:
+    before = seconds_now()
+    start = Budget(60).start
+    assert before <= start <= seconds_now()
+
+
+def test_work_takes_processor_seconds() -> None:
+    start = processor_seconds()
+    while processor_seconds() == start:
+        sum(range(1000))
+    assert processor_seconds() > start

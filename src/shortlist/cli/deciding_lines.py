@@ -184,7 +184,7 @@ def _save(deciding: Deciding, name: str) -> Deciding:
 
     from shortlist.cli.files import check_files
     from shortlist.products.decisions.decision_files import DECISION_ENDINGS, write_decisions
-    from shortlist.products.formats.configurations import write_configuration
+    from shortlist.products.formats.uvl_writer import write_configuration
 
     if not name:
         raise BadInputError("name a file, such as: save decisions.json.")

@@ -2,11 +2,13 @@
 
 import contextlib
 import functools
+import re
+import shlex
 import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -32,11 +34,51 @@ from shortlist.cli.commands.stage import stage
 from shortlist.cli.commands.stage_use import use
 from shortlist.cli.commands.verify import verify
 from shortlist.cli.failures import BAD_INPUT, NOT_WRITTEN, UsageError, ended, misread
-from shortlist.cli.options.arguments import in_options
 from shortlist.cli.options.settings import WithSettings, options_of
 from shortlist.cli.signals import INTERRUPTED, end_at_once, handled, interrupting, set_handler
 from shortlist.cli.studies import answered, remove_answered
 from shortlist.cli.text.output import Held, complain, deliver, speaking, unwritten, warn, warned
+from shortlist.errors import ShortlistError
+
+PAIR = r"\{('[^']*'|\"[^\"]*\"): ([\w.+-]+)\}"
+MARKED = re.compile(r"`(\w+)(?:=([^`]*))?`")
+"""An argument in a sentence of the library, alone or with a value."""
+
+
+def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
+    """Call arguments by the names of the command's options, and leave out values that cannot be typed.
+
+    `said`: a sentence of the library, or an error. `names`: what the command calls each argument, such as
+    ``max_size``: ``--max-size``.
+
+    Examples
+    --------
+    >>> from shortlist.errors import BadInputError
+    >>> names = {"n_folds": "--set folds", "method": "--method", "defaults": "--set default"}
+    >>> in_options(BadInputError("n_folds", "must be at least 2", 1), names)
+    '--set folds must be at least 2, got 1.'
+    >>> in_options("Use `method='windows'`, or a lower `max_size`.", names)
+    'Use --method windows, or a lower max_size.'
+    >>> in_options("Pass `defaults={'Cost (EUR)': 0}`.", names)
+    "Pass --set 'default=Cost (EUR)=0'."
+    """
+    sentence = said.sentence(names) if isinstance(said, ShortlistError) else str(said)
+    return MARKED.sub(functools.partial(_typed, names), sentence).replace(" or None,", ",")
+
+
+def _typed(names: Mapping[str, str], found: re.Match[str]) -> str:
+    argument, value = found[1], found[2]
+    option = names.get(argument, argument)
+    if value is None:
+        return option
+    if not option.startswith("--"):
+        return f"{option}={value}"
+    pair = re.fullmatch(PAIR, value)
+    plain = f"{pair[1][1:-1]}={pair[2]}" if pair else value.strip("'\"")
+    flag, _, setting = option.partition(" ")
+    if setting:
+        plain = f"{setting}={ {'True': 'yes', 'False': 'no'}.get(plain, plain) }"
+    return flag if plain in {"True", "None"} else f"{flag} {shlex.quote(plain)}"
 
 
 class _Commands(typer.core.TyperGroup):

@@ -7,9 +7,10 @@ from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.files import parquet_frame, read_parquet
 from shortlist.report.page import page
-from shortlist.report.parts import Parts
+from shortlist.report.parts import Chart, Facts, Heading, Parts, Table
 from shortlist.results.front import COMMITTEES, PROGRAM, STAGED_METHODS, Front
 from shortlist.results.picking import mark_takeable
+from shortlist.runs.studies.summary import summary
 
 if TYPE_CHECKING:
     from shortlist.export.protocols import Protocol
@@ -40,8 +41,6 @@ def result_page(
     elif ending == ".parquet":
         title, parts = _table_parts(path, model)
     elif ending in {".db", ".sqlite"}:
-        from shortlist.report.studies import study_parts
-
         title, parts = "Study", study_parts(path)
     else:
         raise BadFileError(f"{path} must be {KINDS}. Name such a file.")
@@ -127,9 +126,53 @@ def _table_parts(path: Path, model: "FeatureModel | None") -> tuple[str, Parts]:
 
         return "Committees", front_page_parts(front)
     if PROGRAM in front.extras:
-        from shortlist.report.programs import program_parts
+        from shortlist.report.fronts import program_parts
 
         return "Program", program_parts(front)
     from shortlist.report.products import product_parts
 
     return ("Products" if front.candidates else "Front"), product_parts(front, model)
+
+
+def study_parts(path: Path) -> Parts:
+    """Return the parts of a page that show how far a study is.
+
+    Raises BadFileError if the file is not a study, or is damaged.
+    """
+    found = summary(path)
+    facts = [
+        ("command", str(found.asked.get("command", "unknown"))),
+        ("state", f"in work, by {found.driver}" if found.driver else "not in work"),
+        ("units done", f"{found.n_done:,} in {found.seconds:,.1f} s"),
+        ("units failed", f"{found.n_failed:,}"),
+        ("size", f"{found.size / 1e6:.2f} MB"),
+    ]
+    parts: list[Any] = [Heading("The study"), Facts(tuple(facts))]
+    if not found.stages:
+        return parts
+    names = [" ".join(filter(None, (one.part, one.name))) for one in found.stages]
+    left = [one.left_s for one in found.stages]
+    series = [
+        {"name": "done", "values": [one.done for one in found.stages]},
+        {"name": "to do", "values": [max(0, one.total - one.done) for one in found.stages]},
+    ]
+    rows = tuple(
+        (
+            name, f"{one.done:,} of {one.total:,}", f"{one.running:,}", f"{one.seconds:.1f}",
+            "unknown" if seconds is None else f"{seconds:.1f}", one.best or "none",
+        )
+        for name, one, seconds in zip(names, found.stages, left, strict=True)
+    )  # fmt: skip
+    parts += [
+        Chart(
+            "How far the study is",
+            f"{sum(one.done for one in found.stages):,} of {sum(one.total for one in found.stages):,} units "
+            "are done.",
+            {"kind": "bar", "names": names, "series": series, "x": {"label": "units"}},
+        ),
+        Table("Parts", ("part", "done", "running", "seconds", "seconds left", "best so far"), rows),
+    ]
+    if found.failures:
+        failed = tuple((str(i), text) for i, text in enumerate(found.failures, start=1))
+        parts.append(Table("Why the latest units failed", ("number", "reason"), failed))
+    return parts

@@ -12,7 +12,7 @@ from shortlist.cli.studies import unfinished
 from shortlist.cli.text.progress import shown_progress
 from shortlist.errors import ShortlistError
 from shortlist.runs import Cancellation, Report, cancel_on_interrupt
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 
 STILL_AT_WORK_S = 60.0
 """Seconds after its limit that a search may still be at work, to check and write what it found."""

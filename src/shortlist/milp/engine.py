@@ -17,8 +17,8 @@ from shortlist.milp.solution import NO_LIMITS, Claim, Limits, Solution, checked_
 from shortlist.milp.watch import PATIENCE, NotStoppedError, OnBound, Patience, Post, run_watched
 from shortlist.milp.whole_rows import tells_apart
 from shortlist.results.proof import Status
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.clock import seconds_now
 
 
 class Engine(Protocol):

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.clock import seconds_now
 
 Watched = TypeVar("Watched")
 

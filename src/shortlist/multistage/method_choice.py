@@ -13,8 +13,7 @@ from shortlist.multistage.problem.stages import acquired, space_size
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
 from shortlist.multistage.subclassifiers.subclassifiers import (

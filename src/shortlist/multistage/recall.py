@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.multistage.search.emsco import EmscoGeneration, EmscoOptions, emsco
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.runs import NO_STUDY, Budget, Unit, Work, run_units, silent
 from shortlist.runs.workers import Where
 

@@ -21,7 +21,7 @@ from shortlist.panels.losses import clustered_error
 from shortlist.panels.recipes import Cases, Found, Recipe, followed
 from shortlist.panels.router import ALONE, Alone, Column, Fork, columns_for_trees, columns_of, grown
 from shortlist.panels.search import PolicyFront, Searched
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,8 +23,7 @@ from shortlist.panels.decisions import Decided, Votes
 from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER
 from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
-from shortlist.runs.budget import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""

@@ -12,7 +12,7 @@ from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import ELITE_FILLS, RULES, TRIES, EmscoOptions, emsco
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageResult
 from shortlist.papers.comparison import margin, with_margin
 from shortlist.papers.landscapes import (
     EXAMPLE_STAGES,

@@ -11,7 +11,7 @@ from shortlist._words import any_of, did_you_mean
 from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.tables.sets import read_set
 
 if TYPE_CHECKING:

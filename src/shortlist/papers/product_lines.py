@@ -23,8 +23,7 @@ from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.front import Front
-from shortlist.runs.budget import Budget
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import Budget, seconds_now
 
 OBJECTIVES = "min deselected, min not_used_before, min defects, min cost"
 """In the order by which the study sorts points."""

@@ -31,7 +31,7 @@ from shortlist.products.configuration.search_options import search_options
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Progress
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 
 Point: TypeAlias = tuple[int, ...]

@@ -20,7 +20,7 @@ from shortlist.papers.paper import Extent, Paper, Plan, Rows, fingerprints, sets
 from shortlist.papers.pruning_comparison import Fold, fit_method, fold_pool, stratified_folds
 from shortlist.papers.pruning_tables import CONTENTS, NEEDED, pruning_tables
 from shortlist.runs import Budget, Cancellation, Unit
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 
 if TYPE_CHECKING:
     import pandas as pd

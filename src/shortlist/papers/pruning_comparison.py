@@ -26,9 +26,9 @@ from shortlist.ensembles.pools.refit import refit_members
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.papers.comparison import described
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.settings import digest_of_arrays
-from shortlist.runs.whole_units import Unfinished, UnitGivenUp, WatchedCancellation
+from shortlist.runs.unit import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds

@@ -11,7 +11,7 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.report.parts import Chart, Explorer, Facts, Heading, Parts, Table, Text
-from shortlist.results.front import PROGRAM, STAGED_METHODS, Front
+from shortlist.results.front import PROGRAM, STAGED_METHODS, Front, chosen_at
 from shortlist.results.objective import Sense
 from shortlist.results.picking import Pick, mark_takeable, why_none
 from shortlist.results.proof import ProofKind, proof_text
@@ -242,3 +242,43 @@ def front_page_parts(front: Front, *, pick: Pick | None = None) -> Parts:
     picks = [] if pick is None else [(name, pick, f"It was chosen by {pick.rule}.")]
     chart = frequency_chart(front)
     return [*front_parts({name: front}, picks=picks), *([chart] if chart else [])]
+
+
+MOST_COLUMNS = 200
+"""So many columns of the pick at most are listed on a page."""
+
+
+def program_parts(front: Front, *, pick: Pick | None = None) -> Parts:
+    """Return the parts of a page that show the front of a program, and one of its points with its columns.
+
+    `front`: of a program. `pick`: the point to show; by default the one at the knee.
+    """
+    chosen = pick or (front.pick("knee") if len(front) else None)
+    name = front.method or "front"
+    if chosen is None:
+        return front_parts({name: front})
+    why = RULES.get(chosen.rule, f"It was chosen by {chosen.rule}.")
+    words = ", ".join(f"{name} {value:.10g}" for name, value in chosen.values.items())
+    first: list[Any] = [
+        Heading("The pick"),
+        Text(f"Point {chosen.index}, by {chosen.rule}: {words}."),
+        Text(why, note=True),
+        _columns(front, chosen),
+    ]
+    chart = frequency_chart(front, noun="column")
+    shown = front_parts({name: front}, picks=[(name, chosen, why)])
+    return [*first, *shown, *([chart] if chart else [])]
+
+
+def _columns(front: Front, pick: Pick) -> Table:
+    """Return the columns of the pick that are not 0."""
+    used = np.flatnonzero(pick.decision)[:MOST_COLUMNS]
+    n_more = int(np.count_nonzero(pick.decision)) - len(used)
+    rows = [(front.candidates[i], f"{int(pick.decision[i]):,}") for i in used.tolist()]
+    rows += [(f"and {n_more:,} more", "")] * bool(n_more)
+    n_chosen = len(chosen_at(front, pick.decision))
+    return Table(
+        f"Its columns that are not 0: {n_chosen:,} of {len(front.candidates):,}",
+        ("column", "value"),
+        tuple(rows),
+    )

@@ -1,8 +1,7 @@
 """Units of work, progress, cancellation and workers: what every long method reports to."""
 
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
-from shortlist.runs.progress import Progress, Report, silent
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.unit import Unit
 from shortlist.runs.units import Work, run_units

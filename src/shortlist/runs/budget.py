@@ -2,14 +2,67 @@
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+from shortlist._jit import COMPILING
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.clock import seconds_now
-from shortlist.runs.progress import SECONDS, Progress, Report, silent
 from shortlist.runs.studies import NO_STUDY, Study
+
+SECONDS = "s"
+"""Unit of stages whose progress is the time that they have used up."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a long method has come."""
+
+    stage: str
+    """What is being done, for people."""
+    done: float
+    """How much is finished, in units of work or, for a time limit, in seconds."""
+    total: float | None = None
+    """How much there is in all, in the same unit; None when nobody can know."""
+    value: float | None = None
+    bound: float | None = None
+    """Best value and bound so far, in the user's sign, where the method has them."""
+    unit: str = ""
+    """``"s"`` where `done` and `total` are seconds, and the stage may end long before `total`."""
+    outer: bool = False
+    """Whether other stages report between the steps of this one, as the parts of a run do."""
+    left_s: float | None = None
+    """Seconds that the rest is expected to take, where that is known better than by what share is done."""
+
+
+Report: TypeAlias = Callable[[Progress], None]
+"""What receives progress events; called from the thread that runs the method."""
+
+
+def silent(progress: Progress) -> None:
+    """Ignore a progress event."""
+
+
+def seconds_now() -> float:
+    """Return seconds from some moment on; they never go back, and mean nothing but by their differences.
+
+    The clock stands still while kernels are compiled, which happens once per installation, so that a limit in
+    seconds is for the work that was asked for.
+
+    Examples
+    --------
+    >>> start = seconds_now()
+    >>> seconds_now() >= start
+    True
+    """
+    return time.perf_counter() - COMPILING.seconds
+
+
+def processor_seconds() -> float:
+    """Return the seconds that processors worked for this process, which a busy machine lengthens less."""
+    return time.process_time()
+
 
 LEAST_SECONDS = 0.01
 """What a step gets that is begun at all: solvers behave badly under limits of next to nothing."""

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from shortlist.runs.budget import Progress, Report, silent
 from shortlist.runs.cancellation import Cancellation, undisturbed
-from shortlist.runs.progress import Progress, Report, silent
 from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
-from shortlist.runs.unit import Completed, Unit
-from shortlist.runs.whole_units import Unfinished, run_whole
+from shortlist.runs.unit import Completed, Unfinished, Unit, run_whole
 from shortlist.runs.workers import Where, open_workers
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
@@ -59,7 +58,7 @@ def run_units(
         What the progress events say is being done.
     parts : callable, optional
         For units whose results are recorded in parts, under keys of their own; those of an
-        :class:`~shortlist.runs.whole_units.Unfinished` unit as well, which is not done.
+        :class:`~shortlist.runs.unit.Unfinished` unit as well, which is not done.
     known : mapping of str to object, optional
         Results of the units that are not run; default those that the study has. With `parts` it is the caller
         who knows, and by default all are run.

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist import __version__ as shortlist_version
-from shortlist.datasets.judges import judged_messages
+from shortlist.datasets.shipped import judged_messages
 from tests.cli.running import shortlist
 
 QUICK = ["--classifiers", "10", "--time-limit", "20", "--workers", "1"]

@@ -8,7 +8,7 @@ from rich.console import Console
 from shortlist.cli.text import progress
 from shortlist.cli.text.progress import EVERY_S, FIRST_S, Bars, ProgressLines
 from shortlist.runs import Progress
-from shortlist.runs.progress import SECONDS
+from shortlist.runs.budget import SECONDS
 
 
 class Watch:

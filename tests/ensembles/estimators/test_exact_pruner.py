@@ -22,8 +22,7 @@ from shortlist.ensembles import ExactPruner, make_pool
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.runs import open_study
-from shortlist.runs.budget import Budget
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import Budget, seconds_now
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 

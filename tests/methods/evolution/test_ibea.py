@@ -21,9 +21,8 @@ from shortlist.products.configuration.product_objectives import parse_objectives
 from shortlist.products.encodings.clauses import to_clauses
 from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress
 from tests.examples import examples
 from tests.methods import evolution_oracles as oracles
 

@@ -21,9 +21,8 @@ from shortlist.milp.solution import Limits, Solution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind, Status
-from shortlist.runs.budget import Budget
+from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.cancellation import Cancellation
-from shortlist.runs.progress import Progress
 from tests.examples import examples
 from tests.methods import oracles
 from tests.methods.strategies import multiobjective_programs

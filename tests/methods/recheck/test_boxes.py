@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shortlist.methods.integer.integer_objectives import integer_objectives
-from shortlist.methods.recheck.boxes import search_boxes
+from shortlist.methods.recheck.boxes import BoundRows, search_boxes
 from shortlist.runs.budget import Budget
 from tests.programs.made_programs import all_solutions, random_program
 
@@ -37,3 +37,31 @@ def test_a_limit_leaves_boxes_open_and_says_so() -> None:
     corners = integers.upper[None, :].copy()
     found = search_boxes(named.program, integers, corners, solver="highs", budget=Budget(1e-9))
     assert (found.n_open, found.limit) == (1, "1e-09 s")
+
+
+def test_whatever_the_multipliers_no_solution_is_below_the_bound() -> None:
+    rng = np.random.default_rng(0)
+    n_bounds = 0
+    for _ in range(60):
+        named = random_program(rng)
+        integers = integer_objectives(named.program)
+        rows = BoundRows(named.program, integers)
+        solutions = np.array(all_solutions(named), dtype=np.int64).reshape(-1, named.program.n_columns)
+        for _ in range(5):
+            multipliers = rng.normal(size=len(rows.lower)) * 10.0 ** rng.integers(-6, 7)
+            plane = rows.bound(multipliers, rng.random(len(integers)) * 10.0 ** rng.integers(-3, 4))
+            if plane is None:
+                continue
+            n_bounds += 1
+            for vector in (integers.costs @ solutions.T).T.tolist():
+                assert sum(w * v for w, v in zip(plane.weights, vector, strict=True)) >= plane.least
+            vectors = (integers.costs @ solutions.T).T
+            assert not plane.excludes(vectors).any()
+    assert n_bounds > 200
+
+
+def test_without_weights_and_multipliers_there_is_no_bound() -> None:
+    named = random_program(np.random.default_rng(1))
+    integers = integer_objectives(named.program)
+    rows = BoundRows(named.program, integers)
+    assert rows.bound(np.zeros(len(rows.lower)), np.zeros(len(integers))) is None

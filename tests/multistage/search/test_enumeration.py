@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from shortlist.multistage import MultiStageClassifier, feature_costs
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import DEFAULT_OBJECTIVES, StageResult
 from shortlist.multistage.search.walkers import WalkSettings
 from shortlist.results.proof import ProofKind
 from shortlist.runs import Cancellation

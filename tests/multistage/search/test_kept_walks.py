@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from shortlist.multistage.search import enumeration
 from shortlist.multistage.search.enumeration import enumerate_front
 from shortlist.multistage.search.kept_walks import walk_task, walk_tasks, walk_units
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.walkers import (
     USUAL_WALK,
     FoundAssignments,
@@ -29,8 +28,7 @@ from shortlist.multistage.search.walkers import (
 )
 from shortlist.results.proof import ProofKind
 from shortlist.runs import NO_STUDY, Cancellation, Study, open_study
-from shortlist.runs.budget import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.studies.checkpoints import KeptState
 from shortlist.runs.studies.study import KeepSettings
 from tests.examples import examples

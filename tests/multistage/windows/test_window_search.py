@@ -12,8 +12,7 @@ from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.problem.reject_rules import reject_rule
 from shortlist.multistage.search.enumeration import enumerate_front
-from shortlist.multistage.search.stage_objectives import StageProblem, stage_problem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult, stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows

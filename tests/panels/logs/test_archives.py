@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.errors import BadFileError
-from shortlist.panels.logs.archives import member_names, members
+from shortlist.panels.logs.inspect_logs import member_names, members
 from shortlist.panels.logs.reading import read_log
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -11,8 +11,8 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.panels.answer_log import SILENT
-from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns
 
 SAMPLES = Path(__file__).parent / "samples"
 EVALS = [SAMPLES / "mini.eval", SAMPLES / "large.eval"]

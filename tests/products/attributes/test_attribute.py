@@ -14,10 +14,10 @@ from shortlist.products.attributes.attribute import (
     AttributeTable,
     exact_attribute,
     needs_rounding,
+    numeric_attributes,
     random_attributes,
     scaled_attribute,
 )
-from shortlist.products.attributes.attribute_columns import numeric_attributes
 from shortlist.products.attributes.attribute_files import attributes_beside
 from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
 from shortlist.products.feature_models.model import make_group, make_model

@@ -61,7 +61,7 @@ def check(
     from shortlist.products.configuration.product_objectives import parse_objectives
     from shortlist.products.formats import read_model
     from shortlist.products.product_tables import check_products, read_products
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     started = seconds_now()
     notes: list[str] = []

@@ -99,7 +99,7 @@ def compare(
     runs.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     study, is_table = kept.file, _is_table(source)
     check_files(

@@ -63,7 +63,7 @@ def compare_pruning(
     from shortlist.papers.comparison_pages import pruning_comparison_parts
     from shortlist.papers.pruning_comparison import compare_methods
     from shortlist.runs import Work
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     how = of_settings(FoldOptions, settings)
     as_count(how.folds, "n_folds", at_least=2)

@@ -83,7 +83,7 @@ def compare_stages(
     from shortlist.papers.comparison import write_results
     from shortlist.papers.stage_comparison import SEARCHES, compare_stage_methods, stage_methods, with_margins
     from shortlist.runs import Work
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     learning, labels = asked.learning, asked.learning.y.to_numpy()
     prices = of_settings(PriceOptions, settings, costs=asked.costs)

@@ -172,7 +172,7 @@ def _decide_in_lines(
 ) -> None:
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.dialogue import decide_in_lines
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     if max_nodes:
         as_count(max_nodes, "max_nodes", at_least=16)

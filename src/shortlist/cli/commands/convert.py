@@ -50,8 +50,7 @@ def convert(
     from shortlist.products.attributes.attribute_files import save_attributes
     from shortlist.products.conversion import convert_model
     from shortlist.products.formats import format_of, read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)
     attributes_file, model_file = parted_files(out, SPREADSHEET_FILE, ("table", "model"))
@@ -152,8 +151,7 @@ def slice_(
     from shortlist.products.analysis.slicing import slice_model
     from shortlist.products.conversion import convert_model
     from shortlist.products.formats import format_of, read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import Budget, seconds_now
 
     check_shared(context.params)
     kind = format_of(out)

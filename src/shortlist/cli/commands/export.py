@@ -43,7 +43,7 @@ def export_policy(
     does. Stages can be written as a protocol as well, which people follow step by step on paper.
     """
     from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(
         inputs={"MODEL": model, "TABLE": table},

@@ -24,7 +24,7 @@ def write_picked(front: "Front", picked: "Pick", model: Path | None, out: Path) 
     from shortlist.products.feature_models.evaluation import evaluate
     from shortlist.products.feature_models.model import make_model
     from shortlist.products.formats import read_model
-    from shortlist.products.formats.configurations import write_configuration
+    from shortlist.products.formats.uvl_writer import write_configuration
     from shortlist.results.front import PROGRAM
 
     if is_staged(front):

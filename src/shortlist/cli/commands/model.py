@@ -32,7 +32,7 @@ def info(
 ) -> None:
     """Print features, constraints, core and dead features, and the number of products."""
     from shortlist.cli.files import check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
@@ -102,7 +102,7 @@ def analyse(
     found.
     """
     from shortlist.cli.files import check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(inputs={"MODEL": model}, outputs={})
     from shortlist._validation import as_count, as_positive_seconds
@@ -147,7 +147,7 @@ def diff(
     the search, and the command says what is known.
     """
     from shortlist.cli.files import check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(inputs={"FIRST": first, "SECOND": second}, outputs={})
     from shortlist._validation import as_positive_seconds

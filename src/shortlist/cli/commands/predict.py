@@ -60,7 +60,7 @@ def predict(
 ) -> None:
     """Answer new rows with a saved model: one line per row, in order."""
     from shortlist.cli.files import TABLE_FILE, check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(
         inputs={"MODEL": model, "TABLE": table}, outputs={"--out": out}, endings={"--out": TABLE_FILE}

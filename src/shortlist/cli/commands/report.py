@@ -44,7 +44,7 @@ def report(
 ) -> None:
     """Write a saved result as one HTML page, which opens anywhere, loads nothing and sends nothing."""
     from shortlist.cli.files import PAGE_FILE, PROTOCOL_FILE, check_files
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     check_files(
         inputs={"FILE": file, "--model": model},

@@ -89,8 +89,7 @@ def sample(
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.products.formats import read_model
-    from shortlist.runs.budget import Budget
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import Budget, seconds_now
     from shortlist.tables.spreadsheets import save_rows
 
     check_shared(context.params)

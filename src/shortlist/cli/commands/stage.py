@@ -233,7 +233,7 @@ def _find_front(
     from shortlist.cli.work import long_work
     from shortlist.errors import BadInputError
     from shortlist.runs import Budget
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import SavedModel
 
     found = None
@@ -297,7 +297,7 @@ def _parts(classifier: "MultiStageClassifier", staged: "StagedTable | None") -> 
 def _limits_in_reach(method: str, notes: list[str], about: dict[str, Any], *, json: bool) -> "Iterator[None]":
     """End the command with its answer where a limit is out of reach, so that nothing is fitted."""
     from shortlist.errors import OutOfReachError
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
 
     start = seconds_now()
     try:

@@ -34,7 +34,7 @@ def fit_opponent(
     """Fit one opponent on the paper's split, measure it on the test rows, and write its model."""
     from shortlist.cli.work import long_work
     from shortlist.multistage.holdout import measure_on, split_three
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fit_inputs import take_rows
 

@@ -158,7 +158,7 @@ def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) 
     from shortlist.ensembles.verification.recheck import verify as recheck
     from shortlist.errors import BadInputError
     from shortlist.multistage.estimators import MultiStageClassifier
-    from shortlist.runs.clock import seconds_now
+    from shortlist.runs.budget import seconds_now
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table, select_columns
 

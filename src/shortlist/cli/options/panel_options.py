@@ -70,8 +70,8 @@ class LogOptions:
     def read(self, logs: "Sequence[str]") -> "AnswerLog":
         """Read the log from all its files."""
         from shortlist.cli.options.settings import read_names
-        from shortlist.panels.logs.log_columns import LogColumns
         from shortlist.panels.logs.reading import read_log
+        from shortlist.panels.logs.records import LogColumns
 
         columns = LogColumns(
             case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,

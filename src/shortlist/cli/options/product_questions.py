@@ -343,7 +343,7 @@ def _default_objectives(
 ) -> tuple[str, dict[str, str]]:
     """Return the objectives for a user who names none, and why other columns are none of them."""
     from shortlist.errors import BadInputError
-    from shortlist.products.attributes.attribute_columns import numeric_attributes
+    from shortlist.products.attributes.attribute import numeric_attributes
 
     found: dict[str, str] = {}
     left_out: dict[str, str] = {}

@@ -9,8 +9,8 @@ from shortlist.cli.text.output import finite, print_json, print_notes
 if TYPE_CHECKING:
     from shortlist.cli.commands.verify import FrontRecheck
     from shortlist.methods.recheck.front_check import FrontCheck
-    from shortlist.products.configuration.completeness_proof import CompletenessProof
     from shortlist.products.configuration.front_search import Question
+    from shortlist.products.configuration.recheck import CompletenessProof
     from shortlist.results.front import Front
     from shortlist.runs.budget import Budget
     from shortlist.saved_models import SavedModel
@@ -23,7 +23,7 @@ def verify_front(path: Path, against: str, given: "FrontRecheck", *, json: bool)
     from shortlist.cli.text.output import save
     from shortlist.cli.work import last_resort, long_work
     from shortlist.errors import BadInputError
-    from shortlist.products.configuration.completeness_proof import prove_completeness
+    from shortlist.products.configuration.recheck import prove_completeness
     from shortlist.results.front import COMMITTEES, PROGRAM, Front
     from shortlist.runs.budget import Budget
 

@@ -4,12 +4,12 @@ import dataclasses
 from typing import Any
 
 from shortlist.cli.text.front_text import contract
-from shortlist.panels.bounds import bound_at
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, stages_in_words
 from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import BALANCED
 from shortlist.panels.policy import Panel
+from shortlist.panels.recipes import bound_at
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
     Standing,

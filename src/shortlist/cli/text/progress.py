@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from shortlist.cli.text.output import written_out
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.cancellation import say_on_stderr
-from shortlist.runs.clock import seconds_now
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.errors import BadInputError
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 
 REPEATS = 5
 """The median of so many measurements is taken."""

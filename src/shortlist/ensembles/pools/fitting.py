@@ -22,7 +22,7 @@ from shortlist.ensembles.pools.pool import Pool, named_columns
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.own import packed_object, unpacked_object
 from shortlist.runs.studies.question import versions
 from shortlist.runs.studies.settings import as_settings, digest_of_arrays

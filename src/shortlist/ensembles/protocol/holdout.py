@@ -33,7 +33,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.cells import places_of
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Work, silent
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (

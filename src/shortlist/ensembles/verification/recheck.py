@@ -25,12 +25,12 @@ from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, p
 from shortlist.ensembles.pools.refit import whole_pool
 from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
-from shortlist.ensembles.verification.evolved_recheck import recheck_step
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
     other_probabilities,
     other_problem,
     recheck_means,
+    recheck_step,
     what_was_checked,
 )
 from shortlist.ensembles.verification.row_check import find_recorded_rows, unusable_answers

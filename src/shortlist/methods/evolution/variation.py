@@ -19,8 +19,7 @@ from shortlist.pareto import nondominated
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.budget import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.studies import Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.settings import digest_of_arrays

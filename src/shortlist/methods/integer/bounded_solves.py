@@ -27,8 +27,7 @@ from shortlist.milp.solution import NO_LIMITS, Limits, Solution
 from shortlist.milp.whole_rows import tells_apart, whole_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, Status
-from shortlist.runs.budget import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Budget, Progress
 
 LARGEST_OBJECTIVE = 4 * 10**8
 """Weighted objectives stay below this for an exact solver; for others, below what their tolerance tells

@@ -19,8 +19,7 @@ from shortlist.milp.whole_rows import whole_rows
 from shortlist.pareto import nondominated, nondominated_unique
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
-from shortlist.runs.budget import Budget
-from shortlist.runs.progress import Progress
+from shortlist.runs.budget import Budget, Progress
 
 
 @dataclass(frozen=True, eq=False)

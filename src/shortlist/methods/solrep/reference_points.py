@@ -22,8 +22,7 @@ from shortlist.milp.session import Solver
 from shortlist.milp.solution import Limits
 from shortlist.results.proof import Status
 from shortlist.runs import Budget, Study
-from shortlist.runs.clock import seconds_now
-from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.budget import Progress, Report, seconds_now, silent
 
 WALK = "random walk"
 """The stage that is told of while reference points are drawn."""

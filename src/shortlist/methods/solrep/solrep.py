@@ -38,7 +38,7 @@ from shortlist.milp.solution import Limits
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import NO_STUDY, Budget, Study
-from shortlist.runs.progress import Progress, Report, silent
+from shortlist.runs.budget import Progress, Report, silent
 from shortlist.runs.workers import Where
 
 REFERENCE_RULES = ("hit-and-run", "adaptive")

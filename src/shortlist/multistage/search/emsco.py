@@ -24,8 +24,7 @@ from shortlist.multistage.search._variation import (
     mutate_row,
     recombine_rows,
 )
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.pickles import saved_from
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Budget, Progress

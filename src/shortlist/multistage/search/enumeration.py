@@ -11,8 +11,7 @@ from shortlist.multistage.problem.stages import assignment_of_chain, completions
 from shortlist.multistage.search._enumeration import UNSEEN, Space
 from shortlist.multistage.search._evaluation import nondominated_rows
 from shortlist.multistage.search.kept_walks import walk_tasks, walk_units
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.search.valid_chains import walk_valid_chains
 from shortlist.multistage.search.walkers import USUAL_WALK, FoundAssignments, WalkSettings, make_walker
 from shortlist.multistage.subclassifiers.decision_bits import subset_masks

@@ -16,7 +16,7 @@ from shortlist.multistage.search.stage_objectives import StageProblem
 from shortlist.multistage.search.walkers import FoundAssignments, Walker
 from shortlist.multistage.subclassifiers.subclassifiers import pooled_threads
 from shortlist.runs import Budget, Study, Unit, Work, run_units
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
 from shortlist.runs.studies.study import StageNote
 from shortlist.runs.workers import Where

@@ -23,7 +23,7 @@ from shortlist.multistage.subclassifiers.subclassifiers import (
 )
 from shortlist.pickles import saved_from
 from shortlist.runs import Budget, Progress, Unit, Work, run_units
-from shortlist.runs.clock import seconds_now
+from shortlist.runs.budget import seconds_now
 from shortlist.runs.workers import Where
 
 

@@ -13,8 +13,7 @@ from shortlist.arrays import Values
 from shortlist.errors import FitsStoppedError
 from shortlist.multistage.problem.stages import REMOVED
 from shortlist.multistage.search.enumeration import front_order
-from shortlist.multistage.search.stage_objectives import StageProblem
-from shortlist.multistage.search.stage_result import StageResult
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.windows.climbing import WindowClimber, WindowOptions
 from shortlist.multistage.windows.window import Promise
 from shortlist.results.proof import Proof, ProofKind

@@ -15,8 +15,7 @@ from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import field, objects, plain
-from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import Records, features_of, records_of
+from shortlist.panels.logs.records import LogColumns, Records, features_of, records_of
 from shortlist.panels.logs.tables import most_probable
 
 TASK_IN_NAME = re.compile(r"samples_(.+?)(_\d{4}-\d\d-\d\dT[-0-9.:]+)?\.jsonl.*")

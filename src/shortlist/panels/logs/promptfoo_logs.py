@@ -11,8 +11,7 @@ from typing import Any
 from shortlist._words import counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import field, fingerprint, number, objects, plain
-from shortlist.panels.logs.log_columns import LogColumns
-from shortlist.panels.logs.records import COLUMNS, Records, features_of, records_of
+from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features_of, records_of
 
 
 def promptfoo_results(document: Any) -> list[Any] | None:

@@ -12,9 +12,8 @@ from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
 from shortlist.panels.logs.json_content import plain
-from shortlist.panels.logs.log_columns import KNOWN_COLUMNS, LogColumns
 from shortlist.panels.logs.prices import priced
-from shortlist.panels.logs.records import Records, as_text, joined
+from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, as_text, joined
 from shortlist.panels.logs.tables import IDENTIFIER, table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
 from shortlist.tables.files import read_content, table_of_bytes

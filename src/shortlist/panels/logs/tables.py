@@ -9,8 +9,7 @@ import numpy as np
 
 from shortlist._words import all_of, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
-from shortlist.panels.logs.log_columns import KNOWN_COLUMNS, LogColumns
-from shortlist.panels.logs.records import Records, numbers_of, records_of
+from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
 
 if TYPE_CHECKING:
     import pandas as pd

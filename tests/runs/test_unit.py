@@ -24,7 +24,7 @@ from shortlist.runs import (
 )
 from shortlist.runs import unit as unit_module
 from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
-from shortlist.runs.whole_units import Unfinished, UnitGivenUp, run_whole
+from shortlist.runs.unit import Unfinished, UnitGivenUp, run_whole
 
 
 def square(number: int, *, budget: Budget) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import shortlist as library
+from shortlist.cli.main import in_options
 from shortlist.cli.options import settings
-from shortlist.cli.options.arguments import in_options
 from shortlist.cli.result_pages import result_page
 from shortlist.cli.text.output import as_typed, speaking
 from shortlist.datasets.registry import public_set
@@ -35,8 +35,8 @@ from shortlist.multistage.recall import recall
 from shortlist.multistage.search.emsco import EmscoOptions
 from shortlist.panels import load_panel
 from shortlist.panels.choice import choose_panels
-from shortlist.panels.logs.log_columns import LogColumns
 from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.papers.paper import reproduce as run_again
 from shortlist.papers.product_comparison import check_methods, compare_products
@@ -48,10 +48,9 @@ from shortlist.products.analysis.slicing import slice_model
 from shortlist.products.analysis.uniform import diverse_products, uniform_sample
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.attributes.attribute_files import save_attributes
-from shortlist.products.configuration.completeness_proof import prove_completeness
 from shortlist.products.configuration.model_summary import summarise
 from shortlist.products.configuration.product_front import configure
-from shortlist.products.configuration.recheck import recheck_products
+from shortlist.products.configuration.recheck import prove_completeness, recheck_products
 from shortlist.products.configuration.requirements import make_requirements
 from shortlist.products.configuration.search_options import search_options
 from shortlist.products.conversion import convert_model
@@ -60,10 +59,9 @@ from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.product_tables import check_products, read_products
 from shortlist.programs.formats import read_program
-from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front
-from shortlist.programs.solve import solve_program
+from shortlist.programs.solve import method_options, solve_program
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences
