@@ -14,6 +14,9 @@ run: .venv/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, wi
 	@mkdir -p out
 	.venv/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
 
+# One thread for each worker: problems here are small, and threads that wait for work spin.
+test fuzz: export OMP_NUM_THREADS := 1
+
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included
 	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)
 
