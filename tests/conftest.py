@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=60)
-settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=600, print_blob=True)
+settings.register_profile("shortlist", QUIET, derandomize=True, max_examples=30)
+settings.register_profile("fuzz", QUIET, derandomize=False, max_examples=300, print_blob=True)
 settings.load_profile("shortlist")  # `make fuzz` loads the other one after this
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
