@@ -293,7 +293,7 @@ def test_make_touches_no_environment_but_its_own(tmp_path: Path) -> None:
 
     # the same command as in the Makefile, against an environment that must stay empty
     own = tmp_path / "own"
-    subprocess.run([sys.executable, "-m", "venv", own], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", own], check=True)
     wheel = tmp_path / "nothing.lock"
     wheel.write_text("")
     synced = _run(

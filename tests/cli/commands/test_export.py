@@ -1,6 +1,7 @@
 """The command export, as a user runs it."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,15 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.made import fill
 from tests.cli.running import shortlist
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("export")
-    fill(folder)
-    return folder
+def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.copytree(made, tmp_path_factory.mktemp("export"), dirs_exist_ok=True)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The command report with --protocol, as a user runs it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,15 +9,13 @@ import pytest
 from shortlist.export.protocol_text import in_form
 from shortlist.panels import load_panel
 from shortlist.panels.protocol import panel_protocol
-from tests.cli.made import fill
 from tests.cli.running import shortlist
 from tests.panels.test_service_of_the_guide import panel
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report")
-    fill(folder)
+def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = shutil.copytree(made, tmp_path_factory.mktemp("report"), dirs_exist_ok=True)
     panel().save(folder / "panel.json")
     return folder
 
