@@ -11,7 +11,7 @@ from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows, round_votes
 from shortlist.papers.paper import how_to_get
 from shortlist.papers.pruning import binary_table
-from shortlist.tables.sets import read_set
+from shortlist.tables.files import read_set
 
 
 def read_uci(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:

@@ -20,7 +20,6 @@ from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.multistage.presets import SYNTHETIC30, preset
 from shortlist.papers.landscapes import SETS, paper_table
 from shortlist.papers.paper import Plan, Rows, fingerprints, reproduce, sets_of
-from shortlist.papers.papers import PAPERS
 from shortlist.papers.stage_comparison import (
     COLUMNS,
     OPPONENTS,
@@ -30,6 +29,7 @@ from shortlist.papers.stage_comparison import (
     with_margins,
 )
 from shortlist.papers.stage_opponents import paper_stages
+from shortlist.papers.tables import PAPERS
 from shortlist.runs import Budget, Unit, Work, open_study
 from shortlist.runs.budget import processor_seconds
 from shortlist.runs.cancellation import cancel_on_interrupt

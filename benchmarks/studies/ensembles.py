@@ -19,7 +19,7 @@ from shortlist.papers.comparison import rank_methods
 from shortlist.papers.evolution import SETS, EvolutionSize, eel_methods, eel_table
 from shortlist.papers.paper import how_to_get
 from shortlist.papers.pruning_comparison import compare_methods
-from shortlist.tables.sets import read_set
+from shortlist.tables.files import read_set
 
 SIZES = ((1000, 16_000), (100, 8000))
 """Classifiers and rows."""

@@ -99,8 +99,8 @@ def _import_everything() -> None:
         if "__main__" not in module.name:
             importlib.import_module(module.name)
     from shortlist.papers.paper import Plan
-    from shortlist.papers.papers import PAPERS
     from shortlist.papers.stage_opponents import OpponentsSize, opponent_units
+    from shortlist.papers.tables import PAPERS
 
     size = OpponentsSize(("synthetic30",), 3, 0)
     plan = Plan(tuple(opponent_units(None, size.sets, size)), {})

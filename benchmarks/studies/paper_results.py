@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks.rows import write_rows
 from shortlist.papers.paper import Line, ResultTable
-from shortlist.papers.papers import PAPERS
+from shortlist.papers.tables import PAPERS
 from shortlist.runs import open_study
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"

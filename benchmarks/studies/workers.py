@@ -27,9 +27,9 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from shortlist.papers.paper import Plan, reproduce
-from shortlist.papers.papers import PAPERS
 from shortlist.papers.product_lines import prepared_question
 from shortlist.papers.pruning import PruningSize, plan_pruning
+from shortlist.papers.tables import PAPERS
 from shortlist.products.configuration.found_front import find_front
 from shortlist.products.configuration.search_options import search_options
 from shortlist.runs import Cancellation, Progress, Report, Unit, Work, silent

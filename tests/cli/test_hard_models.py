@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from shortlist.products.analysis.analysis import analyse
-from shortlist.products.configuration.feasibility import NOT_TOLD_APART, check_feasibility
-from shortlist.products.configuration.model_summary import summarise
+from shortlist.products.configuration.feasibility import NOT_TOLD_APART, check_feasibility, summarise
 from shortlist.products.feature_models.model import make_model
 from shortlist.runs.budget import Budget
 from tests.cli.running import shortlist

@@ -20,9 +20,9 @@ from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsemble
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner, OrderedPruner, pruning_methods
+from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.pools.fitting import load_pool, make_pool
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
 from shortlist.ensembles.verification.recheck import verify
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
@@ -48,7 +48,7 @@ from shortlist.products.analysis.slicing import slice_model
 from shortlist.products.analysis.uniform import diverse_products, uniform_sample
 from shortlist.products.attributes.attribute import chosen_attributes
 from shortlist.products.attributes.attribute_files import save_attributes
-from shortlist.products.configuration.model_summary import summarise
+from shortlist.products.configuration.feasibility import summarise
 from shortlist.products.configuration.product_front import configure
 from shortlist.products.configuration.recheck import prove_completeness, recheck_products
 from shortlist.products.configuration.requirements import make_requirements

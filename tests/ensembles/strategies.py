@@ -13,9 +13,9 @@ from shortlist.ensembles.goals.weights import (
     class_weights,
     named_weights,
 )
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts.cuts import CutBound
+from shortlist.ensembles.proofs.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts import CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.runs.budget import Budget

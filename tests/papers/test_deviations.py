@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shortlist.papers.papers import PAPERS
+from shortlist.papers.tables import PAPERS
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 

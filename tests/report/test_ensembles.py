@@ -10,7 +10,7 @@ from shortlist.cli.result_pages import estimator_parts
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner
 from shortlist.ensembles.committees.evidence import EnsembleSelection
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.protocol.holdout import prune_table
+from shortlist.ensembles.holdout import prune_table
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.report.ensembles import pruned_parts
 from shortlist.report.evolved import evolved_parts

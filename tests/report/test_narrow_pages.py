@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from shortlist.ensembles import ExactPruner
-from shortlist.ensembles.protocol.holdout import prune_table
+from shortlist.ensembles.holdout import prune_table
 from shortlist.multistage import MultiStageClassifier
 from shortlist.multistage.holdout import stage_table
 from shortlist.products import chosen_attributes, configure, model_attributes, read_model

@@ -2,8 +2,7 @@
 
 from shortlist.milp.backends import SOLVERS, open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.milp.session import Session, Solver
-from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.solution import Limits, Session, Solution, Solver
 
 __all__ = [
     "SOLVERS",

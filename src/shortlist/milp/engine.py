@@ -50,7 +50,7 @@ class Engine(Protocol):
 
 
 class CheckedSession:
-    """A :class:`~shortlist.milp.session.Session` over any engine: checks what goes in and what comes out.
+    """A :class:`~shortlist.milp.solution.Session` over any engine: checks what goes in and what comes out.
 
     The engine runs in a thread of its own (:mod:`shortlist.milp.watch`). A session is for one thread at a
     time; different sessions are independent.

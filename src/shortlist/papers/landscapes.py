@@ -26,7 +26,7 @@ from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.papers.paper import Line, Picture, ResultTable, Rows, dots
 from shortlist.runs import NO_STUDY, Budget
-from shortlist.tables.sets import read_set
+from shortlist.tables.files import read_set
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from shortlist.datasets.registry import public_set
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
-from shortlist.tables.sets import read_set
+from shortlist.tables.files import read_set
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,17 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shortlist.papers.emsco import EMSCO
+from shortlist.papers.evolution import EVOLUTION
 from shortlist.papers.paper import Line, Paper, Reproduction, ResultTable, Rows
+from shortlist.papers.products import PRODUCTS
+from shortlist.papers.pruning import PRUNING
 from shortlist.report.parts import Chart, Heading, Parts, Table, Text
 from shortlist.runs.studies.question import versions
+
+PAPERS = {paper.name: paper for paper in (PRUNING, EMSCO, PRODUCTS, EVOLUTION)}
+"""By name."""
+
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,6 +15,7 @@ from shortlist.products.attributes.attribute import model_attributes as model_at
 from shortlist.products.attributes.attribute_files import read_attributes as read_attributes
 from shortlist.products.attributes.attribute_files import save_attributes as save_attributes
 from shortlist.products.configuration.contradictions import Contradiction
+from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.configuration.product_front import configure as configure
 from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
 from shortlist.products.configuration.requirements import Requirements as Requirements
@@ -35,7 +36,6 @@ from shortlist.products.decisions.decision_files import write_decisions as write
 from shortlist.products.decisions.decision_state import Decision as Decision
 from shortlist.products.decisions.decision_state import DecisionProblem, DecisionState
 from shortlist.products.decisions.forced_features import LimitedModel
-from shortlist.products.explanations.explanation import Explanation
 from shortlist.products.feature_models.model import Constraint, Group
 from shortlist.products.feature_models.model import FeatureModel as FeatureModel
 from shortlist.products.formats import read_model as read_model

@@ -9,8 +9,8 @@ import numpy as np
 from shortlist._words import all_of
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
-from shortlist.methods.recheck.boxes import BoxSearch
-from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
+from shortlist.methods.boxes import BoxSearch
+from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.exact_check import broken_limits, keeps_all, leaves_nothing
@@ -32,7 +32,7 @@ def recheck_front(
     and no point may dominate another. Continuous columns are no part of a front: HiGHS proposes some for each
     solution again, and where they do not keep every row in fractions, they rest on its tolerance. What is
     said to be complete is asked of a solver that did not find it, as far as sums of integers do not prove it
-    (:func:`shortlist.methods.recheck.boxes.search_boxes`).
+    (:func:`shortlist.methods.boxes.search_boxes`).
 
     Raises BadInputError if the front is of another program: its objectives or columns are others.
 

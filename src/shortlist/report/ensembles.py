@@ -29,7 +29,7 @@ from shortlist.results.proof import Status, shortfall, stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.committees.asking import EarlyAnswers
-    from shortlist.ensembles.protocol.measured import Measured
+    from shortlist.ensembles.measured import Measured
 
 MOST_MEMBERS = 24
 """Largest number of members that a picture compares with each other."""

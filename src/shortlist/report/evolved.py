@@ -10,7 +10,7 @@ from shortlist.results.proof import relative_gap
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.protocol.measured import Measured
+    from shortlist.ensembles.measured import Measured
 
 
 def evolved_parts(

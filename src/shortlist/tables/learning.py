@@ -390,7 +390,7 @@ def _example(name: str) -> "pd.DataFrame":
         raise BadInputError(
             f"example must be one of {any_of(known)}, got {name!r}.{did_you_mean(name, known)}"
         )
-    from shortlist.tables.sets import read_set
+    from shortlist.tables.files import read_set
 
     table = read_set(wanted)
     if table is None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.studies.kills import timeless
 from shortlist.papers.evolution import EVOLUTION, EvolutionSize, plan_evolution
-from shortlist.papers.papers import PAPERS
+from shortlist.papers.tables import PAPERS
 from shortlist.runs import open_study
 from tests.cli.killed import kill_after
 from tests.cli.refusals import refusals, refuse

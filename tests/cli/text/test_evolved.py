@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from shortlist.cli.text.evolved import MANY_MEMBERS, evolved_facts, evolved_notes, print_evolved
 from shortlist.ensembles import EvolutionaryEnsembleClassifier
-from shortlist.ensembles.protocol.holdout import EvolvedTable, evolve_table
+from shortlist.ensembles.holdout import EvolvedTable, evolve_table
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
-from shortlist.ensembles.protocol.measured import Measured
+from shortlist.ensembles.measured import Measured
 from shortlist.report.ensembles import measured_parts
 from tests.cli.running import shortlist
 

@@ -13,7 +13,7 @@ from shortlist.cli.text.model_analysis import (
 )
 from shortlist.products.analysis.analysis import Analysis, Finding
 from shortlist.products.analysis.differences import ModelDifference
-from shortlist.products.explanations.explanation import Explanation
+from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.feature_models.model import make_group, make_model
 
 NAMES = ["Shop", *(f"F{i}" for i in range(20))]

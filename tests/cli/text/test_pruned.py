@@ -13,7 +13,7 @@ from shortlist import SelectiveClassifier
 from shortlist.cli.text.pruned import print_pruned, pruned_facts
 from shortlist.ensembles import ExactPruner, OrderedPruner, Pool
 from shortlist.ensembles.committees.facts import exit_report
-from shortlist.ensembles.protocol.holdout import PrunedTable, prune_table
+from shortlist.ensembles.holdout import PrunedTable, prune_table
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris, make_classification
 from shortlist import BadInputError, SelectiveClassifier, Status
 from shortlist.ensembles import ExactPruner, OrderedPruner, make_pool, verify
 from shortlist.ensembles.committees.facts import exit_report
+from shortlist.ensembles.holdout import prune_table
 from shortlist.ensembles.pools.answers import class_probabilities
 from shortlist.ensembles.pools.refit import cross_fit, refit_members
-from shortlist.ensembles.protocol.holdout import prune_table
 from shortlist.ensembles.votes.calibration import fitted_factors
 from shortlist.ensembles.votes.soft_votes import WHOLE, whole_shares
 from shortlist.saved_models import SavedModel, load_model, save_model

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from shortlist.ensembles.committees.probability_sources import fitted_source, loss_in_folds
+from shortlist.ensembles.estimators.base import fitted_source, loss_in_folds
 from shortlist.ensembles.votes.calibration import fitted_factors, fitted_power
 from shortlist.tables.splits import deal_classes
 

@@ -24,8 +24,8 @@ from shortlist.ensembles.proofs.certificate import (
     Certificate,
     write_certificate,
 )
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows

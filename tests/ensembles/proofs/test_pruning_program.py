@@ -9,7 +9,7 @@ from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
     class_weights,
 )
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import plurality_program
 from shortlist.ensembles.proofs.row_forms import class_rows
 from shortlist.runs.budget import Budget

@@ -14,7 +14,7 @@ from shortlist.ensembles.audit.mean_check import check_mean_certificate
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import Weights, named_weights
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
+from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
 from shortlist.ensembles.pruning import vote_steps as proving

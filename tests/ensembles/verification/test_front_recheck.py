@@ -16,7 +16,7 @@ from shortlist import FrontPruner
 from shortlist.ensembles.committees.chosen import Chosen
 from shortlist.ensembles.verification.front_recheck import recheck_committees
 from shortlist.errors import BadInputError
-from shortlist.methods.recheck.front_check import FrontCheck
+from shortlist.methods.front_check import FrontCheck
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

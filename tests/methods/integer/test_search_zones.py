@@ -16,8 +16,7 @@ from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones, split_zones
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program
-from shortlist.milp.session import Session
-from shortlist.milp.solution import Limits, Solution
+from shortlist.milp.solution import Limits, Session, Solution
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import ProofKind, Status

@@ -8,7 +8,7 @@ from hypothesis import given
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.products.analysis import analysis
 from shortlist.products.analysis.analysis import Analysis, Finding, analyse
-from shortlist.products.explanations.explanation import Explanation
+from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.feature_models.formulas import Literal
 from shortlist.products.feature_models.model import FeatureModel, GroupKind, make_group, make_model
 from shortlist.runs.budget import Budget

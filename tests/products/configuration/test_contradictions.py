@@ -19,8 +19,8 @@ from shortlist.products.configuration.contradictions import (
     contradiction_sentences,
     find_contradiction,
 )
+from shortlist.products.configuration.least_values import only_rules
 from shortlist.products.configuration.product_objectives import QuantityLimit, parse_limit
-from shortlist.products.explanations.least_values import only_rules
 from shortlist.products.feature_models.formulas import And, Linear, Literal
 from shortlist.products.feature_models.model import Constraint, FeatureModel, make_group, make_model
 from shortlist.runs.budget import Budget

@@ -12,8 +12,7 @@ from shortlist.errors import BadInputError
 from shortlist.products import FeatureModel, chosen_attributes, model_attributes, read_attributes, read_model
 from shortlist.products.attributes.attribute import Attribute
 from shortlist.products.configuration import found_front as configure_module
-from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility
-from shortlist.products.configuration.model_summary import summarise
+from shortlist.products.configuration.feasibility import NO_REQUIREMENTS, check_feasibility, summarise
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.product_objectives import parse_limit, parse_objectives
 from shortlist.products.configuration.requirements import Requirements, make_requirements

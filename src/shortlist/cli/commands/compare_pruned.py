@@ -56,8 +56,8 @@ def compare_pruning(
     from shortlist._validation import as_count
     from shortlist.cli.text.output import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
+    from shortlist.ensembles.holdout import check_pruner
     from shortlist.ensembles.pools.fitting import calm_fits
-    from shortlist.ensembles.protocol.holdout import check_pruner
     from shortlist.errors import ShortlistError
     from shortlist.papers.comparison import rank_folds, write_results
     from shortlist.papers.comparison_pages import pruning_comparison_parts

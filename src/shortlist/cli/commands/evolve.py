@@ -23,7 +23,7 @@ from shortlist.errors import BadInputError
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-    from shortlist.ensembles.protocol.holdout import EvolvedTable
+    from shortlist.ensembles.holdout import EvolvedTable
     from shortlist.report.parts import Parts
 
 
@@ -153,7 +153,7 @@ def evolve(
     from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
     from shortlist.cli.text.output import page_path, save_page, tell_page
     from shortlist.cli.work import long_work
-    from shortlist.ensembles.protocol.holdout import evolve_table
+    from shortlist.ensembles.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model
     from shortlist.tables.fingerprints import table_fingerprint
 

@@ -38,7 +38,7 @@ def info(
     from shortlist._validation import as_count, as_positive_seconds
     from shortlist.cli.work import last_resort
     from shortlist.exact import digits_of
-    from shortlist.products.configuration.model_summary import summarise
+    from shortlist.products.configuration.feasibility import summarise
     from shortlist.products.formats import read_model
     from shortlist.runs.budget import Budget
     from shortlist.runs.cancellation import cancel_on_interrupt

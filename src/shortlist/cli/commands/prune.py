@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shortlist.ensembles.estimators.exact_pruner import ExactPruner
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
     from shortlist.ensembles.estimators.rule_pruners import RulePruner
-    from shortlist.ensembles.protocol.holdout import PrunedTable
+    from shortlist.ensembles.holdout import PrunedTable
     from shortlist.report.parts import Parts
     from shortlist.tables.learning import LearningTable
 
@@ -111,7 +111,7 @@ def prune(
     from shortlist.cli.studies import digest_of
     from shortlist.cli.text.pruned import pruned_facts
     from shortlist.cli.work import check_found, long_work
-    from shortlist.ensembles.protocol.holdout import prune_table
+    from shortlist.ensembles.holdout import prune_table
     from shortlist.runs import Work
     from shortlist.tables.fingerprints import table_fingerprint
 

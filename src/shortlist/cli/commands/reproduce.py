@@ -116,7 +116,7 @@ def _paper(name: str) -> "Paper":
 
     if name not in NAMES:
         raise BadInputError(f"PAPER must be one of {any_of(NAMES)}, got {name!r}.{did_you_mean(name, NAMES)}")
-    from shortlist.papers.papers import PAPERS
+    from shortlist.papers.tables import PAPERS
 
     return PAPERS[name]
 

@@ -126,8 +126,7 @@ def clear(
     check_files(inputs={"FILES": files}, outputs={})
     from shortlist.errors import BadInputError
     from shortlist.runs.studies.cache import studies_in_cache
-    from shortlist.runs.studies.lock import is_held
-    from shortlist.runs.studies.study_file import remove_study
+    from shortlist.runs.studies.study_file import is_held, remove_study
 
     known = {path.resolve(): path for path in studies_in_cache()}
     wanted = [path.resolve() for path in files] if files else list(known)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.text.measured_table import measured_facts, one_answer_notes, print_measured
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.protocol.holdout import EvolvedTable
+    from shortlist.ensembles.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"
 """Range of what an exact step proves; nothing is known of other candidates."""

@@ -8,7 +8,7 @@ from shortlist.cli.text.output import finite, print_json, print_notes
 
 if TYPE_CHECKING:
     from shortlist.cli.commands.verify import FrontRecheck
-    from shortlist.methods.recheck.front_check import FrontCheck
+    from shortlist.methods.front_check import FrontCheck
     from shortlist.products.configuration.front_search import Question
     from shortlist.products.configuration.recheck import CompletenessProof
     from shortlist.results.front import Front

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shortlist.ensembles.protocol.measured import Difference, Measured
+    from shortlist.ensembles.measured import Difference, Measured
     from shortlist.guarantees.intervals import Interval
 
 

@@ -13,7 +13,7 @@ from shortlist.cli.text.front_text import some
 from shortlist.exact import digits_of
 from shortlist.products.analysis.analysis import Analysis, Finding
 from shortlist.products.analysis.differences import Edit, ModelDifference
-from shortlist.products.explanations.explanation import Explanation
+from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 
 _MOST_LINES = 12

@@ -20,8 +20,8 @@ from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.protocol.holdout import PrunedTable
-    from shortlist.ensembles.protocol.measured import OtherDiversity, Reached
+    from shortlist.ensembles.holdout import PrunedTable
+    from shortlist.ensembles.measured import OtherDiversity, Reached
 
 
 def pruned_facts(pruned: "PrunedTable", method: str, solver: str, saved: Path | None) -> dict[str, Any]:

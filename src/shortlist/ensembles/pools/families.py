@@ -12,14 +12,52 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from shortlist._jit import kernel
 from shortlist._words import counted
-from shortlist.arrays import Mask
+from shortlist.arrays import Floats, FloatTable, LongTable, Mask
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import refuse_fit_options
 
 ROWS_AT_ONCE = 1024
 """Rows that are answered at a time, between which Ctrl-C is heard."""
+
+
+@kernel("void(float64[:, ::1], float64[:, ::1], int64, float64[::1], int64[:, ::1], float64[:, ::1])")
+def find_nearest(  # noqa: PLR0917  # kernels take no keywords
+    asked: FloatTable, columns: FloatTable, p: int, away: Floats, places: LongTable, nearest: FloatTable
+) -> None:
+    """Find the nearest rows of each row that is asked about, in order, the first of equals first.
+
+    `columns` are the rows that are compared with, transposed; `away` is room for their sums of absolute
+    differences (`p` 1) or of squares (`p` 2), added up column by column. As many as `places` has columns are
+    found, and there are at least as many rows; `nearest` gets their sums.
+    """
+    n_nearest = places.shape[1]
+    for q in range(len(asked)):
+        away[:] = 0.0
+        for j in range(len(columns)):
+            own = asked[q, j]
+            column = columns[j]
+            if p == 1:
+                for i in range(len(away)):
+                    away[i] += abs(own - column[i])
+            else:
+                for i in range(len(away)):
+                    apart = own - column[i]
+                    away[i] += apart * apart
+        found = 0
+        for i in range(len(away)):
+            if found == n_nearest and away[i] >= nearest[q, n_nearest - 1]:
+                continue
+            place = min(found, n_nearest - 1)
+            while place > 0 and nearest[q, place - 1] > away[i]:
+                nearest[q, place] = nearest[q, place - 1]
+                places[q, place] = places[q, place - 1]
+                place -= 1
+            nearest[q, place] = away[i]
+            places[q, place] = i
+            found = min(found + 1, n_nearest)
 
 
 @saved_from("shortlist.ensembles")
@@ -88,8 +126,6 @@ class NearestRows(ClassifierMixin, BaseEstimator):
                 f"must be from 1 to the {counted(len(self.rows_), 'row')} that were fitted",
                 self.n_neighbors,
             )
-        from shortlist.ensembles.pools._kernels import find_nearest
-
         asked = np.ascontiguousarray(X, dtype=np.float64)
         columns, away = np.ascontiguousarray(self.rows_.T), np.empty(len(self.rows_))
         found = np.zeros((len(asked), len(self.classes_)))
@@ -134,7 +170,7 @@ class Family(NamedTuple):
 
 
 @saved_from("shortlist.ensembles")
-class RidgeCovariance:
+class RidgeCovariance(BaseEstimator):
     """The covariance (1 − r)·S + r·I of :cite:t:`Friedman1989`, never singular for r > 0."""
 
     def __init__(self, r: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from shortlist.arrays import Mask
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights
-from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
+from shortlist.ensembles.proofs.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.row_forms import RightRows, distinct_votes
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes

@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.proofs.cuts.cuts import Cut
+from shortlist.ensembles.proofs.cuts import Cut
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.milp import LinearObjective, Program, make_program

@@ -20,7 +20,7 @@ from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSele
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
 from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
-from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound
+from shortlist.ensembles.proofs.cuts import Cut, CutBound
 from shortlist.ensembles.proofs.incumbent import Counting
 from shortlist.ensembles.proofs.pruning_program import (
     as_votes,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from shortlist.ensembles.proofs.cuts.cuts import CutSettings
+from shortlist.ensembles.proofs.cuts import CutSettings
 from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
 from shortlist.milp import Solver
 from shortlist.runs.budget import Budget

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.ensembles.committees.evidence import PrunedSelection
-from shortlist.ensembles.proofs.cuts.conflicts import Conflicts, find_conflicts
-from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts.cuts import Cut, CutBound, make_cut
+from shortlist.ensembles.proofs.conflicts import Conflicts, find_conflicts
+from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts import Cut, CutBound, make_cut
 from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets

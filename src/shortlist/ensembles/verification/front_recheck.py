@@ -3,12 +3,13 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.ensembles.audit.mean_check import count_mean_selection
@@ -21,17 +22,85 @@ from shortlist.ensembles.estimators.base import SOFT
 from shortlist.ensembles.fronts.committee_problem import MEMBER_OBJECTIVES, PAID, SIZE
 from shortlist.ensembles.fronts.mean_front_problem import MeanFrontProblem, mean_front_problem
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
+from shortlist.ensembles.goals.weights import ClassWeights
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
-from shortlist.ensembles.verification.committee_program import committee_program
+from shortlist.ensembles.proofs.pruning_program import UNIT, plurality_program, pruning_program
+from shortlist.ensembles.proofs.row_forms import RightRows, class_rows
 from shortlist.ensembles.verification.mean_recheck import MOST_OFF
 from shortlist.ensembles.verification.recheck import verify
+from shortlist.ensembles.votes.binary_votes import merge_rows
+from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.errors import BadInputError
 from shortlist.exact import seen
-from shortlist.methods.recheck.front_check import FrontCheck, check_claims, dominated_points
+from shortlist.methods.front_check import FrontCheck, check_claims, dominated_points
+from shortlist.milp.program import LinearObjective, Program
 from shortlist.results.front import Front
+from shortlist.results.objective import Objective
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget
+
+
+def committee_program(
+    chosen: Chosen,
+    objectives: Sequence[Objective],
+    gains: Mapping[str, Sequence[int]],
+    prices: Mapping[str, Sequence[int]],
+    limits: SelectionLimits,
+) -> Program:
+    """Return the program of exact pruning with one objective for each of a front, in whole units, minimised.
+
+    Its columns are who is a member, the threshold of two classes, and which distinct rows are right.
+
+    Parameters
+    ----------
+    chosen : With the answers of all candidates on record.
+    objectives : Those of the front.
+    gains, prices : By objective, what a right row of each class, or each member, adds, times its scale.
+    limits : Sizes.
+    """
+    program, columns, worth, always = _with_votes(chosen, limits)
+    linears = []
+    for one in objectives:
+        costs, offset = np.zeros(program.n_columns), 0.0
+        if one.name in prices:
+            costs[: len(chosen.names)] = prices[one.name]
+        else:
+            own = -np.array(gains[one.name])
+            costs[columns], offset = worth @ own, float(always @ own)
+        linears.append(LinearObjective(Objective(one.name), costs, offset))
+    return dataclasses.replace(program, objectives=tuple(linears))
+
+
+Parts: TypeAlias = tuple[Program, slice, NDArray[np.int64], NDArray[np.int64]]
+"""A program, its columns of right rows, how many rows of each class these stand for, ``(n_columns,
+n_classes)``, and how many of each class every committee is right on.
+"""
+
+
+def _with_votes(chosen: Chosen, limits: SelectionLimits) -> Parts:
+    record, n = chosen.record, len(chosen.names)
+    if record.packed_votes is not None:
+        votes = merge_rows(np.unpackbits(record.packed_votes, axis=1, count=n), record.labels)
+        made = pruning_program(votes, UNIT, limits)
+        worth = np.eye(2, dtype=np.int64)[votes.labels] * votes.counts[:, None]
+        silent = ~votes.votes.any(axis=1)  # never positive, whatever the threshold
+        always = worth[silent & (votes.labels == 0)].sum(axis=0)
+        return made.program, slice(n + 1, n + 1 + len(made.decided_rows)), worth[made.decided_rows], always
+    assert record.codes is not None, "answers are on record"
+    n_classes = len(chosen.classes_)
+    answered = merge_class_rows(class_votes(record.codes, record.labels, n_classes=n_classes))
+
+    def rows_of(gains: NDArray[np.int64]) -> RightRows:
+        return class_rows(answered, ClassWeights(UNIT.objective, gains, 1), limits)
+
+    unit = np.eye(n_classes, dtype=np.int64)
+    rows = rows_of(np.ones(n_classes, dtype=np.int64))
+    places = rows.places
+    worth = unit[answered.labels[places]] * answered.counts[places, None]
+    always = np.array([rows_of(own).offset for own in unit])
+    return plurality_program(rows).program, slice(n, n + rows.n_rows), worth, always
+
 
 MOST_SLOW = 2**12
 """Committees that are all counted where that takes longer: by means, or with the price that is paid."""

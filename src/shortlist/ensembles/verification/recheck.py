@@ -15,8 +15,7 @@ from shortlist.ensembles.audit.cut_check import Verdict, check_certificate, coun
 from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
-from shortlist.ensembles.committees.probability_sources import fit_probabilities
-from shortlist.ensembles.estimators.base import SOFT
+from shortlist.ensembles.estimators.base import SOFT, fit_probabilities
 from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import Weights, weights_of

@@ -22,8 +22,7 @@ from shortlist.methods.integer.integer_objectives import (
 from shortlist.methods.integer.program_parts import Part, Parts
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import Program
-from shortlist.milp.session import Session, Solver
-from shortlist.milp.solution import NO_LIMITS, Limits, Solution
+from shortlist.milp.solution import NO_LIMITS, Limits, Session, Solution, Solver
 from shortlist.milp.whole_rows import tells_apart, whole_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, Status

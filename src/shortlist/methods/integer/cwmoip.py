@@ -8,7 +8,7 @@ from shortlist.methods.integer.bound_sweep import bounds_by_solves, sweep_all, s
 from shortlist.methods.integer.bounded_solves import BoundedSolves, safe_weights
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
+from shortlist.milp.solution import Solver
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind
 from shortlist.runs.budget import Budget

@@ -9,7 +9,7 @@ from shortlist.methods.integer.bound_sweep import Ends, bounds_by_solves, sweep_
 from shortlist.methods.integer.bounded_solves import BoundedSolves
 from shortlist.methods.integer.integer_objectives import UNLIMITED
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
+from shortlist.milp.solution import Solver
 from shortlist.pareto import nondominated
 from shortlist.results.front import Front
 from shortlist.results.proof import ProofKind

@@ -29,7 +29,7 @@ from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, Answer, ZoneParts
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
+from shortlist.milp.solution import Solver
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget

@@ -18,8 +18,7 @@ from shortlist.arrays import Points
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, Vector
 from shortlist.methods.solrep.limited_solves import LimitedSolves, Outcome, Record, finished
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
-from shortlist.milp.solution import Limits
+from shortlist.milp.solution import Limits, Solver
 from shortlist.results.proof import Status
 from shortlist.runs import Budget, Study
 from shortlist.runs.budget import Progress, Report, seconds_now, silent

@@ -33,8 +33,7 @@ from shortlist.methods.solrep.reference_points import (
 )
 from shortlist.methods.solrep.reference_solves import Answers, solve_adaptively, solve_reference_points
 from shortlist.milp.program import Program
-from shortlist.milp.session import Solver
-from shortlist.milp.solution import Limits
+from shortlist.milp.solution import Limits, Solver
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind, Status
 from shortlist.runs import NO_STUDY, Budget, Study

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from shortlist._validation import as_choice
 
 if TYPE_CHECKING:
-    from shortlist.milp.session import Solver
+    from shortlist.milp.solution import Solver
 
 TITLES: Mapping[str, str] = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
 """What people call the solvers."""

@@ -7,9 +7,9 @@ import numpy as np
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
+from shortlist.products.configuration.explanation import Explanation, SwitchedRules, fewest_rules
+from shortlist.products.configuration.feasibility import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.encodings.clauses import TracedClauses, traced_clauses
-from shortlist.products.explanations.explanation import Explanation, SwitchedRules, fewest_rules
 from shortlist.products.feature_models.model import FeatureModel, GroupKind
 from shortlist.runs.budget import Budget
 

@@ -9,16 +9,16 @@ import numpy as np
 from shortlist.errors import BadInputError
 from shortlist.logic.sat import SearchStoppedError
 from shortlist.pickles import saved_from
-from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
-from shortlist.products.encodings.clauses import traced_clauses
-from shortlist.products.explanations.explanation import SwitchedRules, fewest_rules
-from shortlist.products.explanations.least_values import (
+from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
+from shortlist.products.configuration.least_values import (
     Least,
     ProgramRules,
     irreducible_rules,
     least_value,
     only_rules,
 )
+from shortlist.products.configuration.product_objectives import FeatureObjective, QuantityLimit
+from shortlist.products.encodings.clauses import traced_clauses
 from shortlist.products.feature_models.formulas import And, Linear, Literal, formula_text
 from shortlist.products.feature_models.model import Constraint, FeatureModel, rule_text, with_constraints
 from shortlist.results.objective import Objective, Sense
@@ -87,7 +87,7 @@ def find_contradiction(
     """Find rules, limits and choices that contradict each other; None if all of them can hold.
 
     Where the clauses of all of them are few enough, these are the fewest there are
-    (:func:`~shortlist.products.explanations.explanation.fewest_rules`). Otherwise integer programs decide:
+    (:func:`~shortlist.products.configuration.explanation.fewest_rules`). Otherwise integer programs decide:
     first limits and choices are left out as long as the others still contradict the model, then rules of the
     model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
     known whether there is a contradiction.

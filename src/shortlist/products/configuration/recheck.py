@@ -20,7 +20,7 @@ import numpy as np
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.files import write_text
 from shortlist.logic.clauses import Clauses
-from shortlist.methods.recheck.front_check import FrontCheck, check_claims, finder_of
+from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
 from shortlist.products.configuration.front_search import Question, program_of, two_linears
 from shortlist.products.encodings.clauses import linear_literal, to_clauses
 from shortlist.products.encodings.cnf import ClauseLimits, Definitions

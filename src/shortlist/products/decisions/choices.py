@@ -12,13 +12,13 @@ from shortlist.errors import BadInputError
 from shortlist.logic.diagram import Diagram, least_sums, n_models_with
 from shortlist.logic.sat import SatSolver, SearchStoppedError
 from shortlist.pickles import saved_from
+from shortlist.products.configuration.least_values import Least, least_value
 from shortlist.products.configuration.product_front import Configured, configure
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.configuration.requirements import from_literals
 from shortlist.products.decisions.deciding import decide_all
 from shortlist.products.decisions.decision_state import Decision, DecisionState
 from shortlist.products.decisions.forced_features import LimitedModel
-from shortlist.products.explanations.least_values import Least, least_value
 from shortlist.products.feature_models.evaluation import are_valid
 from shortlist.runs.budget import Budget
 

@@ -16,7 +16,7 @@ from shortlist.products.configuration.contradictions import (
     contradiction_sentences,
     find_contradiction,
 )
-from shortlist.products.configuration.model_summary import MOST_UNDECIDED, USUAL_NODES
+from shortlist.products.configuration.feasibility import MOST_UNDECIDED, USUAL_NODES
 from shortlist.products.configuration.product_front import parse_question
 from shortlist.products.configuration.product_objectives import FeatureObjective
 from shortlist.products.decisions.decision_state import (

@@ -10,8 +10,8 @@ from shortlist.logic.clauses import Clauses
 from shortlist.logic.probing import propagate
 from shortlist.logic.sat import SatSolver, SearchStoppedError, backbone
 from shortlist.pickles import saved_from
+from shortlist.products.configuration.least_values import best_product
 from shortlist.products.encodings.clauses import to_clauses
-from shortlist.products.explanations.least_values import best_product
 from shortlist.products.feature_models.formulas import Linear
 from shortlist.products.feature_models.model import Constraint, FeatureModel, with_constraints
 from shortlist.runs.budget import Budget

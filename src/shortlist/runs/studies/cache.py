@@ -10,9 +10,8 @@ from typing import Any
 
 from shortlist.errors import BadFileError
 from shortlist.files import cache_folder
-from shortlist.runs.studies.lock import is_held
 from shortlist.runs.studies.question import versions
-from shortlist.runs.studies.study_file import remove_study
+from shortlist.runs.studies.study_file import is_held, remove_study
 
 MOST_DAYS = 30
 """Days after which a study that nobody went on with is removed."""

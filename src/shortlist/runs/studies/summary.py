@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shortlist.errors import BadFileError
-from shortlist.runs.studies.lock import is_held
 from shortlist.runs.studies.schema import VERSION
-from shortlist.runs.studies.study_file import check_kind, check_version, reader, taken_over, told
+from shortlist.runs.studies.study_file import check_kind, check_version, is_held, reader, taken_over, told
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ def search_boxes(
     """Look for a solution in any of the boxes below `corners`, ``(n_boxes, n_objectives)``, in steps.
 
     A linear program for a box proposes a bound on weighted objectives, which is added up in integers and may
-    exclude many boxes at once (:mod:`shortlist.methods.recheck.boxes`). What is left is asked of the
+    exclude many boxes at once (:mod:`shortlist.methods.boxes`). What is left is asked of the
     solver, a program for each box.
     """
     corners = np.unique(corners, axis=0)

@@ -4,8 +4,8 @@ from itertools import combinations
 
 from hypothesis import given
 
+from shortlist.products.configuration.explanation import SwitchedRules, fewest_rules
 from shortlist.products.encodings.clauses import traced_clauses
-from shortlist.products.explanations.explanation import SwitchedRules, fewest_rules
 from shortlist.products.feature_models.formulas import Implies, Literal, Or
 from shortlist.products.feature_models.model import FeatureModel, make_group, make_model, rule_text
 from tests.examples import examples

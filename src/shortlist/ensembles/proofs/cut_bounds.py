@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Floats
-from shortlist.ensembles.proofs.cuts.conflicts import Conflicts
-from shortlist.ensembles.proofs.cuts.cuts import (
+from shortlist.ensembles.proofs.conflicts import Conflicts
+from shortlist.ensembles.proofs.cuts import (
     Cut,
     CutBound,
     CutSettings,
@@ -18,7 +18,7 @@ from shortlist.ensembles.proofs.cuts.cuts import (
     dual_bound,
     make_cut,
 )
-from shortlist.ensembles.proofs.cuts.row_by_row import (
+from shortlist.ensembles.proofs.row_by_row import (
     Alternative,
     AskedRows,
     draw_rows,
@@ -95,7 +95,7 @@ def tighten_by_cuts(
     (:cite:t:`Codato2006`). It minimises a sum of multipliers where a count of rows is meant. Therefore each
     answer is followed by others with costs divided by the multipliers just found, which drives small ones
     to 0 and finds smaller sets (the reweighting of :cite:t:`Candes2008`). Where that finds hardly any more,
-    :func:`shortlist.ensembles.proofs.cuts.row_by_row.row_by_row` goes on: it is slower, and hardly ever in
+    :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` goes on: it is slower, and hardly ever in
     vain.
 
     Parameters

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask, stray_flags_ignored
-from shortlist.ensembles.proofs.cuts.cuts import Cut, CutSettings, make_cut, proves
+from shortlist.ensembles.proofs.cuts import Cut, CutSettings, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
 from shortlist.runs.budget import Budget
@@ -23,7 +23,7 @@ class Alternative:
     """The system whose solutions are the multipliers of cuts: it has none where all rows can be right.
 
     Its unknowns are a multiplier y_f >= 0 for every form f. The sum of the forms by these multipliers reads
-    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.cuts.cuts.proves`: x are the members, L
+    ``c @ x + l · L >= P``, as in :func:`shortlist.ensembles.proofs.cuts.proves`: x are the members, L
     is the threshold, and c, l and P are sums of y by the numbers of the forms. A cut is proved where no
     selection reaches P. What selections reach is bounded by linear programming duality, with further
     unknowns: u_k >= 0 for every classifier k, s >= 0 for the largest size, r >= 0 for the least size, and w
@@ -133,7 +133,7 @@ class AskedRows:
     Its unknowns are a weight x_k from 0 to 1 for every classifier k, with a sum within the limits on size,
     and a threshold L. Where it has no solution, no selection is right on all these rows. By Farkas' lemma
     the solver then has a dual ray, which holds the multipliers of
-    :func:`shortlist.ensembles.proofs.cuts.cuts.proves`.
+    :func:`shortlist.ensembles.proofs.cuts.proves`.
     """
 
     def __init__(self, rows: RightRows, used: NDArray[np.int64]) -> None:
@@ -213,7 +213,7 @@ def row_by_row(
     cost. Others are drawn among those that the present solution misses, as long as all together lack less
     than 1. Whenever there is no solution, the rows of the dual ray are a cut that t violates.
 
-    :class:`~shortlist.ensembles.proofs.cuts.row_by_row.Alternative` minimises a sum of
+    :class:`~shortlist.ensembles.proofs.row_by_row.Alternative` minimises a sum of
     multipliers, which stands for the rows that carry them. This search bounds the rows themselves, and
     still finds cuts where the other one does not.
 

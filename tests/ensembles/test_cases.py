@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
-from shortlist.ensembles.protocol.holdout import prune_table
+from shortlist.ensembles.holdout import prune_table
 from shortlist.errors import BadInputError
 from shortlist.guarantees.selective_classifier import SelectiveClassifier
 from shortlist.multistage.holdout import split_three

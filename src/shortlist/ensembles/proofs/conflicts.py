@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shortlist._bits import pack
 from shortlist.arrays import Longs
-from shortlist.ensembles.proofs.cuts.cuts import Cut, make_cut
+from shortlist.ensembles.proofs.cuts import Cut, make_cut
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import tally
 from shortlist.runs.budget import Budget
@@ -45,7 +45,7 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
     With a threshold these are the pairs whose positive row never has more votes than the negative one: any
     vote with a threshold is monotone in the votes. In general the sum of two forms must stay below the sum of
-    their least numbers, which :func:`shortlist.ensembles.proofs.cuts.cuts.proves` decides with multipliers 1
+    their least numbers, which :func:`shortlist.ensembles.proofs.cuts.proves` decides with multipliers 1
     and 1; of several classes, where a sum of signs that is nowhere positive is found fast.
 
     `budget`: stops with the pairs at hand. `max_pairs`: with a threshold: if there are more, every positive
@@ -61,7 +61,7 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
 
 
 def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
-    from shortlist.ensembles.proofs.cuts._conflict_kernels import Sizes, list_pairs, list_subsets
+    from shortlist.ensembles.proofs._conflict_kernels import Sizes, list_pairs, list_subsets
 
     usable = rows.affordable
     most_votes = np.minimum(tally(rows.votes, usable), rows.most_members)
@@ -90,7 +90,7 @@ def _by_votes(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
 
 def _by_signs(rows: RightRows, max_pairs: int, budget: Budget) -> Conflicts:
     """Find the pairs of several classes: forms of rows with large gains are compared first."""
-    from shortlist.ensembles.proofs.cuts._conflict_kernels import SignedForms, Sizes, list_opposed
+    from shortlist.ensembles.proofs._conflict_kernels import SignedForms, Sizes, list_opposed
 
     usable = rows.affordable
     signs = rows.signs * usable

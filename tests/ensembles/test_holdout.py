@@ -10,12 +10,12 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from shortlist import BadInputError
+from shortlist.ensembles import holdout
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner
+from shortlist.ensembles.holdout import evolve_table, prune_table
 from shortlist.ensembles.pools.pool import Pool
-from shortlist.ensembles.protocol import holdout
-from shortlist.ensembles.protocol.holdout import evolve_table, prune_table
 from shortlist.runs import Cancellation, Progress, Work
 from tests.ensembles.pools.test_judges import made
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import PRUNING_OBJECTIVES, Weights, best_threshold, named_weights
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound, tighten_by_cuts
-from shortlist.ensembles.proofs.cuts.cuts import certified_bound
+from shortlist.ensembles.proofs.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.cuts import certified_bound
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import class_votes

@@ -20,12 +20,12 @@ from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
+from shortlist.ensembles.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pools.answers import class_answers, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
-from shortlist.ensembles.protocol.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.votes.binary_votes import confusion, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassCodes

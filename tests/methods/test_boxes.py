@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from shortlist.methods.boxes import BoundRows, search_boxes
 from shortlist.methods.integer.integer_objectives import integer_objectives
-from shortlist.methods.recheck.boxes import BoundRows, search_boxes
 from shortlist.runs.budget import Budget
 from tests.programs.made_programs import all_solutions, random_program
 

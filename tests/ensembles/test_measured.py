@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from shortlist.ensembles.protocol.measured import (
+from shortlist.ensembles.measured import (
     Difference,
     Measured,
     mean_share_interval,

@@ -10,9 +10,9 @@ import numpy as np
 
 from shortlist._words import counted
 from shortlist.arrays import Points
+from shortlist.methods.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, integer_objectives
 from shortlist.methods.integer.search_zones import split_zones
-from shortlist.methods.recheck.boxes import STAGE, BoxSearch, search_boxes
 from shortlist.milp.backends import TITLES
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows

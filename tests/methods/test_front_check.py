@@ -5,7 +5,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from shortlist.methods.recheck.front_check import check_claims, finder_of
+from shortlist.methods.front_check import check_claims, finder_of
 from shortlist.programs.solve import solve_program
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shortlist.runs.studies.own import MARK, opened, signed
+from shortlist.runs.studies.question import MARK, opened, signed
 
 
 @pytest.mark.parametrize("content", [b"", b"words", b"\x80\x04" * 1000])

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
-from shortlist.ensembles.proofs.cuts.conflicts import find_conflicts
-from shortlist.ensembles.proofs.cuts.cut_bounds import min_cut_bound
-from shortlist.ensembles.proofs.cuts.cuts import Cut, certified_bound, make_cut, proves
+from shortlist.ensembles.proofs.conflicts import find_conflicts
+from shortlist.ensembles.proofs.cut_bounds import min_cut_bound
+from shortlist.ensembles.proofs.cuts import Cut, certified_bound, make_cut, proves
 from shortlist.ensembles.proofs.row_forms import RightRows, normalise
 from shortlist.ensembles.votes.binary_votes import merge_rows
 from shortlist.errors import SolverError

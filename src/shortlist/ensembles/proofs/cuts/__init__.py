@@ -1,1 +1,0 @@
-"""Rows that cannot all be right, and the bound that they give."""

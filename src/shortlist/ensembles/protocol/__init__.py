@@ -1,1 +1,0 @@
-"""Methods measured on tables: one split, cross-validation, and ranks."""

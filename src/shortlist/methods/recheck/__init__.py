@@ -1,1 +1,0 @@
-"""Claims of fronts, asked again in another way than they were found."""
