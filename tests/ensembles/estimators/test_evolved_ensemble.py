@@ -7,18 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+from tests.contract import keeps_contract
 
 X, Y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=3)
 
 
 @pytest.mark.slow
-@parametrize_with_checks(
-    [EvolutionaryEnsembleClassifier(population_size=30, n_generations=15, random_state=0)]
-)
+@keeps_contract(EvolutionaryEnsembleClassifier(population_size=30, n_generations=15, random_state=0))
 def test_the_estimator_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shortlist import BadInputError, ShortlistError, Status
 from shortlist.ensembles import ExactPruner, make_pool
@@ -23,13 +22,20 @@ from shortlist.ensembles.estimators.front_pruner import FrontPruner
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.runs import open_study
 from shortlist.runs.budget import Budget, seconds_now
+from tests.contract import keeps_contract
 
 X, Y = make_classification(240, 6, n_informative=4, flip_y=0.15, random_state=3)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([ExactPruner(n_classifiers=2, node_limit=2000, random_state=0)])
+@keeps_contract(ExactPruner(n_classifiers=5, node_limit=200, random_state=0, pruning_rows="held-out"))
 def test_the_pruner_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@keeps_contract(ExactPruner(n_classifiers=2, node_limit=2000, random_state=0), tables=False)
+def test_with_answers_out_of_fold_it_keeps_it_too(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
