@@ -21,10 +21,8 @@ def nondominated(points: ArrayLike) -> Mask:
     Raises BadInputError if `points` is not two-dimensional, holds NaN or infinity, or an integer that a
     double cannot tell from its neighbours.
 
-    Parameters
-    ----------
-    points : Objective vectors, every objective minimised, in any unit, ``(n_points, n_objectives)``; integers
-        must stay below 2^53. Not modified.
+    `points`: objective vectors, every objective minimised, in any unit, ``(n_points, n_objectives)``;
+    integers must stay below 2^53. Not modified.
 
     Returns
     -------
@@ -116,11 +114,8 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     """Return the volume that the points dominate below a reference point (Zitzler & Thiele 1998), by moocore.
 
-    Parameters
-    ----------
-    points : Objective vectors, minimised, ``(n_points, n_objectives)``; those not better than the reference
-        in every objective add nothing.
-    reference : The corner that bounds the volume, ``(n_objectives,)``.
+    `points`: objective vectors, minimised, ``(n_points, n_objectives)``; those not better than the reference
+    in every objective add nothing. `reference`: the corner that bounds the volume, ``(n_objectives,)``.
 
     Returns
     -------
@@ -153,12 +148,9 @@ def spread(
     i to the next one and d̄ the mean of these n − 1 distances. The extreme terms e are the distances of the
     first and of the last point to those of the reference; 0 where the points are their own reference.
 
-    Parameters
-    ----------
-    points : Objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``.
-    order : The objectives to sort by, first to last. Default: as they come.
-    reference : The front that the ends of the points are compared with, ``(n_reference, n_objectives)``.
-        Default: the points.
+    `points`: objective vectors, usually :func:`scaled`, ``(n_points, n_objectives)``. `order`: the objectives
+    to sort by, first to last. Default: as they come. `reference`: the front that the ends of the points are
+    compared with, ``(n_reference, n_objectives)``. Default: the points.
 
     Returns
     -------

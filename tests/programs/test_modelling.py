@@ -10,7 +10,7 @@ from scipy import sparse
 
 from shortlist import solve_front
 from shortlist.errors import BadInputError
-from shortlist.programs.modelling import from_linopy, model_kind
+from shortlist.programs.arrays import from_linopy, model_kind
 
 EXPECTED = [[2, 0], [5, 1], [8, 2], [11, 3]]
 

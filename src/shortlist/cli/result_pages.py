@@ -27,12 +27,9 @@ def result_page(
     Raises BadFileError if the file is none of these, or cannot be read. Raises UntrustedFileError if a model
     is not the user's own and `trust` is False.
 
-    Parameters
-    ----------
-    path : A model, a front, the results of a comparison of pruning methods, or a study.
-    model : For a front of products: what they are configurations of.
-    trust : Load a model that this user did not write, which runs the code in it.
-    following : See :func:`shortlist.report.page.page`.
+    `path`: a model, a front, the results of a comparison of pruning methods, or a study. `model`: for a front
+    of products: what they are configurations of. `trust`: load a model that this user did not write, which
+    runs the code in it. `following`: see :func:`shortlist.report.page.page`.
     """
     path = Path(path)
     ending = path.suffix.casefold()

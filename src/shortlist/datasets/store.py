@@ -42,12 +42,10 @@ def download(
     Raises FetchError if the server cannot be reached, refuses, is silent, or sends too much or too little.
     Raises BadInputError if the address is not accepted.
 
-    Parameters
-    ----------
-    url : Where it is, with https. From the own machine http is accepted too, so that tests need no
-        certificate. Redirects must obey the same rule, and none leads from https to http.
-    most_bytes : Nothing longer is accepted, whatever the server says.
-    silence_s : Seconds without a byte after which the server is given up.
+    `url`: where it is, with https. From the own machine http is accepted too, so that tests need no
+    certificate. Redirects must obey the same rule, and none leads from https to http. `most_bytes`: nothing
+    longer is accepted, whatever the server says. `silence_s`: seconds without a byte after which the server
+    is given up.
     """
     _check_address(url, url)
     request = urllib.request.Request(url, headers={"User-Agent": "shortlist"})  # noqa: S310  # checked above

@@ -93,13 +93,10 @@ def what_was_reached(
 ) -> Reached:
     """Return the cost and the diversity of a selection.
 
-    Parameters
-    ----------
-    right : Where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
-        nothing else, whatever the classes.
-    selection : The members, ``(n_classifiers,)``.
-    costs : Cost of each classifier, ``(n_classifiers,)``.
-    diversity : As of :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
+    `right`: where each classifier of the pool is right, ``(n_rows, n_classifiers)``; failure credit asks for
+    nothing else, whatever the classes. `selection`: the members, ``(n_classifiers,)``. `costs`: cost of each
+    classifier, ``(n_classifiers,)``. `diversity`: as of
+    :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
 
     Examples
     --------

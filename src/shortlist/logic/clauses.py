@@ -104,9 +104,7 @@ class Clauses:
     def satisfied(self, assignments: NDArray[Any]) -> Mask:
         """Tell which assignments satisfy every clause.
 
-        Parameters
-        ----------
-        assignments : Column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``.
+        `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``.
 
         Returns
         -------

@@ -66,14 +66,12 @@ def presolve(
     The models of the result correspond one to one to the models of `clauses`, through
     :meth:`Presolved.restore`.
 
-    Parameters
-    ----------
-    complete : Find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
-        unit propagation finds. Equivalences are the strongly connected components of the implications that
-        clauses of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes.
-    probe : Find also equivalences that show when a literal is assumed and propagated, and make clauses
-        shorter (:mod:`shortlist.logic.probing`).
-    budget : Ends the search for fixed variables by :class:`shortlist.logic.sat.SearchStoppedError`.
+    `complete`: find every fixed variable by :func:`shortlist.logic.sat.backbone`; otherwise only those that
+    unit propagation finds. Equivalences are the strongly connected components of the implications that
+    clauses of two literals make (Aspvall, Plass & Tarjan 1979), repeated until nothing changes. `probe`: find
+    also equivalences that show when a literal is assumed and propagated, and make clauses shorter
+    (:mod:`shortlist.logic.probing`). `budget`: ends the search for fixed variables by
+    :class:`shortlist.logic.sat.SearchStoppedError`.
 
     Examples
     --------

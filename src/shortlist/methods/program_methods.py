@@ -97,11 +97,8 @@ def integer_method(
 ) -> Callable[..., Front]:
     """Return the method called `name`, which takes a program; ``auto`` is the search of zones.
 
-    Parameters
-    ----------
-    name : One of :data:`EXACT_METHODS`, ``solrep`` or ``auto``.
-    options : Of that method.
-    clauses : Returns what every solution satisfies, or None; asked for by ``solrep`` only.
+    `name`: one of :data:`EXACT_METHODS`, ``solrep`` or ``auto``. `options`: of that method. `clauses`:
+    returns what every solution satisfies, or None; asked for by ``solrep`` only.
     """
     if isinstance(options, SolRepOptions):
         from shortlist.methods.solrep.solrep import SolRepSettings, solrep

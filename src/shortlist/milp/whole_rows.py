@@ -132,9 +132,7 @@ class WholeRows:
 def whole_rows(program: Program, *, written: bool = False) -> WholeRows:
     """Return the rows of a program in whole steps, where they have such.
 
-    Parameters
-    ----------
-    written : Whether people wrote its limits, so that none is below an integer by a rounding error.
+    `written`: whether people wrote its limits, so that none is below an integer by a rounding error.
     """
     rows = program.rows
     most = MOST_PLACES_WRITTEN if written else MOST_DECIMALS

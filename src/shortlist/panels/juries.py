@@ -15,9 +15,7 @@ def inspect_jury(judges: Sequence[str]) -> str:
 
     Raises BadInputError if there is no model, or one comes twice.
 
-    Parameters
-    ----------
-    judges : Names of models as inspect-ai has them, such as ``openai/gpt-4o``.
+    `judges`: names of models as inspect-ai has them, such as ``openai/gpt-4o``.
 
     Examples
     --------

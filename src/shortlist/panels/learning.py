@@ -40,12 +40,9 @@ def fit_logistic(
 ) -> ScoreTable:
     """Fit logistic regression over labels and confidences, the weights penalised.
 
-    Parameters
-    ----------
-    judges : Whose answers these are.
-    answers : With a column for each of them.
-    truth : Places of classes, ``(n_cases,)``; cases of unknown truth, -1, are left out.
-    start : Weights to begin with, such as those of a fit to nearly the same cases.
+    `judges`: whose answers these are. `answers`: with a column for each of them. `truth`: places of classes,
+    ``(n_cases,)``; cases of unknown truth, -1, are left out. `start`: weights to begin with, such as those of
+    a fit to nearly the same cases.
     """
     from scipy.optimize import minimize
 

@@ -98,12 +98,9 @@ class SplitProblem:
 def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int = 0) -> SplitProblem:
     """State the problem of one of the paper's sets, with its settings, on one split.
 
-    Parameters
-    ----------
-    folder : Where sets are looked for before the cache.
-    name : One of :data:`SETS`, or Synthetic30.
-    max_stages : k.
-    split : Number of the split, 50 : 25 : 25; its seed is counted from that of :data:`SPLITS`.
+    `folder`: where sets are looked for before the cache. `name`: one of :data:`SETS`, or Synthetic30.
+    `max_stages`: k. `split`: number of the split, 50 : 25 : 25; its seed is counted from that of
+    :data:`SPLITS`.
 
     Notes
     -----

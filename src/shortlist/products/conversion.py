@@ -145,13 +145,11 @@ def first_difference(
 ) -> Mask | None:
     """Return features that only one of two models allows, or None if their products are the same.
 
-    Parameters
-    ----------
-    other : The other one. It has all features of the first, and may have auxiliary ones and a new root.
-    variables : For each feature of `other` what it stands for: a variable of
-        :func:`~shortlist.products.encodings.clauses.to_clauses` of `model`, or 0 for a feature that every
-        product of `other` must have. All features of `model` must be there.
-    budget : Ends the search by :class:`~shortlist.logic.sat.SearchStoppedError`.
+    `other`: the other one. It has all features of the first, and may have auxiliary ones and a new root.
+    `variables`: for each feature of `other` what it stands for: a variable of
+    :func:`~shortlist.products.encodings.clauses.to_clauses` of `model`, or 0 for a feature that every product
+    of `other` must have. All features of `model` must be there. `budget`: ends the search by
+    :class:`~shortlist.logic.sat.SearchStoppedError`.
 
     Returns
     -------

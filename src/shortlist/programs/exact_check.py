@@ -19,10 +19,8 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
     Rows of decimals are added up in integers, others in fractions. Rows with continuous columns are passed
     over: their values belong to no front.
 
-    Parameters
-    ----------
-    named : The program as it was read.
-    solutions : Values of the integer columns, ``(n_solutions, n_integer_columns)``.
+    `named`: the program as it was read. `solutions`: values of the integer columns, ``(n_solutions,
+    n_integer_columns)``.
 
     Examples
     --------

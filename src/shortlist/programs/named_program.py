@@ -196,10 +196,8 @@ def chosen_objectives(
 
     Raises BadInputError if a name is none of the program's objectives.
 
-    Parameters
-    ----------
-    named : With every objective there is.
-    objectives : Such as ``"min cost, max value"``; None for all as they are.
+    `named`: with every objective there is. `objectives`: such as ``"min cost, max value"``; None for all as
+    they are.
     """
     if objectives is None:
         return named

@@ -36,12 +36,8 @@ def recheck_front(
 
     Raises BadInputError if the front is of another program: its objectives or columns are others.
 
-    Parameters
-    ----------
-    named : The program as read, with every objective it has.
-    front : What was found for it.
-    budget : How long it may take, and who is told.
-    solver : Who is asked, instead of one that did not find the front.
+    `named`: the program as read, with every objective it has. `front`: what was found for it. `budget`: how
+    long it may take, and who is told. `solver`: who is asked, instead of one that did not find the front.
 
     Examples
     --------

@@ -22,10 +22,7 @@ def with_steps(named: NamedProgram, steps: Mapping[str, float]) -> NamedProgram:
 
     Raises BadInputError if such an objective has no step, or another one has.
 
-    Parameters
-    ----------
-    named : As read.
-    steps : The step of each such objective, in its unit.
+    `named`: as read. `steps`: the step of each such objective, in its unit.
     """
     program = named.program
     uneven = {

@@ -34,13 +34,10 @@ def product_parts(
 
     Raises BadInputError if the features of the front are not those of the model.
 
-    Parameters
-    ----------
-    front : Of products.
-    model : What the products are configurations of; without it there is no tree.
-    attributes : What is told of each feature of the pick, and added up per branch of the tree. By default the
-        objectives that are attributes in the model's own file, where they add up to the values of the point.
-    pick : The point whose product is told; by default the one at the knee.
+    `front`: of products. `model`: what the products are configurations of; without it there is no tree.
+    `attributes`: what is told of each feature of the pick, and added up per branch of the tree. By default
+    the objectives that are attributes in the model's own file, where they add up to the values of the point.
+    `pick`: the point whose product is told; by default the one at the knee.
     """
     if model is not None and model.labels != front.candidates:
         raise BadInputError("the model must be the one that the front was made from: its features differ.")

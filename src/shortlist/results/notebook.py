@@ -12,12 +12,9 @@ def html_table(
 ) -> str:
     """Return a table of the first rows, with every text escaped.
 
-    Parameters
-    ----------
-    caption : What stands above the table.
-    header : One entry per column; empty for a table without a header.
-    rows : Cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are taken.
-    n_rows : How many rows there are in all.
+    `caption`: what stands above the table. `header`: one entry per column; empty for a table without a
+    header. `rows`: cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are
+    taken. `n_rows`: how many rows there are in all.
 
     Examples
     --------

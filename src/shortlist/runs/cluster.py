@@ -301,9 +301,7 @@ def check_workers(answers: Mapping[str, Any], ours: Mapping[str, str]) -> None:
 
     Raises WorkerError for the first worker that lacks the package, or has other versions.
 
-    Parameters
-    ----------
-    answers : By the worker's address its versions, or the error that asking for them raised there.
+    `answers`: by the worker's address its versions, or the error that asking for them raised there.
     """
     for worker in sorted(answers):
         found = answers[worker]

@@ -58,12 +58,10 @@ def read_table_file(
     line. Raises MissingDependencyError if it is a workbook, and the package that reads those is not
     installed.
 
-    Parameters
-    ----------
-    notes : Gets a sentence for everything that a reader of the answer should know: another separator than the
-        comma, decimal commas, a sheet that was chosen, an index that was left out.
-    words : Columns that are text, even if they look like numbers.
-    marker : What stands in a cell that was not asked for yet; it may be among numbers.
+    `notes`: gets a sentence for everything that a reader of the answer should know: another separator than
+    the comma, decimal commas, a sheet that was chosen, an index that was left out. `words`: columns that are
+    text, even if they look like numbers. `marker`: what stands in a cell that was not asked for yet; it may
+    be among numbers.
 
     Returns
     -------

@@ -89,13 +89,10 @@ def read_table(
     column ``target``. Raises BadFileError if the file is missing, empty or not a table. Raises BadInputError
     if there is no such example, or it must be fetched first.
 
-    Parameters
-    ----------
-    source : What to read; see :func:`shortlist.tables.files.read_table_file` for the formats.
-    notes : Gets a sentence for everything that a reader of the answer should know about how the file was
-        read.
-    words : Columns of a file that are text, even if they look like numbers.
-    marker : What stands in a cell of a file that was not asked for yet; it may be among numbers.
+    `source`: what to read; see :func:`shortlist.tables.files.read_table_file` for the formats. `notes`: gets
+    a sentence for everything that a reader of the answer should know about how the file was read. `words`:
+    columns of a file that are text, even if they look like numbers. `marker`: what stands in a cell of a file
+    that was not asked for yet; it may be among numbers.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):

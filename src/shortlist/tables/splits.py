@@ -110,12 +110,8 @@ def hold_out(
 ) -> tuple[RowNumbers, RowNumbers]:
     """Hold a share of the rows out, and at least as many as there are classes with two rows or more.
 
-    Parameters
-    ----------
-    y : Classes, ``(n_samples,)``; one of them must have two rows.
-    share : At most one half.
-    seed : Of scikit-learn's ``train_test_split``.
-    rounded : Turns the share of the rows into a whole number.
+    `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: of
+    scikit-learn's ``train_test_split``. `rounded`: turns the share of the rows into a whole number.
 
     Returns
     -------

@@ -221,9 +221,7 @@ def no_class(y: Any) -> str | None:
 def check_shared(given: Mapping[str, Any]) -> None:
     """Refuse shared options that are out of range whatever the files hold.
 
-    Parameters
-    ----------
-    given : The values of the command's parameters; those that are missing or None are passed over.
+    `given`: the values of the command's parameters; those that are missing or None are passed over.
     """
     from shortlist._validation import as_count, as_positive_seconds, as_seed
     from shortlist.runs.workers import as_where

@@ -54,12 +54,8 @@ def look_at(path: Path, *, rule: str = "knee") -> str:
 def headline(front: Front, *, seconds: float | None = None, why: str = "", behind: str = "") -> str:
     """Say how many points there are, what is proved of them, and what found them.
 
-    Parameters
-    ----------
-    front : With at least one point, or as loaded.
-    seconds : What to tell in place of the seconds of the front.
-    why : Why this method was taken.
-    behind : What stands behind the points.
+    `front`: with at least one point, or as loaded. `seconds`: what to tell in place of the seconds of the
+    front. `why`: why this method was taken. `behind`: what stands behind the points.
     """
     points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
     behind = f", {behind}" if behind else ""

@@ -33,13 +33,10 @@ def check_class_certificate(
 
     Where the certificate has ``selections`` in place of cuts, the best of them is the bound.
 
-    Parameters
-    ----------
-    certificate : From :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate`
-        there, or read from JSON.
-    codes : The class that each classifier answers on the validation rows, in any order, ``(n_samples,
-        n_classifiers)``; `n_classes` where it abstains.
-    labels : True classes, ``(n_samples,)``.
+    `certificate`: from :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate`
+    there, or read from JSON. `codes`: the class that each classifier answers on the validation rows, in any
+    order, ``(n_samples, n_classifiers)``; `n_classes` where it abstains. `labels`: true classes,
+    ``(n_samples,)``.
 
     Notes
     -----

@@ -50,11 +50,8 @@ def check_mean_certificate(
     Logarithms and sums are those of floats: values and bounds may differ by the slack, which is about half a
     billionth of a row.
 
-    Parameters
-    ----------
-    certificate : As :mod:`shortlist.ensembles.averaging.mean_problem` writes it.
-    shares : Probabilities in parts of :data:`PROBABILITY_ONE`.
-    labels : Index of the true class of each row.
+    `certificate`: as :mod:`shortlist.ensembles.averaging.mean_problem` writes it. `shares`: probabilities in
+    parts of :data:`PROBABILITY_ONE`. `labels`: index of the true class of each row.
 
     Notes
     -----

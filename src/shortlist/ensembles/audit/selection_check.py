@@ -41,12 +41,9 @@ def best_with_threshold(
 ) -> int | None:
     """Return the largest sum of the gains of rows above a threshold, over all selections and thresholds.
 
-    Parameters
-    ----------
-    votes : Distinct rows.
-    gains : What answering positive instead of negative adds on each, of any sign.
-    limits : ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``.
-    is_allowed : Says whether members keep the limits beyond size and cost.
+    `votes`: distinct rows. `gains`: what answering positive instead of negative adds on each, of any sign.
+    `limits`: ``min_size`` and ``max_size``, perhaps ``costs`` and ``budget``. `is_allowed`: says whether
+    members keep the limits beyond size and cost.
     """
     n_classifiers = len(votes[0]) if votes else 0
     columns = [_bits(row[k] for row in votes) for k in range(n_classifiers)]

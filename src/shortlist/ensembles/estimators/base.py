@@ -313,6 +313,10 @@ class PoolPruner(EnsembleClassifier):
                 gains = times_factors(self.gains_, found.calibration.factors)
                 committee = replace(committee, ballot=Mean(gains))
         self.committee_ = committee
+        self._after_choice(rows)
+
+    def _after_choice(self, rows: PruningRows) -> None:
+        """Do what is left once there is a committee."""
 
     def _prices(self, members: Pool, weights: NDArray[np.int64]) -> NDArray[np.float64] | None:
         if self.member_costs is not None:

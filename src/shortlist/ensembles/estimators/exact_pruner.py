@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -457,13 +457,9 @@ class ExactPruner(PoolPruner):
             else (rows.y == self.positive_).astype(np.uint8)
         )
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
-        self._form_committee(
-            rows,
-            functools.partial(with_copies, copies=self.copies_),
-            self.copies_[self.selection_],
-            seed,
-            getattr(self.result_, "threshold", None),
-        )
+        taken = functools.partial(with_copies, copies=self.copies_)
+        threshold = getattr(self.result_, "threshold", None)
+        self._form_committee(rows, taken, self.copies_[self.selection_], seed, threshold)
         if (self.pool is None or self._knows_folds) and self.refit:
             self.fit_again(X, y, seed=seed, report=report)
         return self
@@ -584,16 +580,8 @@ class ExactPruner(PoolPruner):
         votes = class_votes(codes, np.searchsorted(self.classes_, rows.y), n_classes=len(self.classes_))
         return merge_class_rows(votes), {"codes": codes}
 
-    def _form_committee(
-        self,
-        rows: PruningRows,
-        taken: Callable[[Pool], Pool],
-        weights: NDArray[np.int64],
-        seed: int,
-        threshold: int | None = None,
-    ) -> None:
-        """Set the committee, and count decisions again where its calibration shifts them."""
-        super()._form_committee(rows, taken, weights, seed, threshold)
+    def _after_choice(self, rows: PruningRows) -> None:
+        """Count decisions again where calibration shifts them."""
         ballot = self.committee_.ballot
         if self.voting_ == SOFT and isinstance(ballot, Mean) and ballot.gains is not self.gains_:
             assert self.validation_.shares is not None, "means were chosen"

@@ -334,15 +334,8 @@ class FrontPruner(ExactPruner):
     def _costs(self, pool: Pool) -> NDArray[np.float64]:
         return np.asarray(pool.costs if self.member_costs is None else self.member_costs)
 
-    def _form_committee(
-        self,
-        rows: PruningRows,
-        taken: Callable[[Pool], Pool],
-        weights: NDArray[np.int64],
-        seed: int,
-        threshold: int | None = None,
-    ) -> None:
-        super()._form_committee(rows, taken, weights, seed, threshold)
+    def _after_choice(self, rows: PruningRows) -> None:
+        super()._after_choice(rows)
         found = [exit_report(self._at(index, rows.pool)) for index in range(len(self.front_))]
         told = [one for one in found if one is not None]
         paid = [one.mean_cost for one in told if one.mean_cost is not None]

@@ -47,12 +47,10 @@ def committee_front(
     it, ``extras["thresholds"]`` has the thresholds of the votes, and ``extras["final_to"]`` up to what size
     or price every committee was looked at. Every point is counted from the votes.
 
-    Parameters
-    ----------
-    problem : What matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
-    budget : For all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
-    names : What the classifiers are called; default their numbers.
-    max_nodes : Nodes of each walk, which do not depend on the clock.
+    `problem`: what matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
+    `budget`: for all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
+    `names`: what the classifiers are called; default their numbers. `max_nodes`: nodes of each walk, which do
+    not depend on the clock.
 
     Notes
     -----

@@ -201,13 +201,11 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
 
     Raises BadInputError if a name is unknown or a number is out of its range.
 
-    Parameters
-    ----------
-    setting : A name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
-        ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
-        ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault",
-        "mean": 0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in
-        [0, 1], and on Q, in [-1, 1], are upper ones.
+    `setting`: a name in :data:`NAMES`: ``average`` and ``each`` are the paper's, of PFC, and
+    ``disagreement-average`` and the like ask the same of another measure. Or explicit limits, such as
+    ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault", "mean":
+    0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in [0, 1], and
+    on Q, in [-1, 1], are upper ones.
     """
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)

@@ -60,13 +60,11 @@ def mean_goal(
 
     Raises BadInputError if the objective is unknown, or a wrong decision is worth more than a right one.
 
-    Parameters
-    ----------
-    objective : ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
-        :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
-        :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights.
-    votes : The rows; the sizes of the classes enter balanced accuracy.
-    positive : With two classes the index of the positive one; default the second.
+    `objective`: ``"log-loss"``, ``"brier"``; or what votes have too, perhaps with ``+slope-A``: a name in
+    :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES` or
+    :data:`shortlist.ensembles.goals.weights.CLASS_OBJECTIVES`, or weights. `votes`: the rows; the sizes of
+    the classes enter balanced accuracy. `positive`: with two classes the index of the positive one; default
+    the second.
     """
     name = str(objective).replace("_", "-")
     if name in MEAN_LOSSES:

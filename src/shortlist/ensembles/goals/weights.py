@@ -233,13 +233,10 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
     Raises BadInputError if the name is unknown, or a weight is negative or no finite number, or has too many
     digits to stay exact.
 
-    Parameters
-    ----------
-    objective : A name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or what a right decision on
-        a row of each class is worth, by the index of the class; those left out are 0. Each must be a decimal
-        number of at least 0, and one above 0.
-    votes : The rows; the sizes of the classes enter balanced accuracy, where a class without rows counts
-        nothing.
+    `objective`: a name in :data:`CLASS_OBJECTIVES` (``_`` and ``-`` are the same), or what a right decision
+    on a row of each class is worth, by the index of the class; those left out are 0. Each must be a decimal
+    number of at least 0, and one above 0. `votes`: the rows; the sizes of the classes enter balanced
+    accuracy, where a class without rows counts nothing.
 
     Notes
     -----
@@ -310,12 +307,9 @@ def for_classes(
 
     Raises BadInputError if a weight is named after no class.
 
-    Parameters
-    ----------
-    objective : A name, which stays as it is, or weights by label; a label may be given as text. With two
-        classes also weights by decision, which stay as they are.
-    classes : All labels, sorted, ``(n_classes,)``.
-    positive : Of two classes the positive one; with more it is not used.
+    `objective`: a name, which stays as it is, or weights by label; a label may be given as text. With two
+    classes also weights by decision, which stay as they are. `classes`: all labels, sorted, ``(n_classes,)``.
+    `positive`: of two classes the positive one; with more it is not used.
 
     Examples
     --------

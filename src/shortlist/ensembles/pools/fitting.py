@@ -141,12 +141,10 @@ def as_pool(source: Any) -> Pool:
     Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
     classifier, or knows other classes than the first one. The sentence names it.
 
-    Parameters
-    ----------
-    source : An ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-        ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
-        answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
-        pipelines, and classifiers that only have ``predict``.
+    `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
+    answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
+    pipelines, and classifiers that only have ``predict``.
 
     Examples
     --------

@@ -202,12 +202,9 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
     Raises BadInputError if `positive` is no class of the pool, X has other columns, or a classifier answers
     NaN or a number outside [0, 1]; the sentence names the classifier.
 
-    Parameters
-    ----------
-    pool : Who is asked. The rows are transformed once.
-    X : Columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
-        pool was fitted on.
-    positive : One of ``pool.classes``.
+    `pool`: who is asked. The rows are transformed once. `X`: columns of a frame may come in another order,
+    ``(n_samples, n_features)``; names must match those the pool was fitted on. `positive`: one of
+    ``pool.classes``.
 
     Returns
     -------
@@ -245,13 +242,9 @@ def ask_pool(
 ) -> NDArray[Any]:
     """Return what every classifier answers on every row, which are transformed once.
 
-    Parameters
-    ----------
-    X : Columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
-        pool was fitted on.
-    ask : Gets name, classifier and transformed rows, and returns its answers, checked.
-    dtype : Of the answers.
-    width : Shape of an answer on one row.
+    `X`: columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
+    pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
+    `dtype`: of the answers. `width`: shape of an answer on one row.
 
     Returns
     -------
@@ -412,13 +405,10 @@ def out_of_fold(
 ) -> NDArray[Any]:
     """Return what is answered on every row by who was not fitted on it.
 
-    Parameters
-    ----------
-    source : Who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its
-        fold. Any other pool was fitted elsewhere.
-    X : Of a cross-fitted pool the rows that it was fitted on, in their order, all of them in folds,
-        ``(n_samples, n_features)``.
-    ask : Gets a pool and rows, and returns an array with an entry for each row.
+    `source`: who is asked: of a cross-fitted pool, on every row the classifiers that were fitted without its
+    fold. Any other pool was fitted elsewhere. `X`: of a cross-fitted pool the rows that it was fitted on, in
+    their order, all of them in folds, ``(n_samples, n_features)``. `ask`: gets a pool and rows, and returns
+    an array with an entry for each row.
     """
     if isinstance(source, Pool):
         return ask(source, X)

@@ -124,7 +124,7 @@ def cross_fit(
     pool : What :func:`shortlist.ensembles.make_pool` fitted on these rows.
     X : Rows, ``(n_samples, n_features)``.
     y : Their classes, ``(n_samples,)``.
-    folds : How many, at least 2, ``(n_samples,)``; of fewer rows, as many as there are. Or the fold of every
+    folds : How many, at least 2; of fewer rows, as many as there are. Or the fold of every
         row from 0, -1 for rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says.
     random_state : Seed of the folds.
     n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.

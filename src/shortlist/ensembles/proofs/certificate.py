@@ -59,13 +59,10 @@ def vote_certificate(claim: Certificate, rows: RightRows, bound: CutBound | int,
     :func:`shortlist.ensembles.audit.cut_check.check_certificate` and
     :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` say how it is checked.
 
-    Parameters
-    ----------
-    claim : From :func:`threshold_claim` or :func:`class_claim`.
-    rows : From :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there.
-    bound : Of `rows`; or how many selections there are, each of which was looked at, so that the selection is
-        the best.
-    value : Weighted sum of the selection.
+    `claim`: from :func:`threshold_claim` or :func:`class_claim`. `rows`: from
+    :func:`shortlist.ensembles.proofs.row_forms.normalise` or `class_rows` there. `bound`: of `rows`; or how
+    many selections there are, each of which was looked at, so that the selection is the best. `value`:
+    weighted sum of the selection.
     """
     return claim | {"value": value} | _plain_bound(rows, bound, value)
 

@@ -252,11 +252,8 @@ class PluralityProgram:
 def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityProgram:
     """Build the program: maximise the gains of right rows within the size, cost and diversity limits.
 
-    Parameters
-    ----------
-    rows : Of several classes, with the limits.
-    cuts : Each becomes a row ``sum of t <= |R| - 1``. They follow from the integers of the program but not
-        from its linear relaxation.
+    `rows`: of several classes, with the limits. `cuts`: each becomes a row ``sum of t <= |R| - 1``. They
+    follow from the integers of the program but not from its linear relaxation.
     """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)

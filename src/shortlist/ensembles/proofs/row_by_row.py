@@ -217,12 +217,9 @@ def row_by_row(
     multipliers, which stands for the rows that carry them. This search bounds the rows themselves, and
     still finds cuts where the other one does not.
 
-    Parameters
-    ----------
-    program : The program of the same rows, which is kept between calls for its basis.
-    t : What the cuts so far allow, ``(n_rows,)``.
-    budget : Its end stops the search.
-    settings : How often to begin anew, and what the draws prefer.
+    `program`: the program of the same rows, which is kept between calls for its basis. `t`: what the cuts so
+    far allow, ``(n_rows,)``. `budget`: its end stops the search. `settings`: how often to begin anew, and
+    what the draws prefer.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= settings.asked_sure

@@ -77,12 +77,8 @@ def evidence_of(
 ) -> Evidence:
     """Return what a result of exact pruning says of itself.
 
-    Parameters
-    ----------
-    result : With a selection.
-    solver : The option `solver` that it was found with.
-    among : What :func:`selections_meant` says.
-    rows : What its value is counted on.
+    `result`: with a selection. `solver`: the option `solver` that it was found with. `among`: what
+    :func:`selections_meant` says. `rows`: what its value is counted on.
     """
     certified = getattr(result, "certified_bound", None)
     parts, why = "", ""

@@ -47,15 +47,11 @@ def prove(
 
     Raises SolverError if a solver contradicts a selection or a bound that is proved.
 
-    Parameters
-    ----------
-    problem : Of two or of several classes.
-    budget : With more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
-        thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then
-        does not depend on the clock, nor on the threads.
-    solver : A backend: that one alone, on the plain program, in place of the engine. A limit in nodes is then
-        in its unit.
-    settings : How the steps share the time.
+    `problem`: of two or of several classes. `budget`: with more than one thread CP-SAT looks for selections
+    beside its proof. A limit in nodes is in thousandths of CP-SAT's deterministic time; unless the time limit
+    ends a step first, the answer then does not depend on the clock, nor on the threads. `solver`: a backend:
+    that one alone, on the plain program, in place of the engine. A limit in nodes is then in its unit.
+    `settings`: how the steps share the time.
 
     Returns
     -------
@@ -168,16 +164,12 @@ def prune_exactly(
     Raises BadInputError if the solver is unknown. Raises SolverError if the solver's bound is below the value
     of a selection that keeps the limits: then it is wrong.
 
-    Parameters
-    ----------
-    votes : Validation rows; those of several classes merged.
-    budget : Its limit in nodes does not depend on the clock and is in the solver's unit (see
-        :class:`shortlist.milp.Limits`), for ``"auto"`` in that of CP-SAT; with one thread and no other limit
-        the answer is reproducible. Progress is told with value and bound in the user's unit. Default no
-        limit.
-    solver : ``"auto"``: :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend,
-        or a backend: that one alone, on the paper's program as it stands, or that of
-        :mod:`shortlist.ensembles.proofs.pruning_program`.
+    `votes`: validation rows; those of several classes merged. `budget`: its limit in nodes does not depend on
+    the clock and is in the solver's unit (see :class:`shortlist.milp.Limits`), for ``"auto"`` in that of
+    CP-SAT; with one thread and no other limit the answer is reproducible. Progress is told with value and
+    bound in the user's unit. Default no limit. `solver`: ``"auto"``:
+    :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a backend: that one
+    alone, on the paper's program as it stands, or that of :mod:`shortlist.ensembles.proofs.pruning_program`.
 
     Returns
     -------

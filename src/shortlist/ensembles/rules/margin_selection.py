@@ -31,12 +31,8 @@ def greedy_means(
     share of the classifiers drawn at random, and all that were taken are taken together, which keeps the
     method from the few that fit these rows best. Raises BadInputError if a number is out of range.
 
-    Parameters
-    ----------
-    n_steps : Steps; of each bag, where there are bags.
-    n_bags : Bags; 0: all classifiers once.
-    share : Of the classifiers in a bag, above 0 and at most 1; at least one is.
-    seed : Of the bags.
+    `n_steps`: steps; of each bag, where there are bags. `n_bags`: bags; 0: all classifiers once. `share`: of
+    the classifiers in a bag, above 0 and at most 1; at least one is. `seed`: of the bags.
 
     Returns
     -------

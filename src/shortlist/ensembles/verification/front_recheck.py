@@ -52,12 +52,9 @@ def committee_program(
 
     Its columns are who is a member, the threshold of two classes, and which distinct rows are right.
 
-    Parameters
-    ----------
-    chosen : With the answers of all candidates on record.
-    objectives : Those of the front.
-    gains, prices : By objective, what a right row of each class, or each member, adds, times its scale.
-    limits : Sizes.
+    `chosen`: with the answers of all candidates on record. `objectives`: those of the front. `gains`,
+    `prices`: by objective, what a right row of each class, or each member, adds, times its scale. `limits`:
+    sizes.
     """
     program, columns, worth, always = _with_votes(chosen, limits)
     linears = []

@@ -25,10 +25,8 @@ from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
     """Say which fields of a certificate are about something else; a proof of that proves nothing.
 
-    Parameters
-    ----------
-    certificate : Of the model, from a file, so that any field may be missing or of any type.
-    meant : The fields that the model's options mean, by name.
+    `certificate`: of the model, from a file, so that any field may be missing or of any type. `meant`: the
+    fields that the model's options mean, by name.
     """
     return [
         f"the certificate is about other {field} than the model's options mean"

@@ -62,10 +62,8 @@ def unusable_answers(classifiers: Sequence[Any], X: Any) -> list[str]:
 
     Judges are asked about the table as it stands, so that the sentence names a row of the table.
 
-    Parameters
-    ----------
-    classifiers : Of those who are no judges, nothing is said.
-    X : The table, ``(n_samples, n_features)``; one that lacks columns of the judges is passed over.
+    `classifiers`: of those who are no judges, nothing is said. `X`: the table, ``(n_samples, n_features)``;
+    one that lacks columns of the judges is passed over.
     """
     columns = columns_asked(classifiers)
     if not columns or not set(columns) <= set(getattr(X, "columns", ())):

@@ -67,13 +67,10 @@ def class_votes(
     Raises BadInputError if shapes disagree, there is no row or no classifier, or an index or a count is out
     of range.
 
-    Parameters
-    ----------
-    codes : Index of the class that a classifier votes for, from 0, ``(n_rows, n_classifiers)``; with two
-        classes 1 is the positive one. Where `n_classes` is given, that number is an abstention.
-    labels : Index of the true class, ``(n_rows,)``.
-    counts : How many samples each row stands for, ``(n_rows,)``; default one.
-    n_classes : Number of classes; default the largest index plus 1, and at least 2.
+    `codes`: index of the class that a classifier votes for, from 0, ``(n_rows, n_classifiers)``; with two
+    classes 1 is the positive one. Where `n_classes` is given, that number is an abstention. `labels`: index
+    of the true class, ``(n_rows,)``. `counts`: how many samples each row stands for, ``(n_rows,)``; default
+    one. `n_classes`: number of classes; default the largest index plus 1, and at least 2.
 
     Examples
     --------

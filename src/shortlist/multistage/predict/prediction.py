@@ -160,12 +160,9 @@ def decide_validation_rows(
 ) -> Decisions:
     """Decide the validation rows, by the very answers that measured them: out of fold not those of the model.
 
-    Parameters
-    ----------
-    model : Whose stages are taken.
-    decisions : What was searched, with the validation rows.
-    rule : Which answers are confident; by default as in the search. Thresholds that it raised stay raised.
-    promised : Least probability of an answer besides, as a promise asks for it.
+    `model`: whose stages are taken. `decisions`: what was searched, with the validation rows. `rule`: which
+    answers are confident; by default as in the search. Thresholds that it raised stay raised. `promised`:
+    least probability of an answer besides, as a promise asks for it.
     """
     asked = decisions.subclassifiers
     there = ~asked.rows.encoding.gaps(asked.rows.validation_rows)
@@ -189,11 +186,8 @@ def decide_on_demand(
 ) -> tuple[Decisions, str, BaseException | None]:
     """Decide rows, buying for each stage only what its undecided rows need.
 
-    Parameters
-    ----------
-    acquire : Gets row numbers and features, returns their values.
-    features : What `acquire` calls each feature.
-    guess : Whether rejected rows get a class as well, in ``guesses``.
+    `acquire`: gets row numbers and features, returns their values. `features`: what `acquire` calls each
+    feature. `guess`: whether rejected rows get a class as well, in ``guesses``.
 
     Returns
     -------

@@ -176,13 +176,11 @@ def emsco(
     assignment of the whole space dominates is never lost once it is found (Property 1); with
     ``rules="distinct"`` its objective vector is never lost, but another chromosome may stand for it.
 
-    Parameters
-    ----------
-    budget : How long the search may take; of the first generation those are kept whose fits there was time
-        for, at least one; a later generation that has no time is dropped, and one that a study kept is
-        measured whatever the time; the seed; and who is told. Its study keeps generations with the state of
-        the random numbers, so that a run that was killed goes on to the same end. Its observer is then told
-        of the generations from there on.
+    `budget`: how long the search may take; of the first generation those are kept whose fits there was time
+    for, at least one; a later generation that has no time is dropped, and one that a study kept is measured
+    whatever the time; the seed; and who is told. Its study keeps generations with the state of the random
+    numbers, so that a run that was killed goes on to the same end. Its observer is then told of the
+    generations from there on.
 
     Returns
     -------

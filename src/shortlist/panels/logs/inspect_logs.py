@@ -59,12 +59,8 @@ def members(
 
     Raises BadFileError if the archive is damaged or encrypted, or unpacks to more.
 
-    Parameters
-    ----------
-    name : What messages call the file.
-    content : Of the archive.
-    wanted : The members' names.
-    most_of_member, most : Bytes that each of them, and all together, may unpack to.
+    `name`: what messages call the file. `content`: of the archive. `wanted`: the members' names.
+    `most_of_member`, `most`: bytes that each of them, and all together, may unpack to.
     """
     left = most
     try:

@@ -37,13 +37,9 @@ def lasso_path(
     Newton's: the quadratic at the current point with the penalty, minimised by coordinate descent
     (:cite:t:`Friedman2010`), and halved until the objective falls.
 
-    Parameters
-    ----------
-    design : Standardised columns, ones last, ``(n_rows, n_columns + 1)``.
-    labels : Class numbers, ``(n_rows,)``.
-    penalties : λ, at least 0, best from large to small.
-    tolerance : A penalty is done when Newton's step lowers the objective by less than this times 1 + its
-        value.
+    `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `labels`: class numbers,
+    ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: a penalty is done when
+    Newton's step lowers the objective by less than this times 1 + its value.
 
     Yields
     ------

@@ -92,12 +92,9 @@ def find_contradiction(
     model, so that in the end none can be left out. Raises SearchStoppedError if the budget ends before it is
     known whether there is a contradiction.
 
-    Parameters
-    ----------
-    limits : What :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
-    literals : Choices.
-    assumed : Literals that hold and are no part of the answer: what is to be explained.
-    budget : Ends the search; what is then returned may have parts that could be left out, and says so.
+    `limits`: what :func:`~shortlist.products.configuration.product_objectives.parse_limit` reads, or others.
+    `literals`: choices. `assumed`: literals that hold and are no part of the answer: what is to be explained.
+    `budget`: ends the search; what is then returned may have parts that could be left out, and says so.
 
     Examples
     --------
@@ -212,13 +209,10 @@ def contradiction_sentences(
 ) -> tuple[str, ...]:
     """Say what contradicts each other: a sentence for each choice, limit and rule, in this order.
 
-    Parameters
-    ----------
-    found : What :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the
-        model, the limits, choices and assumed literals that follow.
-    chosen : Returns the sentence of a choice. Default: "GPS is required".
-    budget : What is left for the numbers. One that is only a bound says so; one that is not known is left
-        out.
+    `found`: what :func:`~shortlist.products.configuration.contradictions.find_contradiction` found in the
+    model, the limits, choices and assumed literals that follow. `chosen`: returns the sentence of a choice.
+    Default: "GPS is required". `budget`: what is left for the numbers. One that is only a bound says so; one
+    that is not known is left out.
 
     Examples
     --------

@@ -56,12 +56,9 @@ def least_value(
 
     Raises SolverError if the solver fails.
 
-    Parameters
-    ----------
-    model : What the products are of, limits included.
-    coefficients : What every selected feature adds, ``(n_features,)``; their sizes sum to less than 2^53.
-    literals : i + 1 for feature i selected, -(i + 1) for deselected.
-    budget : How long the program may take, and at most :data:`SECONDS_PER_VALUE`.
+    `model`: what the products are of, limits included. `coefficients`: what every selected feature adds,
+    ``(n_features,)``; their sizes sum to less than 2^53. `literals`: i + 1 for feature i selected, -(i + 1)
+    for deselected. `budget`: how long the program may take, and at most :data:`SECONDS_PER_VALUE`.
 
     Returns
     -------

@@ -172,10 +172,8 @@ def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
 def holds(formula: Formula, columns: Mask) -> Mask:
     """Tell for which configurations a formula holds, ``(n_configurations,)``.
 
-    Parameters
-    ----------
-    columns : Row v - 1 holds the values of variable v, ``(n_variables, n_configurations)``: configurations
-        side by side, so that each node is one array operation.
+    `columns`: row v - 1 holds the values of variable v, ``(n_variables, n_configurations)``: configurations
+    side by side, so that each node is one array operation.
 
     Examples
     --------
