@@ -219,14 +219,9 @@ class _PlaneSearch:
         linear = LinearProgram(
             integers.costs[self._first].astype(np.float64), rows.column_lower, rows.column_upper
         )
-        matrix = rows.rows
-        parts = [slice(*matrix.indptr[row : row + 2]) for row in range(matrix.shape[0])]
-        own = [(matrix.indices[part].astype(np.int32), matrix.data[part]) for part in parts]
-        for number in self._others:
-            used = np.flatnonzero(integers.costs[number]).astype(np.int32)
-            own.append((used, integers.costs[number][used].astype(np.float64)))
         free = np.full(len(self._others), np.inf)
-        linear.add_rows(own, np.r_[rows.lower, -free], np.r_[rows.upper, free])
+        matrix = sparse.vstack([rows.rows, sparse.csr_array(integers.costs[self._others])], format="csr")
+        linear.add_matrix(matrix, np.r_[rows.lower, -free], np.r_[rows.upper, free])
         return linear
 
     def planes(self, corner: Vector) -> list[PlaneBound]:

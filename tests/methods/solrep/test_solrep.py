@@ -235,12 +235,12 @@ def options_program(rows: list[list[int]]) -> Program:
             id="the first of two has another optimum",
         ),
         pytest.param(
-            [[0, 9, 9], [9, 0, 0], [5, 4, 0], [7, 1, 3]],
-            [[0, 9, 9], [9, 0, 0], [5, 4, 0]],
+            [[0, 9, 9], [9, 0, 0], [5, 5, 0], [7, 1, 3]],
+            [[0, 9, 9], [9, 0, 0], [5, 5, 0]],
             id="the second of two has another optimum",
         ),
         pytest.param(
-            [[0, 9, 9], [9, 0, 0], [5, 4, 0], [6, 0, 5]],
+            [[0, 9, 9], [9, 0, 0], [5, 5, 0], [6, 0, 5]],
             [[0, 9, 9], [6, 0, 5], [9, 0, 0]],
             id="both have another optimum",
         ),

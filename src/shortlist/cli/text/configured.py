@@ -129,7 +129,10 @@ def work_lines(front: "Front") -> list[str]:
             "proved."
         )
     if extras.get("n_checked"):
-        lines.append(f"{extras['n_checked']:,} proved answers were confirmed by a second program.")
+        lines.append(
+            f"{extras['n_checked']:,} answers are proved in integers, or a second program found nothing "
+            "better."
+        )
     if "correctness" in extras:
         lines.append(
             f"{extras['n_evaluations']:,} configurations tried; {100 * extras['correctness']:.1f} % of the "

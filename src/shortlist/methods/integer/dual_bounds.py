@@ -126,6 +126,16 @@ def dual_bound(
     return DualBound(bound, reduced, scale)
 
 
+def prove_empty(rows: IntegerRows, limits: Interval, bounds: Interval, duals: Floats) -> bool:
+    """Whether `duals` prove that nothing satisfies the rows: that 0 is more than 0 (Farkas' lemma)."""
+    size = np.abs(duals).max(initial=0.0)
+    if not 0 < size < math.inf:
+        return False
+    nothing = np.zeros(len(bounds[0]), dtype=np.int64)
+    found = dual_bound(nothing, rows, limits, bounds, duals / size)
+    return found is not None and found.bound > 0
+
+
 def _scale(
     costs: Integers, rows: IntegerRows, limits: Interval, bounds: Interval, multipliers: Floats
 ) -> int | None:

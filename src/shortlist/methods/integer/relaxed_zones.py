@@ -10,17 +10,16 @@ from scipy import sparse
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import SolverError
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
-from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound
+from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound, prove_empty
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.linear_branching import CountedProgram, best_by_branching
 from shortlist.methods.integer.part_search import PartBounds, Searched, best_of_part
-from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution
+from shortlist.milp.backends.highs_linear import LinearProgram, LinearSolution, cost_unit
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import implied_bounds, whole_rows
 from shortlist.runs.budget import Budget
 
 LARGEST_SUM = 2.0**59
-LARGEST_COST = 1e6
-"""Larger costs are divided for HiGHS, and its multipliers multiplied again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +139,10 @@ class RelaxedZones:
         if solution is None:
             return Relaxed(weights, None, known, self._integer)
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
-        if solution.ray is not None and self._impossible(solution.ray, limits, known):
-            return None
+        if solution.ray is not None:
+            ray = np.where(self._whole, solution.ray, 0.0)
+            if prove_empty(self._rows, limits, known, ray):
+                return None
         if not solution.optimal:
             return Relaxed(weights, None, known, self._integer)
         found = self._bound(costs, limits, known, solution.duals)
@@ -160,6 +161,19 @@ class RelaxedZones:
         part = PartBounds(limits, left.bounds, relaxed.bounds)
         costs = relaxed.weights @ self._integers.costs
         return best_of_part(self._rows, part, costs, relaxed.found, most, max_nodes=max_nodes)
+
+    def best_by_branching(
+        self, weights: Vector, upper: Vector, most: int | None, *, max_nodes: int
+    ) -> Searched | None:
+        """Return the solution of least weight with ``f <= upper``, up to the weight `most` if it is given.
+
+        Depends on nothing that was solved before. None where a search in integers is not for this program.
+        """
+        if not self._countable or self._linear is None:
+            return None
+        limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
+        program = CountedProgram(weights @ self._integers.costs, self._rows, limits, self.bounds)
+        return best_by_branching(program, most=most, max_nodes=max_nodes, budget=self._budget)
 
     def greatest(self) -> Vector:
         """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
@@ -181,7 +195,7 @@ class RelaxedZones:
         if self._linear is None:
             return None
         limits = _as_limits(upper)
-        unit = max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
+        unit = cost_unit(costs)
         try:
             self._linear.set_row_bounds(self._objective_rows, np.full_like(limits, -math.inf), limits)
             self._linear.set_costs(costs / unit)
@@ -194,28 +208,15 @@ class RelaxedZones:
     def _bound(self, costs: Vector, limits: Interval, bounds: Interval, duals: Floats) -> DualBound | None:
         return dual_bound(costs, self._rows, limits, bounds, np.where(self._whole, duals, 0.0))
 
-    def _impossible(self, ray: Floats, limits: Interval, bounds: Interval) -> bool:
-        """Whether multipliers prove that nothing satisfies the rows: that 0 is more than 0."""
-        size = np.abs(ray).max(initial=0.0)
-        if not 0 < size < math.inf:
-            return False
-        nothing = np.zeros(len(bounds[0]), dtype=np.int64)
-        found = self._bound(nothing, limits, bounds, ray / size)
-        return found is not None and found.bound > 0
-
 
 def _relaxation(program: Program, integers: IntegerObjectives) -> LinearProgram:
     linear = LinearProgram(np.zeros(program.n_columns), program.column_lower, program.column_upper)
     rows = sparse.csr_array(
         sparse.vstack([program.rows, sparse.csr_array(integers.costs.astype(np.float64))])
     )
-    own = [
-        (rows.indices[start:stop], rows.data[start:stop])
-        for start, stop in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
-    ]
     free = np.full(len(integers), math.inf)
-    linear.add_rows(
-        own, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
+    linear.add_matrix(
+        rows, np.concatenate([program.row_lower, -free]), np.concatenate([program.row_upper, free])
     )
     return linear
 

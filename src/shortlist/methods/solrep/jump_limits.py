@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import Vector, integer_objectives
@@ -68,15 +69,10 @@ class JumpLimits:
             np.append(program.column_lower, -math.inf),
             np.append(program.column_upper, math.inf),
         )
-        rows = program.rows
-        own = [
-            (rows.indices[start:stop], rows.data[start:stop])
-            for start, stop in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
-        ]
-        charged = [(np.flatnonzero(row).astype(np.int32), row[row != 0]) for row in costs]
+        rows = sparse.vstack([program.rows, sparse.csr_array(costs)])
         free = np.full(len(costs), math.inf)
-        self._linear.add_rows(
-            [*own, *charged],
+        self._linear.add_matrix(
+            sparse.hstack([rows, sparse.csr_array((m + len(costs), 1))], format="csr"),
             np.concatenate([program.row_lower, -free]),
             np.concatenate([program.row_upper, free]),
         )

@@ -90,8 +90,8 @@ DEVIATIONS = (
         " that lies within smaller ones, or larger bounds that nothing meets."
     ),
     (
-        "Line 16: programs run until they are proved, and a second program checks each proof. The paper "
-        "stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
+        "Line 16: programs run until they are proved, in integers or by a second program that checks the "
+        "solver. The paper stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
     ),
     "Line 17: the anchors belong to the answer; without them the ends of the front are missing.",
 )
@@ -121,8 +121,8 @@ class SolRepSettings:
     objective : The objective that hit-and-run programs minimise, the others being bounded. Default: that of
         the widest range of the anchors in steps.
     solve_limit_s, solve_limit_nodes : Limits of each program. Nodes do not depend on the clock.
-    check : Whether each proved answer is checked: reduced costs prove that nothing is better, or a second
-        program looks for it in the columns that they leave, with another seed of the solver.
+    check : Whether an answer that rests on the solver is checked: reduced costs prove that nothing is better,
+        or a second program looks for it in the columns that they leave, with another seed of the solver.
     chunk_size : Reference points per chunk, neighbours together.
     """
 
@@ -190,10 +190,10 @@ def solrep(
     front : NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved,
         COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is known with the
         adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
-        `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (proved answers
-        that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0 where proved),
-        `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has a complete
-        front without points.
+        `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
+        integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
+        where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program
+        has a complete front without points.
 
     Examples
     --------

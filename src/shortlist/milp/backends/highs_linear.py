@@ -3,10 +3,11 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shortlist.arrays import Costs, Floats
 from shortlist.errors import SolverError
@@ -20,6 +21,14 @@ Columns = NDArray[np.int32]
 DUAL, PRIMAL = 1, 4
 EVERY = 32
 """Steps of the simplex method after which it is asked again whether to stop."""
+LARGEST_COST = 1e6
+
+Basis: TypeAlias = "highspy.HighsBasis"
+
+
+def cost_unit(costs: NDArray[Any]) -> float:
+    """Return what large costs are divided by for HiGHS, and its multipliers multiplied by again."""
+    return max(1.0, float(np.abs(costs).max(initial=0)) / LARGEST_COST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +89,17 @@ class LinearProgram:
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
         columns = np.concatenate([columns for columns, _ in rows]).astype(np.int32)
         numbers = np.concatenate([coefficients for _, coefficients in rows])
+        shape = len(rows), self._solver.getNumCol()
+        self.add_matrix(
+            sparse.csr_array((numbers, columns, np.append(starts, len(columns))), shape), lower, upper
+        )
+
+    def add_matrix(self, rows: sparse.csr_array, lower: Floats, upper: Floats) -> None:
+        """Append the rows of a matrix, ``(n_rows, n_columns)``."""
+        starts, columns = rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32)
+        numbers = rows.data.astype(np.float64)
         self._check(
-            self._solver.addRows(len(rows), lower, upper, len(columns), starts, columns, numbers), "rows"
+            self._solver.addRows(len(starts), lower, upper, len(columns), starts, columns, numbers), "rows"
         )
 
     def delete_rows(self, places: NDArray[np.int64]) -> None:
@@ -99,6 +117,23 @@ class LinearProgram:
         """Replace the coefficients of a column in some rows."""
         for row, coefficient in zip(rows.tolist(), coefficients.tolist(), strict=True):
             self._check(self._solver.changeCoeff(row, column, coefficient), "a coefficient")
+
+    def set_column_bounds(self, columns: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
+        """Replace the bounds of some columns."""
+        if len(columns):
+            self._check(
+                self._solver.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper),
+                "bounds of columns",
+            )
+
+    @property
+    def basis(self) -> Basis:
+        """The last basis."""
+        return self._solver.getBasis()
+
+    @basis.setter
+    def basis(self, basis: Basis) -> None:
+        self._check(self._solver.setBasis(basis), "the basis")
 
     def set_row_bounds(self, rows: NDArray[np.int64], lower: Floats, upper: Floats) -> None:
         """Replace the limits of some rows."""
