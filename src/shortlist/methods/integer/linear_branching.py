@@ -2,9 +2,9 @@
 
 A solver spends a program of a few hundred columns on getting ready. On the reference points of eCos, HiGHS
 took .3 s each, most of it for cutting planes, where the linear relaxation is solved again in 2 ms. Here a
-node is nothing but bounds of the columns and the basis of its parent. HiGHS proposes multipliers; what they prove
-in integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs fix
-columns. So the answer depends on no tolerance, and needs no second program.
+node is nothing but bounds of the columns and the basis of its parent. HiGHS proposes multipliers; what they
+prove in integers (:mod:`shortlist.methods.integer.dual_bounds`) is the bound of the node, and reduced costs
+fix columns. So the answer depends on no tolerance, and needs no second program.
 
 The node of least bound is taken first, so that none is opened whose bound passes the answer, however late a
 solution is found. Columns are chosen by the product of their pseudo-costs :cite:p:`Achterberg2005`.
