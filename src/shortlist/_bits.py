@@ -19,8 +19,6 @@ WordTable: TypeAlias = Annotated[Words, 2]
 def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:
     """Pack flags along the last axis, into as many words as they need but at least one, or into `n_words`.
 
-    Examples
-    --------
     >>> pack(np.array([[True, False, True], [False, True, False]])).tolist()
     [[5], [2]]
     """
@@ -34,8 +32,6 @@ def pack(flags: Mask | NDArray[np.uint8], n_words: int | None = None) -> Words:
 def unpack(words: Words, n_flags: int) -> Mask:
     """Return the flags that :func:`pack` packed.
 
-    Examples
-    --------
     >>> unpack(np.array([5], dtype=np.uint64), 3).tolist()
     [True, False, True]
     """

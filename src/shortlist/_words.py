@@ -31,8 +31,6 @@ def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
 def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     """List things for people that are all meant.
 
-    Examples
-    --------
     >>> all_of(["a", "b", "c"]), all_of("abcdef", most=3)
     ('a, b and c', 'a, b, c and 3 more')
     """
@@ -42,8 +40,6 @@ def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
 def counted(count: int, thing: str) -> str:
     """Return a number of things whose plural ends in s.
 
-    Examples
-    --------
     >>> counted(1, "point"), counted(2000, "point")
     ('1 point', '2,000 points')
     """
@@ -55,8 +51,6 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
 
     The sentence begins with a space, so that it can be put behind another one.
 
-    Examples
-    --------
     >>> did_you_mean("costt", ["cost", "defects"]), did_you_mean("Cost", ["cost"]), did_you_mean(
     ...     "xyz", ["cost"]
     ... )
@@ -80,8 +74,6 @@ def _listed(things: Iterable[object], word: str, most: int) -> str:
 def count_text(count: str) -> str:
     """Show a number, given by its digits, of which there may be thousands.
 
-    Examples
-    --------
     >>> count_text("123456"), count_text("9" * 100)
     ('123,456', '9.999e99')
     """

@@ -83,8 +83,6 @@ def record_type(*names: str) -> np.dtype[Any]:
 
     None of them may be an attribute of NumPy's own, such as ``size``, which Python would return instead.
 
-    Examples
-    --------
     >>> record_type("n_members", "cost").names
     ('n_members', 'cost')
     """
@@ -98,6 +96,8 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
     With ``@`` the order depends on the processor and on how many rows there are, and so do the last bits of a
     row's sum. A sum that is compared with another one, or with a threshold, is taken from here.
 
+    One pass over the sums per column, without the blocks of a matrix product.
+
     Parameters
     ----------
     rows : In any order of memory, ``(n_rows, n_columns)``.
@@ -106,10 +106,6 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
     Returns
     -------
     sums : ndarray of float, shape (n_rows,) or (n_rows, n_sums)
-
-    Notes
-    -----
-    One pass over the sums per column, without the blocks of a matrix product.
 
     Examples
     --------

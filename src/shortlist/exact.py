@@ -35,8 +35,6 @@ the memory."""
 def as_decimal(text: str) -> Decimal | None:
     """Return a finite number below 10^19 in size with at most 1,100 decimals, or None where the text is none.
 
-    Examples
-    --------
     >>> as_decimal(" 12.50 "), as_decimal("12,50"), as_decimal("1e300")
     (Decimal('12.50'), None, None)
     """
@@ -57,8 +55,6 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 
     `only_numbers`: whether text and truth values are no numbers.
 
-    Examples
-    --------
     >>> as_fraction(0.1), as_fraction("2"), as_fraction(float("nan"))
     (Fraction(1, 10), Fraction(2, 1), None)
     """
@@ -76,8 +72,6 @@ def as_fraction(value: Any, *, only_numbers: bool = False) -> Fraction | None:
 def seen(number: float) -> Fraction:
     """Return a finite double as the shortest decimal that stands for it, which is what people see.
 
-    Examples
-    --------
     >>> seen(0.1) + seen(0.2) == seen(0.3)
     True
     """
@@ -87,8 +81,6 @@ def seen(number: float) -> Fraction:
 def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
     """Return numbers times the least common denominator, and that denominator.
 
-    Examples
-    --------
     >>> as_integers([Fraction(1, 10), Fraction(1, 4)])
     ([2, 5], 20)
     """
@@ -99,8 +91,6 @@ def as_integers(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
 def digits_of(number: int) -> str:
     """Return the decimal digits of an integer, also of one that Python refuses to show for its length.
 
-    Examples
-    --------
     >>> len(digits_of(10**5000))
     5001
     """
@@ -112,8 +102,6 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
 
     Times ten to this power they are integers.
 
-    Examples
-    --------
     >>> n_decimals([Decimal("1.50"), Decimal("3")]), n_decimals([])
     (1, 0)
     """
@@ -129,8 +117,6 @@ def n_decimals(numbers: Iterable[Decimal]) -> int:
 def are_integers_over(values: NDArray[np.float64], scales: NDArray[np.float64] | float) -> NDArray[np.bool_]:
     """Mark the values that are the double nearest to an integer over their scale, but for the last two bits.
 
-    Examples
-    --------
     >>> are_integers_over(np.array([0.1 + 0.2, 1 / 3]), 10).tolist()
     [True, False]
     """

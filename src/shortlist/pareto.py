@@ -24,15 +24,13 @@ def nondominated(points: ArrayLike) -> Mask:
     `points`: objective vectors, every objective minimised, in any unit, ``(n_points, n_objectives)``;
     integers must stay below 2^53. Not modified.
 
+    By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio &
+    Preparata 1975).
+
     Returns
     -------
     ndarray of bool, shape (n_points,)
         True where the point is non-dominated.
-
-    Notes
-    -----
-    By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio &
-    Preparata 1975).
 
     Examples
     --------
@@ -47,8 +45,6 @@ def nondominated_unique(points: ArrayLike) -> Mask:
 
     As :func:`nondominated` otherwise.
 
-    Examples
-    --------
     >>> nondominated_unique([[1, 4], [2, 2], [3, 3], [2, 2]])
     array([ True,  True, False, False])
     """
@@ -96,8 +92,6 @@ def scaled(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> NDArray[np.flo
 
     Compare sets under one common box only, and say which: the range of the complete front, if it is known.
 
-    Examples
-    --------
     >>> scaled([[2, 7], [4, 7]], low=[2, 7], high=[6, 7]).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
     """
@@ -191,8 +185,6 @@ def additive_epsilon(points: ArrayLike, reference: ArrayLike) -> float:
     The additive ε-indicator of Zitzler, Thiele, Laumanns, Fonseca & Grunert da Fonseca (2003), by moocore:
     not above zero when `points` covers all of `reference`.
 
-    Examples
-    --------
     >>> additive_epsilon([[1, 3]], reference=[[0, 3], [1, 1]])
     2.0
     """
@@ -206,8 +198,6 @@ def igd_plus(points: ArrayLike, reference: ArrayLike) -> float:
     reference point the least Euclidean length of the part by which a point is worse. Zero when `points`
     covers all of `reference`.
 
-    Examples
-    --------
     >>> igd_plus([[1, 3]], reference=[[0, 3], [1, 1]])
     1.5
     """

@@ -78,15 +78,9 @@ def stage_classifier(kind: str, ensemble_size: int | None = None) -> Any:
     the kind has none.
 
     `kind`: a name in :data:`STAGE_KINDS`. `ensemble_size`: members of an ensemble, trees or rounds; the usual
-    number where it is not given.
+    number where it is not given. It is unfitted, and
+    without a seed, which then follows from that of the stages; None for ``"logistic"``.
 
-    Returns
-    -------
-    classifier : estimator or None
-        Unfitted, and without a seed, which then follows from that of the stages. None for ``"logistic"``.
-
-    Examples
-    --------
     >>> stage_classifier("forest", 10)
     RandomForestClassifier(n_estimators=10)
     """
@@ -113,8 +107,6 @@ def purchase_rules(model: FeatureModel, columns: Sequence[str]) -> PurchaseRules
     Raises BadInputError if a column is no feature, or a feature without children that is not abstract is no
     column, or the model has no product, or none with a column.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["tests", "x", "y"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> rules = purchase_rules(model, ["x", "y"])

@@ -58,8 +58,6 @@ def load_model(path: str | Path, *, trust: bool = False) -> SavedModel:
 def made_by(estimator: Any) -> str:
     """Return the command that makes such a model, or the name of its class where none does.
 
-    Examples
-    --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> made_by(DecisionTreeClassifier())
     'DecisionTreeClassifier'

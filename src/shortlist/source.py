@@ -31,8 +31,6 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         r"""Yield number and text of the lines that say something, one after the other.
 
-        Examples
-        --------
         >>> list(Source("a", "x\n\n y\n").lines())
         [(1, 'x'), (3, ' y')]
         """

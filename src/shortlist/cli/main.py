@@ -51,8 +51,6 @@ def in_options(said: str | BaseException, names: Mapping[str, str]) -> str:
     `said`: a sentence of the library, or an error. `names`: what the command calls each argument, such as
     ``max_size``: ``--max-size``.
 
-    Examples
-    --------
     >>> from shortlist.errors import BadInputError
     >>> names = {"n_folds": "--set folds", "method": "--method", "defaults": "--set default"}
     >>> in_options(BadInputError("n_folds", "must be at least 2", 1), names)

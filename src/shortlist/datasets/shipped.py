@@ -141,14 +141,12 @@ def shipped_table(name: str) -> "pd.DataFrame":
 def synthetic30(seed: int = 0) -> "pd.DataFrame":
     """Make Synthetic30, 30 features of which 25 are informative (Sec. 4.1.3 of :cite:t:`Hamilton2022`).
 
+    The paper does not name the seed.
+
     Returns
     -------
     table : DataFrame
         1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, whose three labels have equal parts.
-
-    Notes
-    -----
-    The paper does not name the seed.
     """
     import pandas as pd
     from sklearn.datasets import make_classification

@@ -98,8 +98,6 @@ def what_was_reached(
     classifier, ``(n_classifiers,)``. `diversity`: as of
     :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
 
-    Examples
-    --------
     >>> right = np.array([[True, False, True], [False, True, True], [True, True, False]])
     >>> reached = what_was_reached(right, np.array([True, True, False]), costs=[0.1, 0.2, 5])
     >>> reached.cost, reached.mean_pfc
@@ -137,8 +135,6 @@ def mean_share_interval(n_right: Sequence[int], n_rows: Sequence[int]) -> Interv
 
     `n_right`, `n_rows`: by class; every class has at least one row.
 
-    Examples
-    --------
     >>> [round(end, 3) for end in mean_share_interval([9, 45], [10, 50])]
     [0.738, 0.95]
     """
@@ -263,8 +259,6 @@ class Measured:
 def only_answer(n_decided: NDArray[np.int64], classes: Labels) -> str | None:
     """Return the one class that rows were decided for, None where there are several or no rows.
 
-    Examples
-    --------
     >>> healthy = only_answer(np.array([0, 7]), np.array(["ill", "well"]))
     >>> healthy, only_answer(np.array([1, 6]), np.array([0, 1]))
     ('well', None)

@@ -185,8 +185,6 @@ def protocol_of(
 def plain(text: Any) -> str:
     r"""Return a name with every character written out that cannot be printed.
 
-    Examples
-    --------
     >>> print(plain("two\nlines"))
     two\nlines
     """

@@ -41,8 +41,6 @@ def unasked_cells(column: Any) -> Mask:
 def without_unasked(X: Any) -> tuple[Any, Mask | None]:
     """Return a frame whose cells that were not asked are empty, and mark these; None where there are none.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> table, unasked = without_unasked(pd.DataFrame({"a": [1.5, NOT_ASKED], "b": ["x", "y"]}))
     >>> table["a"].tolist(), unasked.tolist()
@@ -116,8 +114,6 @@ def words_in(names: Sequence[str], words: Sequence[Any]) -> str:
 def states_of(silent: Mask, unasked: Mask | None = None, unknown: Mask | None = None) -> NDArray[np.int8]:
     """Return the states of cells, from masks of one shape; what was not asked is nothing else.
 
-    Examples
-    --------
     >>> states_of(np.array([False, True, True]), np.array([False, False, True])).tolist()
     [0, 1, 2]
     """
@@ -144,8 +140,6 @@ def reject_label_for(label: Any, classes: Labels) -> Any:
 def places_of(labels: Labels, classes: Labels) -> NDArray[np.int64]:
     """Return the place of each label among sorted classes; -1 for whatever is none, as the reject label.
 
-    Examples
-    --------
     >>> places_of(np.array(["b", "REJECT"]), np.array(["a", "b"])).tolist()
     [1, -1]
     """

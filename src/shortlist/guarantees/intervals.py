@@ -21,8 +21,6 @@ def wilson_interval(n_right: float, n_rows: int) -> Interval:
 
     `n_right`: rows that are right; no whole number where several rows are one case. `n_rows`: at least one.
 
-    Examples
-    --------
     >>> [round(end, 3) for end in wilson_interval(9, 10)]
     [0.596, 0.982]
     """
@@ -40,8 +38,6 @@ def most_unseen(n_rows: int) -> float:
 
     It is the upper end of the exact interval of :cite:t:`Clopper1934`, about 3.7 / n_rows.
 
-    Examples
-    --------
     >>> round(most_unseen(100), 4)
     0.0362
     """
@@ -53,8 +49,6 @@ def mean_interval(values: NDArray[np.float64]) -> Interval:
 
     `values`, ``(n_rows,)``: of at least one row, such as what each row paid.
 
-    Examples
-    --------
     >>> [round(end, 2) for end in mean_interval(np.array([1.0, 2.0, 3.0]))]
     [0.87, 3.13]
     """

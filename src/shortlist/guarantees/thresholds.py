@@ -47,8 +47,6 @@ def possible_thresholds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     `scores`, ``(n_rows,)``: how sure the answer to each row is, at least 0; of rows that have no part in the
     tests.
 
-    Examples
-    --------
     >>> possible_thresholds(np.array([0.5, 0.75, 1.0])).tolist()
     [0.875, 0.625, 0.0]
     """
@@ -114,8 +112,6 @@ def promise(
     `thresholds`, ``(n_thresholds,)``: found without the calibration rows, the most cautious first. `chosen`,
     `calibration`: of rows that have no part in the tests, and of the calibration rows.
 
-    Examples
-    --------
     >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
     >>> promise(np.array([0.9, 0.8, 0.0]), few, few, Demand(0.9, 0.95)).threshold
     0.8

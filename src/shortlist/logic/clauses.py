@@ -20,8 +20,6 @@ class Clauses:
 
     Raises BadInputError if a literal is 0 or names a variable that does not exist, or the offsets do not fit.
 
-    Examples
-    --------
     >>> clauses = Clauses.from_clauses(3, [(1, 2), (-1, -3)])
     >>> clauses.n_clauses, list(clauses)
     (2, [(1, 2), (-1, -3)])

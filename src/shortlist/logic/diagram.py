@@ -203,8 +203,6 @@ def n_models_with(diagram: Diagram, literals: Iterable[int]) -> int:
 
     Takes time linear in the nodes. Raises BadInputError if a literal names a variable that does not exist.
 
-    Examples
-    --------
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
     >>> diagram = compile_diagram(Clauses.from_clauses(4, [(-1, 2), (2, 3)]))
@@ -240,8 +238,6 @@ def least_sums(
     `costs`, ``(n_rows, n_variables)``: what each true variable adds; the sizes in a row sum to less than
     2^53.
 
-    Examples
-    --------
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
     >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2), (-1, -3)]))

@@ -73,8 +73,6 @@ def presolve(
     (:mod:`shortlist.logic.probing`). `budget`: ends the search for fixed variables by
     :class:`shortlist.logic.sat.SearchStoppedError`.
 
-    Examples
-    --------
     >>> smaller = presolve(Clauses.from_clauses(4, [(1,), (-2, 3), (2, -3), (-1, 2, 4)]))
     >>> list(smaller.clauses), smaller.places.tolist(), smaller.core
     ([(1, 2)], [-1, 0, 0, 1], (1,))

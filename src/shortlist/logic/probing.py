@@ -52,8 +52,6 @@ def propagate(clauses: Clauses, literals: Iterable[int] = ()) -> Propagation:
     are watched (Moskewicz et al. 2001), so the time is about proportional to the clauses that become unit or
     are passed. Raises BadInputError if a literal names a variable that does not exist.
 
-    Examples
-    --------
     >>> propagate(Clauses.from_clauses(4, [(-1, 2), (-2, -3), (3, 4)]), [1]).literals
     (1, 2, -3, 4)
     """
@@ -178,8 +176,6 @@ def without_chained(clauses: Clauses) -> Clauses:
     The inequalities of the chain imply that of the clause for fractions too, so that no relaxation becomes
     weaker. Nothing is dropped while literals are equivalent; no clause may be there twice.
 
-    Examples
-    --------
     >>> list(without_chained(Clauses.from_clauses(3, [(-1, 2), (-2, 3), (-1, 3)])))
     [(-1, 2), (-2, 3)]
     """

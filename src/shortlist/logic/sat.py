@@ -179,8 +179,6 @@ def backbone(clauses: Clauses, budget: Budget | None = None) -> tuple[int, ...] 
     far fewer questions are asked than there are variables (Janota, Lynce & Marques-Silva 2015, Algorithm 3).
     Raises :class:`SearchStoppedError` if the budget ends before the search does.
 
-    Examples
-    --------
     >>> backbone(Clauses.from_clauses(4, [(1,), (-1, 2), (-3, -2), (2, 4)]))
     (1, 2, -3)
     """
@@ -216,16 +214,14 @@ def minimal_conflict(
     number marks a clause that always holds. Default: every clause is its own constraint. `budget`: ends the
     search by :class:`SearchStoppedError`.
 
+    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all
+    that the refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
+
     Returns
     -------
     tuple of int or None
         Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the
         clauses that always hold already contradict each other; None if there is no contradiction.
-
-    Notes
-    -----
-    Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all
-    that the refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
 
     Examples
     --------

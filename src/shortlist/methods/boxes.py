@@ -31,9 +31,7 @@ FINEST, LARGEST_SIZE = 30, 52
 class PlaneBound:
     """Every solution has ``weights @ f >= least``, in steps of the objectives.
 
-    Attributes
-    ----------
-    weights : At least 0, one for each objective.
+    `weights`: at least 0, one for each objective.
     """
 
     weights: tuple[int, ...]

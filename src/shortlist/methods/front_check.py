@@ -112,8 +112,6 @@ def _are(count: int) -> str:
 def other_solver(found_by: str, program: Program) -> str:
     """Return a solver that did not find a front, as far as there is one for the program.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
     ...     [[1.0]], row_lower=0, row_upper=1, column_lower=0, column_upper=1, integer=True

@@ -29,13 +29,11 @@ def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.fl
     more is found; finite bounds stay as they are. What no row implies stays infinite. Every point that
     satisfies rows and bounds stays within the result.
 
+    Takes O(n_entries) per round, and at most one round per infinite bound.
+
     Returns
     -------
     lower, upper : The bounds, ``(n_columns,)``; new arrays.
-
-    Notes
-    -----
-    Takes O(n_entries) per round, and at most one round per infinite bound.
 
     Examples
     --------
@@ -104,13 +102,10 @@ MOST_PLACES_WRITTEN = 16
 class WholeRows:
     """Which rows of a program take integers only, and how a row's limits become limits of these.
 
-    Attributes
-    ----------
-    program : The program, such rows in whole steps and the others as they were.
-    whole : Marks the rows that take integers only, ``(n_rows,)``.
-    scales, divisors : An original row, times its scale and divided by its divisor, is the row of `program`,
-        ``(n_rows,)``.
-    forgiven : What a limit below an integer may lack of it, in steps, and still mean it.
+    `program`: the program, such rows in whole steps and the others as they were. `whole`: marks the rows that
+    take integers only, ``(n_rows,)``. `scales`, `divisors`: an original row, times its scale and divided by
+    its divisor, is the row of `program`, ``(n_rows,)``. `forgiven`: what a limit below an integer may lack of
+    it, in steps, and still mean it.
     """
 
     program: Program
@@ -169,8 +164,6 @@ def exact_program(program: Program) -> Program:
     Bounds of integer columns, and limits of rows of integers, are rounded to integers as they are written:
     whatever is below one excludes it.
 
-    Examples
-    --------
     >>> from shortlist.milp import make_program
     >>> written = make_program(
     ...     [[1e-10, 2e-10]], row_lower=-np.inf, row_upper=2.9999999e-10, column_lower=0, column_upper=1.5,
@@ -279,8 +272,6 @@ def tells_apart(size: float, tolerance: float) -> bool:
 
     Beyond 2^53 no claim can be checked here, as programs are kept in floating point.
 
-    Examples
-    --------
     >>> tells_apart(4e6, 1e-7), tells_apart(4e9, 1e-7), tells_apart(4e9, 0.0), tells_apart(1e16, 0.0)
     (True, False, True, False)
     """

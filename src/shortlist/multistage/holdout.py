@@ -195,8 +195,6 @@ def aggregate(coverage: float, accuracy: float, share_paid: float) -> float:
     `coverage`, `accuracy`: share of rows that are answered, and share of the answers that are right.
     `share_paid`: mean cost of a row over the price of all features; 0 where all features are free.
 
-    Examples
-    --------
     >>> aggregate(0.75, 0.5, 0.25)
     2.0
     """

@@ -41,8 +41,6 @@ class Preset:
 def scaled_cost(cost_class: int, scaling: str) -> int:
     """Return h(T) under one of :data:`SCALINGS`.
 
-    Examples
-    --------
     >>> scaled_cost(2, "10T"), scaled_cost(2, "10^T"), scaled_cost(2, "100T")
     (20, 100, 200)
     """

@@ -199,8 +199,6 @@ def make_log(
 def label_of(value: Any) -> str:
     """Return a label as text, as labels are compared; "" stands for none.
 
-    Examples
-    --------
     >>> label_of(1.0), label_of(" yes "), label_of("1.0"), label_of("TRUE"), label_of(float("nan"))
     ('1', 'yes', '1', 'True', '')
     """
@@ -217,8 +215,6 @@ def label_of(value: Any) -> str:
 def sorted_labels(labels: Sequence[str]) -> tuple[str, ...]:
     """Sort labels as numbers where all are numbers, and as text otherwise.
 
-    Examples
-    --------
     >>> sorted_labels(["10", "9"]), sorted_labels(["b", "10", "9"])
     (('9', '10'), ('10', '9', 'b'))
     """

@@ -28,16 +28,14 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     Other policies are those of the front, single judges, and those of at most two judges that no other such
     one dominates; not all that the search has tried.
 
+    `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
+    that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
+    under which such a policy that asks it is cheaper. Empty where nothing has a price.
+
     Parameters
     ----------
     choice : PanelChoice
     point : The number of the point.
-
-    Returns
-    -------
-    prices : ``now`` and ``up_to``: the price now, and the one from which on another policy that loses no more
-        is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price under which
-        such a policy that asks it is cheaper. Empty where nothing has a price.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():

@@ -25,11 +25,9 @@ MOST_LOSSES = 1 << 24
 class ChainFront(NamedTuple):
     """Loss and price that no other thresholds of the same chain dominate, and the thresholds.
 
-    Attributes
-    ----------
-    points : Loss and price of all cases, with rising loss and falling price, ``(n_points, 2)``.
-    thresholds : How sure the first stage has to be of each class, ``(n_points, n_classes)``; infinite for one
-        that it decides about no case.
+    `points`: loss and price of all cases, with rising loss and falling price, ``(n_points, 2)``.
+    `thresholds`: how sure the first stage has to be of each class, ``(n_points, n_classes)``; infinite for
+    one that it decides about no case.
     """
 
     points: NDArray[np.int64]
@@ -43,16 +41,14 @@ def threshold_front(
 
     Raises BadInputError if losses are so many steps apart that they do not fit into a table.
 
+    Takes time for sorting the cases, and for each class the product of the numbers of points that are merged.
+
     Parameters
     ----------
     decided : What the stage decides about each case. Cases without a decision go on.
     stopped, going_on : Loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``.
         Going on is no cheaper.
     n_classes : int
-
-    Notes
-    -----
-    Takes time for sorting the cases, and for each class the product of the numbers of points that are merged.
 
     Examples
     --------

@@ -42,10 +42,8 @@ TIES = (UNANSWERED, FIRST)
 class Decided(NamedTuple):
     """What is decided about cases.
 
-    Attributes
-    ----------
-    codes : Places of the classes, ``(n_cases,)``; -1 where nothing is decided.
-    sure : How sure, from 0 to 1, ``(n_cases,)``; 0 where nothing is decided.
+    `codes`: places of the classes, ``(n_cases,)``; -1 where nothing is decided. `sure`: how sure, from 0 to
+    1, ``(n_cases,)``; 0 where nothing is decided.
     """
 
     codes: NDArray[np.int64]
@@ -81,12 +79,8 @@ class Heard(NamedTuple):
 class Curve(NamedTuple):
     """What the confidence of a judge is worth: straight lines between knots, and level outside them.
 
-    Attributes
-    ----------
-    knots : Confidences, rising, ``(n_knots,)``.
-    values : What each is put as, ``(n_knots,)``: the log-odds that the judge is right, in units of
-        `LOG_ODDS`.
-    usual : What stands for a confidence that is not told.
+    `knots`: confidences, rising, ``(n_knots,)``. `values`: what each is put as, ``(n_knots,)``: the log-odds
+    that the judge is right, in units of `LOG_ODDS`. `usual`: what stands for a confidence that is not told.
     """
 
     knots: Floats
@@ -98,12 +92,8 @@ class Curve(NamedTuple):
 class ConfidenceScale:
     """What turns the confidence of each judge, on whatever scale, into how much it is to be believed.
 
-    Attributes
-    ----------
-    curves : None for a judge that never tells how sure it is.
+    `curves`: None for a judge that never tells how sure it is.
 
-    Examples
-    --------
     >>> scale = ConfidenceScale((Curve(np.array([0.5, 0.9]), np.array([0.0, 1.0]), 0.25), None))
     >>> scale.of(np.array([[0.7, 0.7], [0.95, 0.7], [np.nan, 0.7]]), (3, 2)).round(6).tolist()
     [[0.5, 0.0], [1.0, 0.0], [0.25, 0.0]]

@@ -122,10 +122,8 @@ def _held_out_errors(choice: PanelChoice, panel: Panel, limits: Sequence[Limit])
 class Way(NamedTuple):
     """What becomes of the cases that go one way, in shares of all cases.
 
-    Attributes
-    ----------
-    share : The cases that go this way.
-    reached, answered : By stage: the cases that reach it, and those that it answers.
+    `share`: the cases that go this way. `reached`, `answered`: by stage: the cases that reach it, and those
+    that it answers.
     """
 
     share: float
@@ -441,8 +439,6 @@ def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> M
 def round_budgets(prices: Sequence[float]) -> list[float]:
     """Return at most ten budgets a case: the multiples of 1, 2 or 5 times a power of ten up to a price.
 
-    Examples
-    --------
     >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
     ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])
     """

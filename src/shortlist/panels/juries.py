@@ -17,8 +17,6 @@ def inspect_jury(judges: Sequence[str]) -> str:
 
     `judges`: names of models as inspect-ai has them, such as ``openai/gpt-4o``.
 
-    Examples
-    --------
     >>> print(inspect_jury(["openai/gpt-4o", "google/gemini-2.5-pro", "mistral/large"]), end="")
     from inspect_ai.scorer import model_graded_qa
     <BLANKLINE>

@@ -105,8 +105,6 @@ def fit_weighted_votes(
     (:cite:t:`NitzanParoush1982` for two classes). One that is right no more often than by chance has none,
     and nor has one that is silent in every case.
 
-    Examples
-    --------
     >>> answers = Heard(np.array([[0, 1]] * 8 + [[0, 0]] * 2), np.zeros((10, 2)), 2)
     >>> fit_weighted_votes((0, 1), answers, np.zeros(10, dtype=np.int64)).votes
     (10, 0)
@@ -168,13 +166,10 @@ def folds_of(log: AnswerLog, n_folds: int, seed: int) -> NDArray[np.int64]:
 class Judged(NamedTuple):
     """The decision of some judges, fitted on all cases, and what fits without its fold decide about each.
 
-    Attributes
-    ----------
-    decision : Decision
-    decided : Out of fold.
-    ordering : What thresholds tell cases apart by. Where judges tell how sure they are it is the same. Where
-        they give labels alone, equal answers are equally sure only within a fold, and a threshold between
-        folds would mean nothing; so there it is what the decision that was fitted on all cases says.
+    `decided`: out of fold. `ordering`: what thresholds tell cases apart by. Where judges tell how sure they
+    are it is the same. Where they give labels alone, equal answers are equally sure only within a fold, and a
+    threshold between folds would mean nothing; so there it is what the decision that was fitted on all cases
+    says.
     """
 
     decision: Decision

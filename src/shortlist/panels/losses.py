@@ -26,11 +26,9 @@ N_DRAWS = 20_000
 class Scoring:
     """What every mistake costs under an objective.
 
-    Attributes
-    ----------
-    objective : ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
-    losses : Of deciding a class, or nothing, the last row, where the second is the truth, ``(n_classes + 1,
-        n_classes)``. For balanced accuracy both classes weigh the same on the log at hand.
+    `objective`: ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `losses`: of deciding a class, or
+    nothing, the last row, where the second is the truth, ``(n_classes + 1, n_classes)``. For balanced
+    accuracy both classes weigh the same on the log at hand.
     """
 
     objective: str
@@ -158,8 +156,6 @@ def sign_flip_p(sums: Floats) -> float:
     Differences of one size alone, such as those of right and wrong, have McNemar's exact p-value. For others
     signs are drawn with a fixed seed.
 
-    Examples
-    --------
     >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, -1.0])), sign_flip_p(np.zeros(3))
     (0.625, 1.0)
     """

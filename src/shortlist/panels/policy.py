@@ -81,12 +81,9 @@ class Question:
 class Stage:
     """Judges who are asked side by side, and what is done with all answers so far.
 
-    Attributes
-    ----------
-    asks : Places of the judges who are asked now.
-    decision : Of all judges asked so far.
-    answer_from : How sure a decision for each class has to be to end the case; infinite: never.
-    settled : With votes: the case ends where no answer that is missing could change who wins.
+    `asks`: places of the judges who are asked now. `decision`: of all judges asked so far. `answer_from`: how
+    sure a decision for each class has to be to end the case; infinite: never. `settled`: with votes: the case
+    ends where no answer that is missing could change who wins.
     """
 
     asks: tuple[int, ...]

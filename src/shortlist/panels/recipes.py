@@ -56,12 +56,8 @@ class Recipe:
 class Found(NamedTuple):
     """A policy with its loss and its price, summed over the training cases.
 
-    Attributes
-    ----------
-    loss, price : In steps.
-    seconds : Mean latency; NaN where not known.
-    recipe : Recipe
-    errors : Where recall and specificity are objectives: missed positives and false alarms.
+    `loss`, `price`: in steps. `seconds`: mean latency; NaN where not known. `errors`: where recall and
+    specificity are objectives: missed positives and false alarms.
     """
 
     loss: int
@@ -197,12 +193,8 @@ def _decision_at(recipe: Recipe, number: int, decisions: OutOfFold | PartOutOfFo
 class Followed(NamedTuple):
     """What a recipe costs on each of some cases, out of fold wherever something is learned.
 
-    Attributes
-    ----------
-    codes : Classes, ``(n_cases,)``; -1 for no answer.
-    loss, price : In steps, ``(n_cases,)``.
-    seconds : NaN where not known, ``(n_cases,)``.
-    handed_over : Which a person decides, ``(n_cases,)``.
+    `codes`: classes, ``(n_cases,)``; -1 for no answer. `loss`, `price`: in steps, ``(n_cases,)``. `seconds`:
+    NaN where not known, ``(n_cases,)``. `handed_over`: which a person decides, ``(n_cases,)``.
     """
 
     codes: NDArray[np.int64]
@@ -258,18 +250,14 @@ def bound_at(cases: Cases, budget: float) -> float:
     or for a person. An oracle that asks the cheapest judge about every case, and in its place the cheapest
     that is right wherever that costs least more, is right at least as often for the same price.
 
+    `share`, which it returns: 0 where no judge can be asked about every case for that price.
+
+    A decision that is learned may say what none of its judges says; the bound does not hold for it then.
+
     Parameters
     ----------
     cases : Cases
     budget : The mean price of a case, in the steps of `cases`.
-
-    Returns
-    -------
-    share : 0 where no judge can be asked about every case for that price.
-
-    Notes
-    -----
-    A decision that is learned may say what none of its judges says; the bound does not hold for it then.
     """
     least = cases.prices.min(axis=1)
     is_right = cases.answers.words == cases.truth[:, None]

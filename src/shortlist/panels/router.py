@@ -251,11 +251,7 @@ def grown(columns: list[Column], aims: Floats, n_groups: int, fewest: int) -> Fo
 class Alone:
     """What is known of a group of cases decides alone: the class that loses least, and how often it is right.
 
-    Attributes
-    ----------
-    code : The class; -1 for none, where two lose equally little.
-    shares : How often each class is right.
-    judges : None.
+    `code`: the class; -1 for none, where two lose equally little. `shares`: how often each class is right.
     """
 
     code: int

@@ -46,10 +46,8 @@ That is 5 % for all four sizes together.
 class Grouped(NamedTuple):
     """The front over all assignments of policies to groups.
 
-    Attributes
-    ----------
-    points : Loss and price, summed over the groups, with rising loss, ``(n_points, 2)``.
-    places : Which policy of each group a point takes, ``(n_points, n_groups)``.
+    `points`: loss and price, summed over the groups, with rising loss, ``(n_points, 2)``. `places`: which
+    policy of each group a point takes, ``(n_points, n_groups)``.
     """
 
     points: NDArray[np.int64]

@@ -29,8 +29,6 @@ FINEST_WEIGHT = 4
 def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
     """Return what a missed positive and a false alarm cost, from the balanced weights to both sides.
 
-    Examples
-    --------
     >>> weights_of(50, 100)[:3]
     [(8, 4), (4, 4), (16, 4)]
     """

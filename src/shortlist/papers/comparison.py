@@ -52,8 +52,6 @@ def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFr
 def margin(values: Any) -> float:
     """Return the 95 % margin of a mean: Student's quantile times the standard error; NaN of one value.
 
-    Examples
-    --------
     >>> round(margin(np.array([1.0, 2.0, 3.0])), 3)
     2.484
     """

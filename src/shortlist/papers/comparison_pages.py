@@ -187,8 +187,6 @@ def rank_chart(test: "RankTest") -> Chart:
 def alike(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
     """Return the longest runs of sorted ranks whose ends are closer than a difference, two or more each.
 
-    Examples
-    --------
     >>> alike([1.0, 1.5, 2.2, 4.0], 1.0)
     [(1.0, 1.5), (1.5, 2.2)]
     """

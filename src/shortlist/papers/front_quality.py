@@ -102,8 +102,6 @@ def compare_fronts(fronts: Mapping[str, Front]) -> FrontTables:
     they are. Raises BadInputError if there is no front, or objectives differ. Raises SolverError if a point
     that one method proved non-dominated is dominated by another's, or a complete front lacks a point.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> goals = [Objective("cost"), Objective("defects")]
     >>> def front(points):

@@ -102,8 +102,6 @@ def paper_problem(folder: Path | None, name: str, *, max_stages: int, split: int
     `max_stages`: k. `split`: number of the split, 50 : 25 : 25; its seed is counted from that of
     :data:`SPLITS`.
 
-    Notes
-    -----
     The last four are kept with all that was fitted, so that the runs of one process share their classifiers.
     """
     table = paper_table(folder, name)

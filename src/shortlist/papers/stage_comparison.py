@@ -77,6 +77,9 @@ def compare_stage_methods(
     BadInputError if a class has too few rows to be in every part, a number is out of range, or the study
     belongs to another table or other settings.
 
+    `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only whole
+    seeds.
+
     Parameters
     ----------
     X : DataFrame or array of shape (n_samples, n_features)
@@ -87,10 +90,6 @@ def compare_stage_methods(
     cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part.
     work : Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
         methods may be added later; progress; and a way to stop with the seeds finished so far.
-
-    Returns
-    -------
-    results : One row per seed and method, with the columns of :data:`COLUMNS`; only whole seeds.
     """
     import pandas as pd
 

@@ -151,17 +151,15 @@ def first_difference(
     of `other` must have. All features of `model` must be there. `budget`: ends the search by
     :class:`~shortlist.logic.sat.SearchStoppedError`.
 
+    Each clause of one model is looked at under all clauses of the other, as a question about satisfiability.
+    Auxiliary variables are no obstacle: the clauses that define them give them exactly one value for all
+    features, and those that both models have are compared as if they were features.
+
     Returns
     -------
     ndarray of bool, shape (n_features of `model`,), or None
         A product of one model that is no product of the other, or that has another number of them. None
         proves that every product of `model` belongs to exactly one product of `other`, and the reverse.
-
-    Notes
-    -----
-    Each clause of one model is looked at under all clauses of the other, as a question about
-    satisfiability. Auxiliary variables are no obstacle: the clauses that define them give them exactly one
-    value for all features, and those that both models have are compared as if they were features.
 
     Examples
     --------

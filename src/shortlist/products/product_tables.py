@@ -173,8 +173,6 @@ def check_products(
 ) -> list[ProductCheck]:
     """Judge every configuration of a table by the rules of a model, and count its objectives anew.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> rows = ProductTable(np.array([[True, True], [True, False]]), (2, 3), {})

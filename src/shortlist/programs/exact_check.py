@@ -22,8 +22,6 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
     `named`: the program as it was read. `solutions`: values of the integer columns, ``(n_solutions,
     n_integer_columns)``.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
     ...     [[2, 3]], row_lower=-np.inf, row_upper=4, column_lower=0, column_upper=1, integer=True
@@ -51,8 +49,6 @@ def broken_limits(named: NamedProgram, solutions: NDArray[np.int64]) -> list[str
 def leaves_nothing(program: Program) -> bool:
     """Whether the bounds of a column, or the limits of a row, hold no number.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> program = make_program(
     ...     [[1]], row_lower=0, row_upper=9, column_lower=3, column_upper=2, integer=True
@@ -81,8 +77,6 @@ def _missed_rows(program: Program, full: NDArray[np.int64]) -> NDArray[np.bool_]
 def keeps_all(program: Program, values: Sequence[Fraction]) -> bool:
     """Whether every row and bound holds, added up in fractions.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> thirds = make_program(
     ...     [[3, 1]], row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=[False, True]

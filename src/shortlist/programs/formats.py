@@ -24,8 +24,6 @@ def read_program(path: str | Path) -> NamedProgram:
 def is_mps(source: Source) -> bool:
     r"""Tell whether a text begins as MPS does, with NAME, OBJSENSE or ROWS.
 
-    Examples
-    --------
     >>> is_mps(Source("a", "* a comment\nNAME lamp\nROWS\n")), is_mps(Source("b", "Minimize\n x\n"))
     (True, False)
     """

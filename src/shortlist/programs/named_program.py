@@ -26,11 +26,8 @@ Terms = dict[int, Decimal]
 class NamedProgram:
     """A program as it was read.
 
-    Attributes
-    ----------
-    program : The program; its objectives are those of the file, or the chosen ones.
-    columns, rows : Names of the columns and of the rows.
-    notes : What a user should know of the reading, a sentence each.
+    `program`: the program; its objectives are those of the file, or the chosen ones. `columns`, `rows`: names
+    of the columns and of the rows. `notes`: what a user should know of the reading, a sentence each.
     """
 
     program: Program

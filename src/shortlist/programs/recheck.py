@@ -39,8 +39,6 @@ def recheck_front(
     `named`: the program as read, with every objective it has. `front`: what was found for it. `budget`: how
     long it may take, and who is told. `solver`: who is asked, instead of one that did not find the front.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> from shortlist.programs.solve import solve_program
     >>> from shortlist.results.objective import Objective

@@ -60,6 +60,9 @@ def solve_program(
     no end, or an option is not for the method. Raises SolverError if a solution does not stand the check in
     integers.
 
+    `front`, which it returns: candidates are the integer columns by name. An infeasible program has a
+    complete front without points.
+
     Parameters
     ----------
     named : With two to six objectives.
@@ -73,11 +76,6 @@ def solve_program(
     **options
         The fields of the method's class in :mod:`~shortlist.methods.program_methods`: `solver`, `seed`, and
         for ``solrep`` more.
-
-    Returns
-    -------
-    front : Candidates are the integer columns by name. An infeasible program has a complete front without
-        points.
     """
     chosen = method_options(method, **options)
     if tolerance is not None and not isinstance(tolerance, Mapping):
@@ -207,8 +205,6 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
 def named_objectives(objectives: str | Sequence[str] | None, n: int) -> list[tuple[str, str]]:
     """Return sense and name of each of `n` objectives.
 
-    Examples
-    --------
     >>> named_objectives("min cost, max value", 2), named_objectives(None, 1)
     ([('min', 'cost'), ('max', 'value')], [('min', 'objective 1')])
     """

@@ -47,8 +47,6 @@ class Table:
 
         `left` says which columns are aligned to the left, by default the first one alone.
 
-        Examples
-        --------
         >>> Table("Fruit", ("name", "price"), (("fig", "1.5"), ("apple", "12"))).lines()
         ['name   price', 'fig      1.5', 'apple     12']
         """

@@ -34,17 +34,15 @@ def state_of(path: Path) -> str:
 class PageServer(ThreadingHTTPServer):
     """Serves one page at an address that cannot be guessed, to this machine only.
 
+    There is no route that writes. A request needs the token in its path, and a ``Host`` of this machine.
+    Other pages in the same browser can know neither, also where a name of theirs leads to 127.0.0.1.
+
     Parameters
     ----------
     path : The file that the page shows.
     make : Returns the page for a state of the file.
     port : Where to listen on 127.0.0.1; 0 takes a free one.
     patience_s : Seconds that a client may take for its whole request, and for taking the answer.
-
-    Notes
-    -----
-    There is no route that writes. A request needs the token in its path, and a ``Host`` of this machine.
-    Other pages in the same browser can know neither, also where a name of theirs leads to 127.0.0.1.
     """
 
     daemon_threads = True

@@ -293,8 +293,6 @@ def front_header(front: "Front") -> list[str]:
     As every heading begins with a word of ours and every other cell is a number, no name can become a formula
     in a spreadsheet.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from shortlist.results.front import Front
     >>> from shortlist.results.objective import Objective
@@ -317,8 +315,6 @@ def front_header(front: "Front") -> list[str]:
 def chosen_at(front: "Front", decision: NDArray[np.integer[Any]]) -> list[str]:
     """Return what a point chooses: names, with the number where it is not 1.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.results.proof import Proof, ProofKind

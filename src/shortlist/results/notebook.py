@@ -16,8 +16,6 @@ def html_table(
     header. `rows`: cells as ``str`` writes them; floats with six digits. Only the first :data:`MOST_ROWS` are
     taken. `n_rows`: how many rows there are in all.
 
-    Examples
-    --------
     >>> html_table("a < b", [], [["size", 3]], n_rows=1)
     '<table><caption>a &lt; b</caption><tr><td>size</td><td>3</td></tr></table>'
     """

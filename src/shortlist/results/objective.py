@@ -112,8 +112,6 @@ def read_limit(text: str) -> Limit:
     Raises BadInputError if the text does not read like that, or the number is not finite or has more than
     nineteen digits before the point.
 
-    Examples
-    --------
     >>> read_limit("cost <= 12.50")
     Limit(name='cost', operator='<=', value=Decimal('12.50'))
     """
@@ -138,8 +136,6 @@ def objective_names(text: str) -> list[tuple[Sense, str]]:
 
     Raises BadInputError if there is none, a part lacks its sense or name, or a name comes twice.
 
-    Examples
-    --------
     >>> [(sense.value, name) for sense, name in objective_names("min cost, maximise selected")]
     [('min', 'cost'), ('max', 'selected')]
     """

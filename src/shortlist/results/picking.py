@@ -56,6 +56,8 @@ def pick_index(
     objectives. Raises BadInputError if the rule or an objective is unknown, the front is empty, or no point
     is within the limits.
 
+    Takes O(n_points · n_objectives) time.
+
     Parameters
     ----------
     front : At least one point.
@@ -74,10 +76,6 @@ def pick_index(
     order : Objectives for ``lexicographic``; the rest follow in the front's order.
     limits : Only points within these limits are considered. A mapping means at most this value of a minimised
         objective, at least this of a maximised one.
-
-    Notes
-    -----
-    Takes O(n_points · n_objectives) time.
     """
     if rule not in PICK_RULES:
         raise BadInputError(

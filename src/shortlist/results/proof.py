@@ -138,8 +138,6 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
 
     `value`, `bound`: in the user's sign; they differ. `best`: what the bound is of.
 
-    Examples
-    --------
     >>> print(shortfall(0.594, 0.752))
     at most 0.158 (21.0 %) below the best there is
     >>> print(shortfall(120, 100), "|", shortfall(-3, 1))
@@ -171,8 +169,6 @@ def _three_digits(number: float) -> str:
 def stopped_by(limit: str) -> str:
     """Say what ended a search.
 
-    Examples
-    --------
     >>> stopped_by("60 s"), stopped_by("interrupted")
     ('stopped by the limit of 60 s', 'interrupted')
     """

@@ -282,8 +282,6 @@ def compared_versions() -> dict[str, str]:
 def refusal(worker: str, theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
     """Return why a worker cannot be used, in one sentence; nothing if it can.
 
-    Examples
-    --------
     >>> refusal("worker tcp://h:1", {"shortlist": "0.1.0"}, {"shortlist": "0.2.0"})
     'worker tcp://h:1 has shortlist 0.1.0, this is 0.2.0. Install the same version on both.'
     >>> refusal("worker tcp://h:1", {"shortlist": "0.2.0"}, {"shortlist": "0.2.0"})

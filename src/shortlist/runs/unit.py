@@ -82,9 +82,7 @@ class WatchedCancellation(Cancellation):
 
     Nobody who has not can have stopped early, so that what they return is whole.
 
-    Attributes
-    ----------
-    seen : Whether somebody has.
+    `seen`: whether somebody has.
     """
 
     def __init__(self, watched: Cancellation) -> None:

@@ -82,8 +82,6 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
     package that decides answers. Raises MissingDependencyError if an address is given and Dask is not
     installed.
 
-    Notes
-    -----
     Processes and clusters exchange pickles, so whoever controls a scheduler can run code here and on its
     workers: name one that you trust. Processes are kept for the next run, and end with this process.
     """

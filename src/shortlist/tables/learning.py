@@ -354,8 +354,6 @@ def _is_time(column: "pd.Series[Any]") -> bool:
 def _is_called_like_an_id(name: str) -> bool:
     """Whether a name is that of an identifier, in whatever spelling.
 
-    Examples
-    --------
     >>> [_is_called_like_an_id(name) for name in ("ID", "patientId", "case-id", "Patient", "humid", "age")]
     [True, True, True, True, False, False]
     """
@@ -369,8 +367,6 @@ def _is_called_like_an_id(name: str) -> bool:
 def _words_of(name: str) -> list[str]:
     """Return the words of a name, in small letters.
 
-    Examples
-    --------
     >>> _words_of("patientId"), _words_of("Model_name 2")
     (['patient', 'id'], ['model', 'name', '2'])
     """

@@ -42,8 +42,6 @@ def split_cases(
     one of its own. `split`: gets classes, and returns row numbers for each part; the first is the one that
     fits.
 
-    Examples
-    --------
     >>> y, cases = np.array(["a", "a", "a", "b", "b", "a"]), np.array([0, 0, 1, 2, 2, 2])
     >>> [part.tolist() for part in split_cases(y, cases, lambda y: [np.array([0, 2]), np.array([1])])]
     [[0, 1, 3, 4, 5], [2]]
@@ -63,8 +61,6 @@ def split_cases(
 def classes_of_cases(y: Labels, cases: Cases | None) -> Labels:
     """Return the rarest class among the rows of every case; without cases, the class of every row.
 
-    Examples
-    --------
     >>> classes_of_cases(np.array(["a", "a", "b", "a"]), np.array([0, 1, 1, 1])).tolist()
     ['a', 'b']
     """
@@ -83,8 +79,6 @@ def classes_of_cases(y: Labels, cases: Cases | None) -> Labels:
 def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
     """Return the cases of some rows, numbered anew; None where rows are of no cases.
 
-    Examples
-    --------
     >>> cases_of_rows(np.array([0, 0, 1, 2]), np.array([0, 3])).tolist()
     [0, 1]
     """
@@ -94,8 +88,6 @@ def cases_of_rows(cases: Cases | None, rows: RowNumbers) -> Cases | None:
 def one_row_a_case(rows: RowNumbers, cases: Cases | None, seed: int) -> RowNumbers:
     """Draw one of the rows of every case, in rising order; without cases, return the rows.
 
-    Examples
-    --------
     >>> one_row_a_case(np.array([0, 1, 4]), np.array([0, 0, 1, 1, 2]), 0).tolist()
     [0, 4]
     """
@@ -137,8 +129,6 @@ def hold_out(
 def keep_rows_apart(n_rows: int, share: float, seed: int) -> tuple[RowNumbers, RowNumbers]:
     """Draw a share of the rows without regard to classes, as new rows come; return the others, and these.
 
-    Examples
-    --------
     >>> [part.tolist() for part in keep_rows_apart(5, 0.4, 0)]
     [[0, 1, 3], [2, 4]]
     """
@@ -164,8 +154,6 @@ def cut_classes(
 ) -> list[RowNumbers]:
     """Cut each class, shuffled, into parts, and return the rows of each part in rising order.
 
-    Examples
-    --------
     >>> y = np.array([0, 0, 1, 1, 1, 1])
     >>> small, large = cut_classes(y, lambda n: [n // 2], np.random.default_rng(0))
     >>> y[small].tolist(), y[large].tolist()
@@ -180,8 +168,6 @@ def deal_classes(y: Labels, n_folds: int, rng: np.random.Generator) -> NDArray[n
 
     Folds differ by one row at most, in all and of each class.
 
-    Examples
-    --------
     >>> fold_of = deal_classes(np.array([0, 1, 0, 1, 1]), 2, np.random.default_rng(0))
     >>> np.bincount(fold_of).tolist()
     [3, 2]
@@ -200,8 +186,6 @@ def deal_folds(y: Labels, n_folds: int, seed: int, cases: Cases | None = None) -
     Whole cases are dealt where `cases` says of which case each row is. Raises BadInputError if no class has
     two rows.
 
-    Examples
-    --------
     >>> deal_folds(np.array(["a", "a", "b", "a", "a"]), 2, 0).tolist()
     [1, 0, -1, 0, 1]
     """

@@ -112,8 +112,6 @@ HARMLESS = re.compile(r"[=+\-@]|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 def guarded(text: str) -> str:
     """Return a text for a cell, with ``'`` before it where a spreadsheet would take it for a formula.
 
-    Examples
-    --------
     >>> guarded("GPS"), guarded("=1+1"), guarded("-1.5"), unguarded(guarded("-Xmx")), guarded("'=1")
     ('GPS', "'=1+1", '-1.5', '-Xmx', "''=1")
     """

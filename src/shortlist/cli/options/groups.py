@@ -20,8 +20,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     (:mod:`shortlist.cli.options.settings`) are typed as ``--set NAME=VALUE``. A
     command whose methods have settings too takes these, as read, by a parameter called ``settings``.
 
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Size:

@@ -209,8 +209,6 @@ class PolicyOptions:
 def in_senses(objectives: "Sequence[str]") -> str:
     """Return objectives as they are typed.
 
-    Examples
-    --------
     >>> in_senses(["accuracy", "price"])
     'max accuracy, min price'
     """
@@ -238,8 +236,6 @@ def free_columns(text: str | None) -> tuple[str, ...]:
 def read_final(text: str) -> "Final":
     """Read what happens to a case of which the last stage is not sure.
 
-    Examples
-    --------
     >>> read_final("hand-over=2.5"), read_final("answer").kind
     (Final(kind='hand-over', price=2.5), 'answer')
     """

@@ -24,8 +24,6 @@ def read_pick(text: str, rules: Sequence[str]) -> int | str:
 
     Raises BadInputError if it is neither.
 
-    Examples
-    --------
     >>> read_pick("12", ["ideal", "knee"]), read_pick("knee", ["ideal", "knee"])
     (12, 'knee')
     """
@@ -47,8 +45,6 @@ def read_picks(text: str, rules: Sequence[str]) -> tuple[int | str, ...]:
 
     Raises BadInputError if they are more, twice the same, or one of them is neither a number nor a rule.
 
-    Examples
-    --------
     >>> read_picks("12,knee", ["ideal", "knee"])
     (12, 'knee')
     """
@@ -106,8 +102,6 @@ def read_limit_among(text: str, names: Sequence[str]) -> "Limit":
     only, then as a word of one name only, so that ``cost<=120`` limits ``acquisition_cost``. Raises
     BadInputError if the text does not read like ``cost<=120``, or the name is none of `names`.
 
-    Examples
-    --------
     >>> read_limit_among("conclusive-accuracy >= 0.9", ["coverage", "conclusive_accuracy"])
     Limit(name='conclusive_accuracy', operator='>=', value=Decimal('0.9'))
     >>> read_limit_among("cost<=120", ["coverage", "acquisition_cost"]).name

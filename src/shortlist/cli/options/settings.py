@@ -45,8 +45,6 @@ class Fills:
 def typed(field: str) -> str:
     """Return what is typed for a field.
 
-    Examples
-    --------
     >>> typed("n_points"), typed("solve_limit_s")
     ('points', 'solve-limit')
     """
@@ -213,8 +211,6 @@ def _usual(default: Any) -> str:
 def read_names(text: str) -> list[str]:
     """Read ``NAME,NAME``.
 
-    Examples
-    --------
     >>> read_names("uwa, drep")
     ['uwa', 'drep']
     """

@@ -212,8 +212,6 @@ def written_out(text: str) -> str:
 
     Everything that the command prints goes through here. Files get names as they are.
 
-    Examples
-    --------
     >>> print(written_out("\x1b]0;gotcha\x07 plain"))
     \x1b]0;gotcha\x07 plain
     """

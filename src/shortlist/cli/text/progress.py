@@ -251,8 +251,6 @@ def _state(event: Progress) -> str:
 def duration(seconds: float) -> str:
     """Say a duration as people do, in one unit and with two digits.
 
-    Examples
-    --------
     >>> duration(42.4), duration(150), duration(7000), duration(500000)
     ('42 s', '2.5 min', '1.9 h', '5.8 days')
     """
@@ -269,8 +267,6 @@ def _two_digits(number: float) -> str:
 def _clock(seconds: float) -> str:
     """Show hours, minutes and seconds.
 
-    Examples
-    --------
     >>> _clock(7), _clock(3725)
     ('0:07', '1:02:05')
     """

@@ -114,8 +114,6 @@ def _print_promise(promised: dict[str, Any]) -> None:
 def rows_in_words(rows: Mapping[str, int]) -> str:
     """Say which rows did what.
 
-    Examples
-    --------
     >>> rows_in_words({"train": 0, "validation": 54, "test": 6})
     '54 rows to prune, 6 to test'
     """

@@ -38,8 +38,6 @@ def check_class_certificate(
     order, ``(n_samples, n_classifiers)``; `n_classes` where it abstains. `labels`: true classes,
     ``(n_samples,)``.
 
-    Notes
-    -----
     Takes O(n_samples · n_classifiers · n_classes + entries of the cuts · n_classifiers) steps of Python.
     """
     table = _distinct([[int(v) for v in row] for row in codes], [int(label) for label in labels])

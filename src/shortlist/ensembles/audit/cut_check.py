@@ -48,15 +48,13 @@ def check_certificate(
     Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
     them is the bound (:mod:`shortlist.ensembles.audit.selection_check`).
 
+    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
+
     Parameters
     ----------
     certificate : As :mod:`shortlist.ensembles.proofs.certificate` writes it.
     votes : The validation rows, in any order, ``(n_samples, n_classifiers)``; NumPy arrays do.
     labels : iterable of 0 and 1, shape (n_samples,)
-
-    Notes
-    -----
-    Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     n_classifiers = len(table[0][0]) if table else 0

@@ -53,8 +53,6 @@ def check_mean_certificate(
     `certificate`: as :mod:`shortlist.ensembles.averaging.mean_problem` writes it. `shares`: probabilities in
     parts of :data:`PROBABILITY_ONE`. `labels`: index of the true class of each row.
 
-    Notes
-    -----
     Takes O(n_forms · n_classifiers · log n_classifiers) steps of Python for each part.
     """
     failures: list[str] = []

@@ -28,8 +28,6 @@ DIGITS = 32
 def mean_terms(votes: SoftVotes, goal: MeanGoal) -> MeanTerms:
     """Return the terms whose sum is to be as large as possible: a loss is taken with minus.
 
-    Notes
-    -----
     Log loss has a term a row, with the probability of the true class, where less than one part of
     :data:`WHOLE` counts as one part. Brier score has one of that kind with two classes, and with several one
     for every class of a row. Right rows and slopes have a term a row, with a form for each rival of the true
@@ -83,8 +81,6 @@ def step_of(terms: MeanTerms) -> int:
 def total_of(terms: MeanTerms, reach: NDArray[np.int64], size: int) -> int:
     """Return what so many members that reach so much are worth, in whole parts.
 
-    Notes
-    -----
     Takes O(n_forms) time.
     """
     if not len(terms.worth):

@@ -58,8 +58,6 @@ def search_means(
     `problem`: with at least one term. `offer`: receives selections, and returns their totals, None where they
     do not keep the limits. `budget`: its seed is that of the kicks.
 
-    Notes
-    -----
     A round takes O(n_forms · n_members · n_classifiers) time.
     """
     effort = effort or MeanEffort()
@@ -96,8 +94,6 @@ def improve_means(
 def first_selections(problem: MeanProblem) -> list[Mask]:
     """Return the full ensemble, the best classifier alone and the cheapest selection, rated at once.
 
-    Notes
-    -----
     Takes O(n_forms · n_classifiers) time.
     """
     limits, n, terms = problem.limits, problem.n_classifiers, problem.terms
@@ -269,8 +265,6 @@ def prune_means(
     `budget`: its limit in nodes is in those of the branch and bound. Default no limit. `effort`, `settings`:
     how long the search goes on, and how large the proof may become.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.mean_goals import mean_goal
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes

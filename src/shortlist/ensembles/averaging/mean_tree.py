@@ -59,6 +59,8 @@ def tangents_in_rounds(
 ) -> float:
     """Look for tangents of low bound, as :func:`better_tangents` does, and return that bound.
 
+    A round takes O(n_forms · n_classifiers) time once, and O(n_forms · n_few) for each of its steps.
+
     Parameters
     ----------
     terms, looked, envelopes
@@ -67,10 +69,6 @@ def tangents_in_rounds(
         above 0.
     found : Gets the best tangents.
     stopped : Asked after every round, of which there is one at least.
-
-    Notes
-    -----
-    A round takes O(n_forms · n_classifiers) time once, and O(n_forms · n_few) for each of its steps.
     """
     settings = settings or RoundSettings()
     now = FoundTangents(found.gains.copy(), found.lowest.copy(), found.tilts.copy())
@@ -99,8 +97,6 @@ def tangents_in_rounds(
 def few_of(parts: Floats, gains: Floats, free: NDArray[np.bool_], n_joining: int) -> NDArray[np.intp]:
     """Return who has a part, and so many of the others that gain most, increasing.
 
-    Examples
-    --------
     >>> few_of(np.array([0.5, 0, 0, 0.5]), np.array([1.0, 3, 2, 4]), np.ones(4, dtype=bool), 1).tolist()
     [0, 1, 3]
     """

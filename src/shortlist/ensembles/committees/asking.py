@@ -61,8 +61,6 @@ class AnswerScores:
         `n_silent`, ``(n_rows,)``: how many of those who were asked have not answered; it matters to a
         threshold alone.
 
-        Examples
-        --------
         >>> from shortlist.ensembles.committees.ballots import Plurality
         >>> votes = AnswerScores(n_members=3, by_mean=False, ballot=Plurality(2))
         >>> votes.range_of(np.array([[2, 0]]), 1)

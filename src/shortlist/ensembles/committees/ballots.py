@@ -140,8 +140,6 @@ class Ballot(ABC):
         That is where one class alone may win. Where several may, the answers that make them win are
         possible, so that no check that is never wrong marks more rows.
 
-        Examples
-        --------
         >>> Plurality(2).settled(np.array([[2, 0], [0, 2], [1, 1]]), 2)
         array([ True, False, False])
         """
@@ -337,8 +335,6 @@ def answers_to_come(copies: NDArray[np.int64]) -> NDArray[np.int64]:
 
     `copies`, ``(n_members,)``: how often the answer of each counts, in the order in which they are asked.
 
-    Examples
-    --------
     >>> answers_to_come(np.array([3, 1])).tolist()
     [4, 1, 0]
     """

@@ -188,8 +188,6 @@ def evidence_of_rule(value: float, rows: str = "validation rows", *, counted_fro
 def certified_by(certificate: Mapping[str, Any]) -> str:
     """Return what proves the bound of a certificate: one of its fields, empty where none does.
 
-    Examples
-    --------
     >>> certified_by({"value": 3, "cuts": []})
     'cuts'
     """

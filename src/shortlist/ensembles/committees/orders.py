@@ -43,6 +43,9 @@ def cheapest_order(
     rows that are not settled nearest to it for the money. Then neighbours change places as long as that costs
     less.
 
+    Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
+    sweep for more.
+
     Parameters
     ----------
     added : What the members add on the rows that choose, each with all its copies, ``(n_rows, n_members,
@@ -51,11 +54,6 @@ def cheapest_order(
     copies : How often the answer of each counts, by default once, ``(n_members,)``. It is asked for once.
     counts : How many samples each row stands for, by default one, ``(n_rows,)``; where there are few members.
     few_members : Up to so many the order is the best of all.
-
-    Notes
-    -----
-    Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
-    sweep for more.
     """
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     counts = np.ones(len(added), dtype=np.int64) if counts is None else counts
@@ -143,8 +141,6 @@ def open_rows(
 def set_sums(prices: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what every set of members comes to, ``(2 ** n_members,)``.
 
-    Examples
-    --------
     >>> set_sums(np.array([3, 5])).tolist()
     [0, 3, 5, 8]
     """

@@ -90,8 +90,6 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
     The room grows in step with the generations, from 1 to `max_members` in the last one. Room that the
     selection does not take stays for later generations.
 
-    Examples
-    --------
     >>> [room_for_members(10, number, 4) for number in (1, 2, 3, 4)], room_for_members(None, 2, 4)
     ([2, 5, 7, 10], None)
     """

@@ -33,8 +33,6 @@ def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDA
     `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `n_reference`: how many
     classifiers are in the reference set. `gamma`: γ, at least 0; 0 makes every row equal.
 
-    Examples
-    --------
     >>> row_weights([1, 0, 2], 2, gamma=2).tolist()
     [0.25, 0.0, 1.0]
     """

@@ -223,8 +223,6 @@ class GeneticPrograms:
 def subtree_end(symbols: list[int], start: int) -> int:
     """Return where the subtree that starts at `start` ends, in prefix order.
 
-    Examples
-    --------
     >>> subtree_end([0, 1, 7, 8, 9], 1)
     4
     """

@@ -52,13 +52,9 @@ def committee_front(
     `names`: what the classifiers are called; default their numbers. `max_nodes`: nodes of each walk, which do
     not depend on the clock.
 
-    Notes
-    -----
     There is one walk for each objective of members, which are tried by turns; with none, one walk through
     everything. With K classifiers there are up to C(K, m) committees of m members.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.fronts.committee_problem import committee_problem
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])

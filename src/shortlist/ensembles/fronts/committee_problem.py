@@ -241,8 +241,6 @@ def read_objectives(objectives: Sequence[str], labels: Sequence[str]) -> list[st
 
     Raises BadInputError as of :func:`committee_problem`.
 
-    Examples
-    --------
     >>> read_objectives(["max accuracy", "min size"], ["no", "yes"])
     ['accuracy', 'size']
     """

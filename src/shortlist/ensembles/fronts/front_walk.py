@@ -89,6 +89,9 @@ def walk_front(
 
     Raises SolverError if a committee exceeds the caps.
 
+    A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come
+    otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
+
     Parameters
     ----------
     budget : Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of
@@ -102,11 +105,6 @@ def walk_front(
     on_nodes : Receives what the walk is final to, and how many points there are, several times a second.
     checkpoint : Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had
         found. The nodes of both are counted together.
-
-    Notes
-    -----
-    A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come
-    otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
     """
     walker = _Walker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
     last = checkpoint.last()

@@ -61,14 +61,12 @@ def walk_means(
 ) -> WalkedFront:
     """Look for all committees that no other dominates.
 
+    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
+
     Returns
     -------
     WalkedFront
         Final to a size.
-
-    Notes
-    -----
-    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
     """
     walker = _MeanWalker(problem, budget, max_nodes)
     last = checkpoint.last()
@@ -298,14 +296,12 @@ def mean_front(
 ) -> Front:
     """Return the committees that no other dominates, and what is proved of them.
 
+    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
+
     Returns
     -------
     Front
         As there. Losses are compared in parts of 2^32 a row, as this machine computes logarithms.
-
-    Notes
-    -----
-    There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
     """
     budget = budget or Budget()
     if problem.paid is not None:

@@ -83,8 +83,6 @@ def common_failures(votes: Votes) -> NDArray[np.int64]:
 
     Merged rows count as often as they stand for.
 
-    Notes
-    -----
     One matrix product by blocks of rows: O(n_rows · n_classifiers²) time, O(n_classifiers²) memory.
     """
     common = np.zeros((votes.n_classifiers, votes.n_classifiers))
@@ -104,12 +102,9 @@ def pair_credit(votes: Votes, measure: str = "pfc") -> CreditMatrix:
     Two classifiers that never fail have PFC 0, where the paper's quotient is 0/0, and Q 1. Where Q is 0/0 and
     the two differ, it is 0.
 
-    Returns
-    -------
-    credit : Symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers, n_classifiers)``.
+    `credit`, which it returns: symmetric, between 0 and 10^9, rounded, 0 on the diagonal, ``(n_classifiers,
+    n_classifiers)``.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
     >>> votes = merge_rows([[1, 0], [0, 0], [1, 1], [0, 0]], [1, 1, 1, 0])
     >>> pair_credit(votes, "double-fault").tolist()
@@ -233,8 +228,6 @@ def class_diversity_limits(setting: Setting, votes: ClassVotes) -> DiversityLimi
     All measures ask only who is right and who fails, so they are those of votes "right" on rows that are all
     positive.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> class_diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
     [[0, 1000000000], [1000000000, 0]]

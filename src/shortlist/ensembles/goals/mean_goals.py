@@ -96,8 +96,6 @@ def split_slope(objective: str) -> tuple[str, float]:
 
     Raises BadInputError if something else than ``slope-A`` with A from 0 to 100 stands after the ``+``.
 
-    Examples
-    --------
     >>> split_slope("balanced-accuracy+slope-8"), split_slope("accuracy")
     (('balanced-accuracy', 8.0), ('accuracy', 0.0))
     """

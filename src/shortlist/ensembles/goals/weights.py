@@ -99,8 +99,6 @@ def named_weights(objective: str | Mapping[str, float], votes: Votes) -> Weights
     by the names ``tp``, ``fn``, ``tn``, ``fp``; those left out are 0. Weights of any sign; each must be a
     decimal number. `votes`: the rows; class sizes enter ``balanced-accuracy`` and the like.
 
-    Notes
-    -----
     Sums are integers below 2^53, so ties and optimality are decided exactly.
     """
     return sized_weights(objective, votes.n_positive, votes.n_negative)
@@ -145,8 +143,6 @@ def threshold_of(tallies: NDArray[np.int64], signed_gains: NDArray[np.int64], si
 def best_threshold(votes: Votes, weights: Weights, mask: Mask) -> tuple[int, int]:
     """Return the threshold that makes the members in `mask` worth most, and that weighted sum.
 
-    Notes
-    -----
     Takes O(n_rows · n_members) time.
     """
     threshold, gain = threshold_of(tally(votes.votes, mask), weights.signed_gains(votes), int(mask.sum()))
@@ -238,14 +234,10 @@ def class_weights(objective: str | Mapping[Any, float], votes: ClassVotes) -> Cl
     number of at least 0, and one above 0. `votes`: the rows; the sizes of the classes enter balanced
     accuracy, where a class without rows counts nothing.
 
-    Notes
-    -----
     Balanced accuracy weighs class c by the least common multiple of the class sizes over the size n_c. Where
     that passes :data:`LARGEST_DENOMINATOR`, as it may with many classes, weights are multiples of one part in
     2^40 instead: a value then lies within half of `tolerance` of the definition.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[0], [0], [1], [2], [2], [2]], [0, 0, 1, 2, 2, 2])
     >>> class_weights("balanced-accuracy", votes).gains.tolist()
@@ -311,8 +303,6 @@ def for_classes(
     classes also weights by decision, which stay as they are. `classes`: all labels, sorted, ``(n_classes,)``.
     `positive`: of two classes the positive one; with more it is not used.
 
-    Examples
-    --------
     >>> for_classes({"setosa": 1, "virginica": 3}, np.array(["setosa", "versicolor", "virginica"]))
     {0: 1, 2: 3}
     >>> for_classes({"no": 1, "yes": 5}, np.array(["no", "yes"]), "yes")

@@ -57,11 +57,8 @@ def positive_codes(pool: Pool, X: Any, positive: int) -> ClassCodes:
     """Return, of two classes, whether each classifier finds one of them more probable than one half.
 
     `pool`, `X`: as of :func:`class_answers`. `positive`: the place of that class in ``pool.classes``, which
-    wins no tie.
-
-    Returns
-    -------
-    codes : The place of the class, ``(n_samples, n_classifiers)``; 2 for a judge who abstains.
+    wins no tie. `codes`, which it returns: the place of the class, ``(n_samples, n_classifiers)``; 2 for a
+    judge who abstains.
     """
     votes = positive_votes(pool, X, pool.classes[positive])
     codes = votes if positive else 1 - votes
@@ -125,8 +122,6 @@ def gives_probabilities(pool: Pool) -> bool:
 def class_shares(pool: Pool, X: Any) -> Shares:
     """Return the same rounded to whole numbers, in a quarter of the memory.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from shortlist.ensembles.pools.fitting import as_pool

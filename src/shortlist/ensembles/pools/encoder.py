@@ -100,14 +100,8 @@ def fit_table(X: Any) -> TableEncoder:
     number nor text.
 
     `X`, ``(n_samples, n_features)``: numbers, truth values and words; NaN, None and pd.NA where they are
-    missing.
+    missing. `encoder`, which it returns: with a method ``transform``.
 
-    Returns
-    -------
-    encoder : With a method ``transform``.
-
-    Examples
-    --------
     >>> fit_table([[-8], [8]]).transform([[-8], [8], [4]]).tolist()
     [[-1.0], [1.0], [0.5]]
     """

@@ -146,8 +146,6 @@ def as_pool(source: Any) -> Pool:
     answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
     pipelines, and classifiers that only have ``predict``.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))

@@ -62,8 +62,6 @@ AGAIN = ", again"
 def counted_names(names: Iterable[str]) -> list[str]:
     """Return each name once, with how often it comes where that is more than once.
 
-    Examples
-    --------
     >>> counted_names(["a", "a, again", "a, again, again", "b"])
     ['a (3 times)', 'b']
     """
@@ -76,8 +74,6 @@ def with_copies(pool: Pool, copies: NDArray[np.int64]) -> Pool:
 
     Further copies are named so, and cost nothing, as whoever is in a pool twice is asked once.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
     >>> pool = make_pool(*load_iris(return_X_y=True), n_classifiers=3)

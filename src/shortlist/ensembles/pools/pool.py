@@ -204,12 +204,8 @@ def positive_probabilities(pool: Pool, X: Any, positive: Any) -> NDArray[np.floa
 
     `pool`: who is asked. The rows are transformed once. `X`: columns of a frame may come in another order,
     ``(n_samples, n_features)``; names must match those the pool was fitted on. `positive`: one of
-    ``pool.classes``.
-
-    Returns
-    -------
-    probabilities : Within [0, 1], ``(n_samples, n_classifiers)``; a classifier without ``predict_proba``
-        gives 1 where it predicts `positive`, otherwise 0.
+    ``pool.classes``. `probabilities`, which it returns: within [0, 1], ``(n_samples, n_classifiers)``; a
+    classifier without ``predict_proba`` gives 1 where it predicts `positive`, otherwise 0.
     """
     index = _class_index(pool.classes, positive)
 

@@ -30,6 +30,8 @@ def refit_members(
 ) -> Pool:
     """Return the same classifiers, each fitted on all these rows with its own parameters and columns.
 
+    Takes the time of fitting the members, with more rows.
+
     Parameters
     ----------
     pool : Members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
@@ -37,10 +39,6 @@ def refit_members(
     y : Their classes, each of the pool at least once, ``(n_samples,)``.
     seed : Decides which rows a family leaves out that takes a limited number of them.
     n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
-
-    Notes
-    -----
-    Takes the time of fitting the members, with more rows.
 
     Examples
     --------
@@ -119,6 +117,8 @@ def cross_fit(
     Raises BadInputError if no class has two rows, lengths differ, or a parameter is out of range. Raises
     ShortlistError if the work was cancelled before every classifier was fitted.
 
+    Takes as many times as there are folds, each on the rows of the others.
+
     Parameters
     ----------
     pool : What :func:`shortlist.ensembles.make_pool` fitted on these rows.
@@ -130,10 +130,6 @@ def cross_fit(
     n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
     report, cancellation : Progress events, one per classifier and fold, and a way to stop.
     study : Where every fitted classifier is kept, signed, a part for each fold.
-
-    Notes
-    -----
-    Takes as many times as there are folds, each on the rows of the others.
 
     Examples
     --------

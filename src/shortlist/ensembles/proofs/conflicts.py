@@ -52,8 +52,6 @@ def find_conflicts(rows: RightRows, budget: Budget, *, max_pairs: int = 5_000_00
     row keeps its share of this many, the negatives of largest gain first. Else the pairs of rows with large
     gains come first.
 
-    Notes
-    -----
     Compares all pairs, 64 classifiers at a time, or 64 negative rows at a time. Memory for the pairs alone.
     """
     find = _by_votes if rows.has_threshold else _by_signs

@@ -43,8 +43,6 @@ def min_cut_bound(rows: RightRows, conflicts: Conflicts) -> CutBound:
     flow. In general each row stands on both sides, with half of each flow: that is the bound of the linear
     relaxation.
 
-    Notes
-    -----
     SciPy's maximum flow (Dinic) takes 32-bit capacities. Gains too large for that are sent through in two
     parts, the second one with what rounding left; the bound is then valid, and may be above the largest gain.
     """

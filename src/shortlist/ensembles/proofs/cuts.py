@@ -127,8 +127,6 @@ def proves(rows: RightRows, cut: Cut) -> bool:
     sizes; below P, the forms cannot all hold. This is Farkas' lemma, the alternative system of
     :cite:t:`Gleeson1990`, with the largest value taken over selections and not over all x.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.proofs.row_forms import normalise
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
@@ -158,8 +156,6 @@ def certified_bound(
     Any λ gives a bound by weak duality: Σ λ_c (|R_c| − 1) + Σ_i max(0, gain_i − Σ_{c∋i} λ_c), rounded down.
     Raises SolverError if a cut is not proved by its multipliers, or a λ is negative.
 
-    Notes
-    -----
     Takes O(entries of the cuts · n_classifiers) time.
     """
     for cut in cuts:

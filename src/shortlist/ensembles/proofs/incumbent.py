@@ -198,8 +198,6 @@ def without_idle_members(problem: Counting, mask: Mask) -> Mask:
 
     Many selections are worth the same; whoever pays per call wants few members.
 
-    Notes
-    -----
     Takes O(n_rows · n_members²) time at most, usually O(n_rows · n_members).
     """
     kept, tally = mask.copy(), problem.tally(mask)

@@ -134,14 +134,12 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
     what gains. Samples of both classes with the same votes so cancel out: of each such pair one is right,
     whatever is selected. The empty vote vector is always decided negative, since L >= 0, and leaves no row.
 
+    Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
+
     Returns
     -------
     RightRows
         Without rows when no decision matters.
-
-    Notes
-    -----
-    Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
 
     Examples
     --------
@@ -183,8 +181,6 @@ def class_rows(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimits
     that win on no selection within the size limits are left out. So are rivals without a voter, where another
     one that wins ties as they do has one, and rows that are right, or wrong, on every selection.
 
-    Notes
-    -----
     Takes O(n_rows · n_classes · n_classifiers) time, and as many bytes at most.
     """
     gains = weights.row_gains(votes)

@@ -58,6 +58,9 @@ def walk_subsets(
 
     Classifiers with many votes are decided first, as their decisions put most rows out of reach.
 
+    Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,
+    usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
+
     Parameters
     ----------
     rows : The problem, with its limits on size, cost and diversity.
@@ -67,11 +70,6 @@ def walk_subsets(
     max_nodes : Limit that does not depend on the clock.
     block_nodes : Nodes between two looks at the clock.
     on_nodes : Receives the number of nodes so far, several times a second.
-
-    Notes
-    -----
-    Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,
-    usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")
     signs, n = rows.signs[:, order], rows.n_classifiers

@@ -41,8 +41,6 @@ def solver_name(solver: str | Solver) -> str:
 def sizes_in_words(least: int, most: int, n_classifiers: int) -> str:
     """Say which sizes selections have; nothing where it is any of the pool.
 
-    Examples
-    --------
     >>> sizes_in_words(10, 10, 100), sizes_in_words(1, 10, 100), sizes_in_words(3, 10, 100)
     ('of exactly 10 members', 'of at most 10 members', 'of 3 to 10 members')
     >>> sizes_in_words(3, 100, 100), sizes_in_words(1, 100, 100)

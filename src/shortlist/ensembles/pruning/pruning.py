@@ -93,8 +93,6 @@ def parse_objective(objective: ObjectiveName, *, n_classes: int = 2) -> Objectiv
     `objective`: as of :func:`prune_for`. `n_classes`: how many classes there are, which says what names there
     are.
 
-    Examples
-    --------
     >>> parse_objective("auto"), parse_objective("balanced_accuracy")
     ('accuracy', 'balanced-accuracy')
     """
@@ -251,8 +249,6 @@ def few_members(limits: SelectionLimits, n_classifiers: int) -> SelectionLimits:
     of voting found; more than a tenth did no better. Where a budget allows fewer than twice as many of the
     cheapest, half of those are the least number, so that there is something to choose.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> [few_members(selection_limits(n), n).max_size for n in (1, 4, 10, 40, 100)]
     [1, 2, 5, 5, 10]
@@ -287,8 +283,6 @@ def asks_for_choice(objective: ObjectiveName) -> bool:
 def soft_metric(objective: ObjectiveName) -> ObjectiveName:
     """Return what decisions are judged by: the part before ``+``, and accuracy for ``auto`` and for losses.
 
-    Examples
-    --------
     >>> soft_metric("balanced-accuracy+slope-8"), soft_metric("log-loss")
     ('balanced-accuracy', 'accuracy')
     """

@@ -31,8 +31,6 @@ def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.
 
     Whole numbers, exact below 2^53.
 
-    Notes
-    -----
     Matrix products by blocks of rows: O(n_rows · n_classifiers²) time per flag, O(n_classifiers²) memory.
     """
     common = np.zeros((votes.n_classifiers, votes.n_classifiers))
@@ -80,8 +78,6 @@ def kappas(votes: ClassVotes) -> NDArray[np.int32]:
     κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
     would give from how often each votes for each class; 1 when Θ2 = 1.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))[0, 1]
     np.int32(0)

@@ -32,19 +32,12 @@ def greedy_means(
     method from the few that fit these rows best. Raises BadInputError if a number is out of range.
 
     `n_steps`: steps; of each bag, where there are bags. `n_bags`: bags; 0: all classifiers once. `share`: of
-    the classifiers in a bag, above 0 and at most 1; at least one is. `seed`: of the bags.
+    the classifiers in a bag, above 0 and at most 1; at least one is. `seed`: of the bags. `copies`, which it
+    returns: at least one is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
 
-    Returns
-    -------
-    copies : At least one is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
-
-    Notes
-    -----
     Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability of less than one part of 2^15 - 1
     counts as that much.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.soft_votes import soft_votes
     >>> votes = soft_votes([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.3, 0.7]]], [0, 1])
     >>> greedy_means(votes, n_steps=3).tolist()
@@ -111,12 +104,8 @@ def backfit(votes: ClassVotes, *, sizes: range | None = None) -> Backfitted:
     `votes`: rows that the classifiers were not fitted on. `sizes`: sizes M to choose from, within 1 and K;
     default from 20 % to 80 % of K, as in the paper.
 
-    Notes
-    -----
     O(n_near · n_classifiers) time per replacement tried, n_near the rows whose vote is closer than two.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> backfit(votes, sizes=range(1, 4)).members.tolist()
@@ -175,6 +164,9 @@ def grow_by_margins(
 
     Step 2 of Figure 1 of :cite:t:`Gagne2007`; equal candidates go to the lowest index.
 
+    O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
+    lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
+
     Parameters
     ----------
     candidates : Which classifiers may join, increasing.
@@ -186,11 +178,6 @@ def grow_by_margins(
     -------
     order : The candidates in the order in which they join, ``(n_candidates,)``.
     right : Samples decided right by the start and after every addition, ``(n_candidates + 1,)``.
-
-    Notes
-    -----
-    O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
-    lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)
@@ -216,8 +203,6 @@ def select_by_margins(votes: ClassVotes, *, criterion: str = "histogram") -> Ord
     the same votes are duplicates: the first stays, and none votes twice, so the order holds distinct
     classifiers only. Equal prefixes go to the smallest.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[1, 0, 1, 1], [1, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1]], [1, 1, 1, 0])
     >>> select_by_margins(votes).order.tolist()

@@ -66,6 +66,9 @@ def order_classifiers(
     that with two classes a tie is negative. Raises BadInputError if a name is unknown, the rule has no
     fitness to stop by, or a number is out of range.
 
+    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
+    weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
+
     Parameters
     ----------
     votes : Rows that the classifiers were not fitted on.
@@ -78,11 +81,6 @@ def order_classifiers(
     rho : Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0,
         1].
     seed : Of ``random``.
-
-    Notes
-    -----
-    Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
-    weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
 
     Examples
     --------
@@ -316,8 +314,6 @@ def single_right(votes: ClassVotes) -> Counts:
 def sizes_to_try(n_classifiers: int) -> range:
     """Return the sizes between 20 % and 80 % of K, at least 1.
 
-    Examples
-    --------
     >>> list(sizes_to_try(10)), list(sizes_to_try(1))
     ([2, 3, 4, 5, 6, 7, 8], [1])
     """

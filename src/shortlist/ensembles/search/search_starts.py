@@ -43,18 +43,11 @@ def ordering_starts(
 
     `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
     names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the first of
-    them.
+    them. `starts`, which it returns: different selections, ``(n_classifiers,)``; none when no prefix keeps
+    the limits.
 
-    Returns
-    -------
-    starts : Different selections, ``(n_classifiers,)``; none when no prefix keeps the limits.
-
-    Notes
-    -----
     Beside the rules, O(n_rows · n_classifiers) time for each.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights
@@ -141,8 +134,6 @@ def rule_selections(votes: ClassVotes, limits: SelectionLimits, budget: Budget) 
 
     Only sizes within the limits; cost and diversity are the caller's to check. Ends early with the budget.
 
-    Notes
-    -----
     The rules stop between each other only. Backfitting is left out beyond :data:`BACKFITTING_WORK`.
     """
     n_classifiers = votes.n_classifiers

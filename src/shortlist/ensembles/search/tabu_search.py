@@ -217,6 +217,10 @@ def search_selection(
     without a better selection ends, and the next begins at a start, a random selection, or a mixture or a
     shaken copy of good ends. Raises BadInputError if a number is out of range.
 
+    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold; above
+    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the
+    interpreter, so it may run in a thread beside a solver.
+
     Parameters
     ----------
     votes : Validation rows of two classes, or of several.
@@ -232,12 +236,6 @@ def search_selection(
     -------
     FoundSelection or None
         None when no selection that keeps the limits was met, which proves nothing.
-
-    Notes
-    -----
-    A step takes O(n_near · n_classifiers) time, n_near the rows within three votes of the threshold; above
-    four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The
-    kernels release the interpreter, so it may run in a thread beside a solver.
 
     Examples
     --------

@@ -72,8 +72,6 @@ class Confusion:
 def round_votes(probabilities: ArrayLike) -> VoteMatrix:
     """Turn probabilities of the positive class into votes: positive above 0.5; 0.5 itself is negative.
 
-    Examples
-    --------
     >>> round_votes([[0.2, 0.5, 0.51]])
     array([[0, 0, 1]], dtype=uint8)
     """
@@ -86,6 +84,8 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     Raises BadInputError if shapes disagree, an entry is not 0 or 1, there is no classifier, or one of the
     classes has no sample.
 
+    Takes O(n_samples · n_classifiers / 8 · log n_samples) time.
+
     Parameters
     ----------
     votes : array-like of 0 and 1, shape (n_samples, n_classifiers)
@@ -95,10 +95,6 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
     -------
     Votes
         Rows in an order that depends only on their content.
-
-    Notes
-    -----
-    Takes O(n_samples · n_classifiers / 8 · log n_samples) time.
 
     Examples
     --------

@@ -58,8 +58,6 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
     class.
 
-    Examples
-    --------
     >>> sure = np.array([[0.9, 0.1]] * 10)
     >>> fitted_power(sure, np.array([0] * 6 + [1] * 4)).power < 0.5
     True
@@ -82,8 +80,6 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     `scores`, ``(n_rows, n_classes)``: those of a row add up to 1. `labels`, ``(n_rows,)``: index of the true
     class.
 
-    Examples
-    --------
     >>> even = np.array([[0.5, 0.5]] * 100)
     >>> fitted_factors(even, np.array([0] * 80 + [1] * 20)).of(even)[0].round(2).tolist()
     [0.8, 0.2]
@@ -108,8 +104,6 @@ def times_factors(gains: NDArray[np.int64], factors: tuple[float, ...]) -> NDArr
 
     They are whole parts of the largest; equal factors change nothing.
 
-    Examples
-    --------
     >>> times_factors(np.array([1, 1]), (1.0, 0.5)).tolist()
     [1073741824, 536870912]
     """
@@ -125,8 +119,6 @@ def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
     As for :cite:t:`Platt1999`, a class of n rows is ``(n + 1) / (n + 2)`` probable on them; the other classes
     share the rest. So nothing grows without end where all rows are right.
 
-    Examples
-    --------
     >>> smoothed_targets(np.array([0, 0, 1]), 2).round(3).tolist()
     [[0.75, 0.25], [0.75, 0.25], [0.333, 0.667]]
     """

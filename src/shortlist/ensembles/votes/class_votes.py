@@ -72,8 +72,6 @@ def class_votes(
     of the true class, ``(n_rows,)``. `counts`: how many samples each row stands for, ``(n_rows,)``; default
     one. `n_classes`: number of classes; default the largest index plus 1, and at least 2.
 
-    Examples
-    --------
     >>> class_votes([[0, 2], [1, 1]], [2, 1]).n_classes
     3
     """
@@ -96,8 +94,6 @@ def class_votes(
 def merge_class_rows(votes: ClassVotes) -> ClassVotes:
     """Merge rows with the same votes and true class into one with their counts; nothing is lost.
 
-    Examples
-    --------
     >>> merge_class_rows(class_votes([[1, 0], [1, 0], [0, 0]], [1, 1, 0])).counts.tolist()
     [1, 2]
     """
@@ -139,8 +135,6 @@ def plurality(tally: NDArray[np.int32]) -> ClassCodes:
 
     With two classes this is the papers' rule: positive where more than half of the members vote so.
 
-    Examples
-    --------
     >>> plurality(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32)).tolist()
     [0, 2]
     """
@@ -153,8 +147,6 @@ def leads(tally: NDArray[np.int32], labels: ClassCodes) -> NDArray[np.int64]:
     A rival that comes before the true class wins ties, and counts as one vote stronger. A row is right where
     its lead is at least 0.
 
-    Examples
-    --------
     >>> leads(np.array([[1, 1, 0], [0, 1, 2]], dtype=np.int32), np.array([1, 2], dtype=np.uint8)).tolist()
     [-1, 0]
     """
@@ -196,8 +188,6 @@ def vote_shares(codes: ClassCodes, n_classes: int) -> NDArray[np.float64]:
 def tally_shares(tally: NDArray[np.integer]) -> NDArray[np.float64]:
     """Return the share of each class among counted votes, ``(..., n_classes)``; all for the first of none.
 
-    Examples
-    --------
     >>> tally_shares(np.array([[3, 1], [0, 0]])).tolist()
     [[0.75, 0.25], [1.0, 0.0]]
     """
@@ -222,8 +212,6 @@ def undecided_about(
     A class is more probable than the other only where it is so whatever the silent would have voted; it is
     then as probable as if they had all voted against it. Otherwise both are one half.
 
-    Examples
-    --------
     >>> undecided_about(np.array([3, 0, 1]), np.array([0, 3, 2]), 1, 3).tolist()
     [1.0, 0.5, 0.5]
     """

@@ -58,8 +58,6 @@ def soft_votes(probabilities: ArrayLike, labels: ArrayLike) -> SoftVotes:
     `probabilities`, ``(n_rows, n_classifiers, n_classes)``: within [0, 1]. `labels`, ``(n_rows,)``: index of
     the true class.
 
-    Examples
-    --------
     >>> soft_votes([[[0.25, 0.75]]], [1]).shares.tolist()
     [[[8192, 24575]]]
     """

@@ -39,6 +39,10 @@ def diagram_front(
 
     Raises BadInputError if shapes disagree, an objective has no integer scale, or costs could reach 2^53.
 
+    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed
+    into one integer per vector, and dominance is a look-up in a staircase over the two objectives of least
+    range; otherwise each vector is compared with blocks of those kept, which is slower.
+
     Parameters
     ----------
     diagram : The models that may be chosen.
@@ -63,12 +67,6 @@ def diagram_front(
         models. The proof is complete unless something was trimmed; then it is approximate, with a true bound
         on what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
         `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
-
-    Notes
-    -----
-    Sorted sets are merged in linear time. Up to four objectives whose ranges fit 62 bits together are packed
-    into one integer per vector, and dominance is a look-up in a staircase over the two objectives of least
-    range; otherwise each vector is compared with blocks of those kept, which is slower.
 
     Examples
     --------

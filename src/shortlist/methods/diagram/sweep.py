@@ -49,6 +49,10 @@ SWEEP_SETTINGS = SweepSettings()
 class Pass:
     """Sets of vectors for every join of a plan, made from the bottom, within a memory and time limit.
 
+    `errors`: per place that was trimmed or lies above one: a bound on how much worse, per objective, the
+    nearest kept vector is than one that was dropped. `limits`: limits that were hit, for people. `n_vectors`,
+    `largest`: vectors in all sets together, and in the largest.
+
     Parameters
     ----------
     plan : What to join, in order.
@@ -59,13 +63,6 @@ class Pass:
     settings : How much is kept.
     budget : When to hurry, and who is told.
     box : Least and largest vector worth keeping at each place, ``(n_places, n_objectives)``.
-
-    Attributes
-    ----------
-    errors : Per place that was trimmed or lies above one: a bound on how much worse, per objective, the
-        nearest kept vector is than one that was dropped.
-    limits : Limits that were hit, for people.
-    n_vectors, largest : Vectors in all sets together, and in the largest.
     """
 
     def __init__(

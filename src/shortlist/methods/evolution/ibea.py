@@ -109,6 +109,9 @@ def ibea(
     Raises BadInputError if shapes disagree, the clauses have no model, a seed is no product, or the study
     belongs to something else.
 
+    `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of the last population.
+    `extras` holds `correctness`, the share of valid members, and `n_evaluations`.
+
     Parameters
     ----------
     clauses : What a product satisfies. Features that are to be fixed besides: ``clauses.with_units``.
@@ -121,11 +124,6 @@ def ibea(
     budget : How long the evolution may take, the seed of all randomness, and who is told, with a total.
     study : Where the state is kept after a generation, at most once a second, and from where it is taken.
         What repairs have asked is asked again then, because a solver learns from its questions.
-
-    Returns
-    -------
-    front : APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` holds
-        `correctness`, the share of valid members, and `n_evaluations`.
 
     Examples
     --------
@@ -301,16 +299,14 @@ def ibed(
     evolution finds enters there. The paper of the method says little about replacement and exchange; these
     rules are ours.
 
+    `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of both populations.
+    `extras` as in :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
+
     Parameters
     ----------
     clauses, costs, objectives, candidates, offsets, settings, seeds, budget, study
         As in :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and
         offspring of both count as evaluations.
-
-    Returns
-    -------
-    front : APPROXIMATE: the valid, mutually non-dominated members of both populations. `extras` as in
-        :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
 
     Examples
     --------

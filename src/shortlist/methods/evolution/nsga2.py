@@ -52,21 +52,17 @@ def nsga2(
     Raises MissingDependencyError when this module is imported without pymoo. Raises BadInputError as in
     :func:`shortlist.methods.evolution.ibea.ibea`, or if `crossover` is no probability.
 
+    `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of the last population.
+    `extras` as in :func:`~shortlist.methods.evolution.ibea.ibea`.
+
+    The search ends early when pymoo finds no child that is not in the population yet.
+
     Parameters
     ----------
     clauses, costs, objectives, candidates, offsets, seeds, budget
         As in :func:`shortlist.methods.evolution.ibea.ibea`.
     settings : Evaluations and population; the rates of the other methods are not used.
     crossover : Probability of crossover per pair.
-
-    Returns
-    -------
-    front : APPROXIMATE: the valid, mutually non-dominated members of the last population. `extras` as in
-        :func:`~shortlist.methods.evolution.ibea.ibea`.
-
-    Notes
-    -----
-    The search ends early when pymoo finds no child that is not in the population yet.
     """
     budget = budget or Budget()
     if not 0 <= crossover <= 1:

@@ -91,18 +91,16 @@ DEFAULT_EVOLUTION = Evolution()
 class EvolvedProblem:
     """Clauses and costs without fixed and equivalent variables, evaluated for many selections at once.
 
+    `presolved`: the smaller clauses: core and dead features are gone, equivalent ones are one. `own_costs`:
+    costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``. `n_evaluated`: selections
+    evaluated so far.
+
     Parameters
     ----------
     clauses : What a product satisfies.
     costs : To minimise, scaled to integers, ``(n_objectives, n_variables)``.
     offsets : Constant parts, ``(n_objectives,)``.
     budget : Of which a part may be taken to make the clauses smaller.
-
-    Attributes
-    ----------
-    presolved : The smaller clauses: core and dead features are gone, equivalent ones are one.
-    own_costs : Costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``.
-    n_evaluated : Selections evaluated so far.
     """
 
     def __init__(
@@ -300,8 +298,6 @@ def repaired(solver: SatSolver, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
     Values that no clause forbids stay, mostly: the nearest model need not be found.
 
-    Examples
-    --------
     >>> from shortlist.logic.clauses import Clauses
     >>> solver = SatSolver(Clauses.from_clauses(3, [(1, 2)]))
     >>> repaired(solver, np.array([0, 0, 1], dtype=np.uint8)).tolist()[2]

@@ -65,12 +65,10 @@ class Outcome:
 class LimitedSolves(BoundedSolves):
     """Bounded solves in which each program has a limit of its own.
 
-    Attributes
-    ----------
-    checks : Whether a proved answer is checked: nothing that costs one unit less must be there. The
-        relaxation proves it in integers, or leaves columns that a second program takes, asked of a solver
-        with another seed. The limits of each program hold for it too; where they end it, the answer stays
-        proved, but is not checked.
+    `checks`: whether a proved answer is checked: nothing that costs one unit less must be there. The
+    relaxation proves it in integers, or leaves columns that a second program takes, asked of a solver with
+    another seed. The limits of each program hold for it too; where they end it, the answer stays proved, but
+    is not checked.
     """
 
     checks = False

@@ -48,8 +48,6 @@ def plane_scales(anchors: Points) -> NDArray[np.float64]:
 def plane_dimension(anchors: Points) -> int:
     """Return the dimension of the plane through some vectors: 0 when all are equal.
 
-    Examples
-    --------
     >>> plane_dimension(np.array([[0, 0, 5], [4, 0, 5], [0, 8, 5], [0, 8, 5]]))
     2
     """
@@ -65,6 +63,11 @@ def hit_and_run(
     A step takes a random direction in the plane, from `between` the limits of the jump, and a length uniform
     between these (Smith 1984). The limit of the walk is the uniform distribution over what `between` allows.
 
+    As in the paper every step gives a point, the first one included: nothing is thinned out or left out at
+    the beginning. Directions are sums of the edges from each anchor to the last one, each of length 1 in the
+    ranges of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1].
+    Both have the same limit.
+
     Parameters
     ----------
     anchors : Vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
@@ -77,13 +80,6 @@ def hit_and_run(
     -------
     ndarray of float, shape (n_points, n_objectives)
         Points in the plane, in steps, up to rounding. All are equal if the anchors are.
-
-    Notes
-    -----
-    As in the paper every step gives a point, the first one included: nothing is thinned out or left out at
-    the beginning. Directions are sums of the edges from each anchor to the last one, each of length 1 in the
-    ranges of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1].
-    Both have the same limit.
 
     Examples
     --------

@@ -44,8 +44,6 @@ class RelaxedBounds:
 
     HiGHS whatever solves the integer programs: not every backend takes continuous columns.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0]))

@@ -166,6 +166,14 @@ def solrep(
     another search. Raises SolverError if the solver contradicts itself, or `clauses` exclude a solution so
     that an answer does not stand the check.
 
+    `front`, which it returns: NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit
+    left one unproved, COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is
+    known with the adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras`
+    holds `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
+    integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
+    where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has
+    a complete front without points.
+
     Parameters
     ----------
     program : Objectives must be exact integers after scaling; see
@@ -184,16 +192,6 @@ def solrep(
     budget : How long the search may take, the seed of the random walk and of the solver, and who is told
         after every reference point, or chunk of them with several workers. With several processes, a
         cancellation is looked at between chunks.
-
-    Returns
-    -------
-    front : NONDOMINATED if every point is proved non-dominated, APPROXIMATE if a limit left one unproved,
-        COMPLETE if the anchors coincide or the adaptive rule left no box. `proof.missing` is known with the
-        adaptive rule. `proof.n_unresolved` counts reference points without an answer. `extras` holds
-        `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
-        integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
-        where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program
-        has a complete front without points.
 
     Examples
     --------

@@ -27,17 +27,15 @@ class UnexploredBoxes:
     What lies below the ceiling is kept apart from what passes it in one objective or another, because only
     the former counts for a hypervolume measured from there.
 
+    `lower`, `upper`: the boxes, closed ones included, ``(n_boxes, n_objectives)``. `relaxed`, `tried`,
+    `given_up`: whether the relaxation has been asked about a box, whether its lower part is known to hold
+    nothing, and whether it is not offered any more, ``(n_boxes,)``. `vectors`: the known vectors that
+    explored something, ``(n_vectors, n_objectives)``.
+
     Parameters
     ----------
     lower, upper : Every feasible vector y has ``lower <= y < upper``, ``(n_objectives,)``.
     ceiling : What lies below it is explored first, ``(n_objectives,)``; `upper` if not given.
-
-    Attributes
-    ----------
-    lower, upper : The boxes, closed ones included, ``(n_boxes, n_objectives)``.
-    relaxed, tried, given_up : Whether the relaxation has been asked about a box, whether its lower part is
-        known to hold nothing, and whether it is not offered any more, ``(n_boxes,)``.
-    vectors : The known vectors that explored something, ``(n_vectors, n_objectives)``.
 
     Examples
     --------

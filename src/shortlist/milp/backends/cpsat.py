@@ -32,8 +32,6 @@ def scaled_to_integers(
 
     Raises BadInputError if a value has more than nine decimals, or is no integer below 2^53 after scaling.
 
-    Examples
-    --------
     >>> scaled_to_integers(np.array([1.0, 2.0, 0.25, 3.0]), np.array([0, 2, 4]), "rows")
     (array([  1,   2,  25, 300]), array([  1, 100]))
     """

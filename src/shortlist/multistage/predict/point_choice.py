@@ -92,8 +92,6 @@ def low_coverage(share: float, *, promised: bool = False) -> str:
     `share`: coverage on the rows that chose. `promised`: whether the choice keeps a promise, which few others
     may do.
 
-    Examples
-    --------
     >>> low_coverage(0.8)
     ''
     """

@@ -124,8 +124,6 @@ def decide_known(
     value is known, as all have failed, is answered by no stage. With `guess`, rows that are not answered
     get a class as well, in ``guesses``, from the last stage that they reached, if they reached one.
 
-    Examples
-    --------
     See :class:`shortlist.multistage.MultiStageClassifier`.
     """
     labels = np.full(len(rows), REJECTED, dtype=np.int64)

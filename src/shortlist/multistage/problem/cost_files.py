@@ -27,8 +27,6 @@ KNOWN_NAMES = ("feature", "test", "name", "cost", "discount_cost", "group", "nee
 def known_names(table: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table with these names in small letters and without a unit, where one column is called so.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> list(known_names(pd.DataFrame(columns=["Feature", "Cost (EUR)", "hours"])).columns)
     ['feature', 'cost', 'hours']

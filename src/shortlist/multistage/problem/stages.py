@@ -27,8 +27,6 @@ def stage_counts(assignments: NDArray[np.int8]) -> NDArray[np.int64]:
 def has_gaps(assignment: ArrayLike) -> bool:
     """Tell whether a stage number below the largest is missing (``gaps`` of Sec. 3.1).
 
-    Examples
-    --------
     >>> has_gaps([0, 0, 0, 2]), has_gaps([1, 0, 0, 1])
     (True, False)
     """
@@ -71,8 +69,6 @@ def compress(assignments: ArrayLike) -> NDArray[np.int8]:
 def n_ordered_partitions(n_features: int, n_stages: int) -> int:
     """Return j!·S2(n, j), the number of assignments with exactly `n_stages` stages (Eq. 1).
 
-    Examples
-    --------
     >>> n_ordered_partitions(4, 2)
     14
     """
@@ -84,8 +80,6 @@ def n_ordered_partitions(n_features: int, n_stages: int) -> int:
 def space_size(n_features: int, max_stages: int) -> int:
     """Return ‖S(n, k)‖, the number of assignments with 1 to `max_stages` stages (Eq. 2).
 
-    Examples
-    --------
     >>> space_size(14, 4)
     254152083
     """
@@ -115,8 +109,6 @@ def assignment_of_chain(chain: Sequence[int], n_features: int, *, removal: bool 
     `chain`: feature sets of the stages, each holding the one before; bit i stands for feature i. `removal`:
     features in no set are removed; otherwise they form one more, last stage.
 
-    Examples
-    --------
     >>> assignment_of_chain([0b01], 2), assignment_of_chain([0b01], 2, removal=True)
     (array([0, 1], dtype=int8), array([ 0, -1], dtype=int8))
     """

@@ -182,16 +182,14 @@ def emsco(
     numbers, so that a run that was killed goes on to the same end. Its observer is then told of the
     generations from there on.
 
+    Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
+
     Returns
     -------
     StageResult
         All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first. Its
         facts say why it stopped: ``"generations"``, ``"patience"``, ``"elite fills the population"``,
         ``"interrupted"`` or the time limit. Nothing is proved.
-
-    Notes
-    -----
-    Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
     """
     options = options or EmscoOptions()
     budget = budget or Budget()
@@ -304,8 +302,6 @@ def initial_population(
 def beta_binomial(max_stages: int, beta: float) -> NDArray[np.float64]:
     """Return the distribution functions of BB(m, 1, β) for m from 0 to `max_stages` - 1, one per row (Eq. 7).
 
-    Examples
-    --------
     >>> beta_binomial(2, 2.0).round(3)
     array([[1.   , 1.   ],
            [0.667, 1.   ]])
@@ -366,8 +362,6 @@ def recombine(
 ) -> NDArray[np.int8]:
     """Return the child of two assignments with `n_child` stages, gaps not yet closed (Algorithm 2).
 
-    Examples
-    --------
     >>> parent = np.array([0, 2, 1, 2, 1], dtype=np.int8)  # Figure 5
     >>> recombine(parent, parent, 2, np.zeros(5))
     array([0, 1, 0, 1, 0], dtype=int8)

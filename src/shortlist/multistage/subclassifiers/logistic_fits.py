@@ -167,9 +167,7 @@ def fit_subsets(rows: FitRows, subsets: Mask) -> NDArray[np.float64]:
 
     Raises BadInputError if one does not converge.
 
-    Returns
-    -------
-    coefficients : The intercept is last, ``(n_subsets, n_scores, n_columns + 1)``.
+    `coefficients`, which it returns: the intercept is last, ``(n_subsets, n_scores, n_columns + 1)``.
     """
     columns = np.ascontiguousarray(rows.encoding.columns(subsets))
     coefficients = np.empty((len(subsets), rows.n_scores, columns.shape[1] + 1))

@@ -264,6 +264,8 @@ class SubsetPlaces:
 class LogisticSubclassifiers:
     """ℓ2 logistic regressions, equal to scikit-learn's ``LogisticRegression(C=C)`` on the same columns.
 
+    Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
+
     Parameters
     ----------
     rows : StageRows
@@ -277,10 +279,6 @@ class LogisticSubclassifiers:
         replaced.
     work_of_a_unit : Multiplications for the curvature of all fits of a unit of work, which takes a second or
         so between two looks at the clock.
-
-    Notes
-    -----
-    Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
     """
 
     fits_are_quick = True

@@ -170,10 +170,7 @@ class WindowOptions:
 class WindowClimber:
     """Climbs by weightings, from the best assignment that the archive has for each, and feeds the archive.
 
-    Attributes
-    ----------
-    archive : All that was found and that nothing dominates.
-    n_windows : Windows that were looked through.
+    `archive`: all that was found and that nothing dominates. `n_windows`: windows that were looked through.
     """
 
     def __init__(self, problem: StageProblem, options: WindowOptions, budget: Budget) -> None:

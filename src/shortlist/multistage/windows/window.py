@@ -83,8 +83,6 @@ class Promise:
 def interleaved(first: Values, second: Values) -> NDArray[np.int64]:
     """Return places in the order of two scores: the best by the first, by the second, and so on.
 
-    Examples
-    --------
     >>> interleaved(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 3.0])).tolist()
     [0, 3, 1, 2]
     """

@@ -73,8 +73,6 @@ def search_windows(
     climb, so that a search that was killed goes on to the same front. One that was stopped goes on from all
     that it had found, which may lead to another front.
 
-    Notes
-    -----
     A window takes up to ``2**width`` fits and a walk over its assignments. The moves of one feature take
     about one fit per feature and stage. No set of features is fitted twice.
     """

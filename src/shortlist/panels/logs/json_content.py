@@ -90,8 +90,6 @@ def objects(source: str, values: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 def plain(value: Any) -> Any:
     """Return a value that can be a label: a list of one label as that label, other lists and objects as text.
 
-    Examples
-    --------
     >>> plain("yes"), plain(["yes"]), plain(["a", 1]), plain({"b": None})
     ('yes', 'yes', '["a", 1]', '{"b": null}')
     """

@@ -17,8 +17,6 @@ from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features
 def promptfoo_results(document: Any) -> list[Any] | None:
     """Return the results in JSON of promptfoo; None if it is something else.
 
-    Examples
-    --------
     >>> promptfoo_results({"results": {"version": 3, "results": [{"provider": {}, "vars": {}}]}})
     [{'provider': {}, 'vars': {}}]
     """

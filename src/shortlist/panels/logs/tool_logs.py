@@ -220,10 +220,8 @@ TOOL_FORMS = ("inspect-ai", "lm-eval", "promptfoo", "alpaca-eval")
 class Content(NamedTuple):
     """A file whose form is known.
 
-    Attributes
-    ----------
-    form : One of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``.
-    value : The JSON in it; of an archive, or of what is no JSON, the bytes.
+    `form`: one of :data:`TOOL_FORMS`, ``inspect-ai archive``, ``rows`` for other JSON, or ``other``. `value`:
+    the JSON in it; of an archive, or of what is no JSON, the bytes.
     """
 
     form: str

@@ -88,8 +88,6 @@ def indicator_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     `scores`, ``(n_rows, n_outputs)``: one output: the estimate for the second of two classes. Otherwise one
     per class.
 
-    Examples
-    --------
     >>> indicator_probabilities(np.array([[0.25], [1.5]])).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
     >>> indicator_probabilities(np.array([[0.5, 0.5, -1.0], [-1.0, -1.0, -1.0]])).round(2).tolist()
@@ -320,8 +318,6 @@ def tried(values: Any, argument: str, check: Any) -> tuple[Any, ...]:
 
     Raises BadInputError if there is no value, or one that `check` refuses.
 
-    Examples
-    --------
     >>> from shortlist._validation import as_not_negative
     >>> tried(0.5, "trade_off", as_not_negative), tried([1, 2], "trade_off", as_not_negative)
     ((0.5,), (1.0, 2.0))

@@ -23,8 +23,6 @@ def price_stages(costs: FeatureCosts) -> Mask:
 
     A feature's price is what it costs when it is bought alone.
 
-    Examples
-    --------
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> price_stages(feature_costs([5, 1, 5, 2], "abcd")).astype(int).tolist()
     [[0, 1, 0, 0], [0, 1, 0, 1], [1, 1, 1, 1]]

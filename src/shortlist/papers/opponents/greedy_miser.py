@@ -136,8 +136,6 @@ def grow_miser(
     and the lowest threshold are taken. A node is split only where that is below -(Σ r)² / n_node, and a leaf
     answers the mean of its residuals. Several classes have one tree per class in every round, in their order.
 
-    Notes
-    -----
     The score starts at the class shares (squared loss), or at their logarithms (logistic), which costs
     nothing; the paper does not say where it starts. Takes O(n_trees · n_outputs · n_levels · n_rows ·
     n_columns) time.
@@ -179,8 +177,6 @@ def grow_miser(
 def added_prices(costs: FeatureCosts, known: Mask) -> NDArray[np.int64]:
     """Return what each feature adds to the price of the known ones, ``(n_features,)``, in units.
 
-    Examples
-    --------
     >>> from shortlist.multistage.problem.costs import feature_costs
     >>> costs = feature_costs([1, 2, 3], "abc", groups={"a": "g", "b": "g"}, first_prices={"g": 10})
     >>> added_prices(costs, np.array([True, False, False])).tolist()

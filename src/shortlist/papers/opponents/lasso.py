@@ -39,13 +39,9 @@ def lasso_path(
 
     `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `labels`: class numbers,
     ``(n_rows,)``. `penalties`: λ, at least 0, best from large to small. `tolerance`: a penalty is done when
-    Newton's step lowers the objective by less than this times 1 + its value.
-
-    Yields
-    ------
-    coefficients : A fresh array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several
-        classes sum to 0. Where λ is 0 and the classes can be separated there is no minimum; then it is the
-        point after 50 steps.
+    Newton's step lowers the objective by less than this times 1 + its value. `coefficients`, which it yields:
+    a fresh array for each penalty, ``(n_scores, n_columns + 1)``; the intercepts of several classes sum to 0.
+    Where λ is 0 and the classes can be separated there is no minimum; then it is the point after 50 steps.
     """
     n_scores = 1 if n_classes == 2 else n_classes
     indicators = np.eye(n_classes)[labels]

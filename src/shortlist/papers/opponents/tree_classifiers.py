@@ -41,6 +41,8 @@ def grow_submodular(
     on more. It takes the feature with the largest fall of the squared error per price added
     (:func:`greedy_features`), as long as it can pay. θ is the median of the gate scores.
 
+    A node takes O(n_rows · n_columns · n_taken) time, where features are one column each.
+
     Parameters
     ----------
     design : Standardised columns, ones last, ``(n_rows, n_columns + 1)``.
@@ -55,10 +57,6 @@ def grow_submodular(
     coefficients : ndarray of float, shape (n_nodes, n_columns + 1, n_outputs)
     thresholds : ndarray of float, shape (n_nodes,)
     inner : ndarray of bool, shape (n_nodes,)
-
-    Notes
-    -----
-    A node takes O(n_rows · n_columns · n_taken) time, where features are one column each.
     """
     n_nodes = 2**n_levels - 1
     coefficients = np.zeros((n_nodes, design.shape[1], targets.shape[1]))

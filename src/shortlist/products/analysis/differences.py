@@ -143,8 +143,6 @@ def first_breach(
     `clauses`. Default: `clauses`. `budget`: ends the search by
     :class:`~shortlist.logic.sat.SearchStoppedError`.
 
-    Examples
-    --------
     >>> chain = Clauses.from_clauses(3, [(-1, 2), (-2, 3)])
     >>> first_breach(chain, [(-1, 3)], budget=None) is None
     True

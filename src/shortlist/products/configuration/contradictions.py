@@ -96,8 +96,6 @@ def find_contradiction(
     `literals`: choices. `assumed`: literals that hold and are no part of the answer: what is to be explained.
     `budget`: ends the search; what is then returned may have parts that could be left out, and says so.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from shortlist.products.attributes.attribute import Attribute
     >>> from shortlist.products.configuration.product_objectives import parse_limit
@@ -214,8 +212,6 @@ def contradiction_sentences(
     Default: "GPS is required". `budget`: what is left for the numbers. One that is only a bound says so; one
     that is not known is left out.
 
-    Examples
-    --------
     >>> from shortlist.products.attributes.attribute import Attribute
     >>> from shortlist.products.configuration.contradictions import find_contradiction
     >>> from shortlist.products.configuration.product_objectives import parse_limit

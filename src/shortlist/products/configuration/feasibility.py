@@ -47,13 +47,9 @@ def check_feasibility(
 
     Once the budget has ended, nothing is known.
 
-    Notes
-    -----
     By satisfiability: one question, then about one for each feature that has the same value in all products
     met.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> from shortlist.products.configuration.requirements import make_requirements
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
@@ -95,8 +91,6 @@ def some_products(
     Without rows if there is no product, the model needs too many clauses, or the budget ends before one is
     found.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> some_products(shop).sum(axis=1).tolist()
@@ -189,8 +183,6 @@ def summarise(model: FeatureModel, *, max_nodes: int | None = None, budget: Budg
     budget of the diagram that counts; 0 for none. Default: :data:`USUAL_NODES`, or none where more than
     :data:`MOST_UNDECIDED` features are open. `budget`: when it ends, what is not known by then is left out.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> summary = summarise(shop)

@@ -145,8 +145,6 @@ def irreducible_rules(
     `known`: answers what contradicts what. `candidates`: rules that together with `background` are known to
     contradict each other. `background`: rules that stay in.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.formulas import Literal
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")],

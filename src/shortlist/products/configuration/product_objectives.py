@@ -87,8 +87,6 @@ def parse_objectives(
     features. `attributes`: attributes by name; see
     :func:`~shortlist.products.attributes.attribute.exact_attribute`.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> cost = Attribute("cost", np.array([125, 300]), 100)
     >>> first, second = parse_objectives("min deselected, min cost", make_model(["A", "B"]), {"cost": cost})
@@ -136,8 +134,6 @@ def parse_limit(text: str, model: FeatureModel, attributes: Mapping[str, Attribu
     `text`: ``NAME OP NUMBER`` with OP one of ``<= < >= > ==``. `attributes`: attributes by name; ``selected``
     and ``deselected`` are built in.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> cost = Attribute("cost", np.array([125, 300]), 100)
     >>> parse_limit("cost < 4", make_model(["A", "B"]), {"cost": cost}).formula

@@ -215,8 +215,6 @@ def _optional(module: str, package: str) -> Any:
 def dimacs_text(formula: Clauses) -> str:
     """Return clauses as DIMACS has them.
 
-    Examples
-    --------
     >>> print(dimacs_text(Clauses.from_clauses(2, [(1, -2), (2,)])), end="")
     p cnf 2 2
     1 -2 0

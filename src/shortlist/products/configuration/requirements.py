@@ -51,8 +51,6 @@ def make_requirements(
     case, spaces and signs need not match if one feature only fits. `fixed`: files, see
     :func:`read_requirements`.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> model = make_model(["Web Server", "Pop-ups"])
     >>> make_requirements(model, select=["web server"], deselect=["Pop-ups"]).literals

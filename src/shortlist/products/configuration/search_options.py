@@ -84,8 +84,6 @@ OPTIONS: Mapping[str, type[SearchOptions]] = {
 def takes(method: str, option: str) -> bool:
     """Tell whether a method uses an option.
 
-    Examples
-    --------
     >>> takes("solrep", "n_points"), takes("ibea", "n_points")
     (True, False)
     """
@@ -98,8 +96,6 @@ def search_options(method: str, **given: Any) -> SearchOptions:
     Raises BadInputError if the method is unknown, has no such option, or a value is out of range. Raises
     MissingDependencyError if the method or the solver needs a package that is not installed.
 
-    Examples
-    --------
     >>> search_options("exact", seed=3, solver=None)
     ProgramOptions(seed=3, solver='highs')
     """

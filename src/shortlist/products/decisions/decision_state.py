@@ -54,8 +54,6 @@ class Decision:
 def decision_text(model: FeatureModel, decision: Decision) -> str:
     """Say what was decided, at which stage, and by whom.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> decision_text(make_model(["Shop", "Card"]), Decision(1, False, "design", "Anna"))
     'Card is deselected (stage design, by Anna)'

@@ -78,8 +78,6 @@ def forced_features(
     `literals`: what was decided; part of the answer. `budget`: at its end the answer has what is known by
     then: at least what propagation finds.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> limited = limited_model(shop, [])

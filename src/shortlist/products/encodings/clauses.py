@@ -39,8 +39,6 @@ def to_clauses(model: FeatureModel, limits: ClauseLimits = CLAUSE_LIMITS) -> Cla
     (:class:`~shortlist.products.encodings.cnf.ClauseLimits`) need no auxiliary variables; see
     :func:`~shortlist.products.encodings.clauses.traced_clauses`.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["A", "B", "C"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> list(to_clauses(model))
@@ -165,8 +163,6 @@ def linear_literal(comparison: Linear, definitions: Definitions) -> int | bool:
     auxiliary variable that is defined in both directions (Eén & Sörensson 2006). Raises BadInputError if the
     diagram needs more nodes than the limits of `definitions` allow.
 
-    Examples
-    --------
     >>> definitions = Definitions(4)
     >>> linear_literal(Linear((1, 1, 1), (1, 2, 3), 3), definitions)
     True

@@ -87,8 +87,6 @@ def formula_clauses(formula: Formula, definitions: Definitions) -> list[Clause]:
     `formula`: any formula; a linear comparison becomes the literal that `definitions` gives it.
     `definitions`: takes up the auxiliary variables and their clauses.
 
-    Examples
-    --------
     >>> a, b, c = map(Literal, (1, 2, 3))
     >>> formula_clauses(Implies(a, And((b, c))), Definitions(4))
     [(-1, 2), (-1, 3)]

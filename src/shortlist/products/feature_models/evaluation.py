@@ -50,8 +50,6 @@ def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
 
     Raises BadInputError if the shape does not fit the model.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> are_valid(pair, [[1, 0], [1, 1]])
@@ -63,8 +61,6 @@ def are_valid(model: FeatureModel, selections: ArrayLike) -> Mask:
 def evaluate(model: FeatureModel, selection: ArrayLike) -> list[str]:
     """Return a sentence for each rule that one configuration breaks; an empty list means a valid product.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> evaluate(pair, [1, 0])

@@ -62,8 +62,6 @@ class Linear:
 
     All integers. A variable that is given more than once counts with the sum of its coefficients.
 
-    Examples
-    --------
     >>> Linear((1, 3, 1), (2, 5, 2), 4)
     Linear(coefficients=(2, 3), variables=(2, 5), upper=4)
     """
@@ -105,8 +103,6 @@ def fold(formula: Formula, visit: Callable[[Formula, list[Folded]], Folded]) -> 
 
     Takes one visit per node and no recursion, so the depth of a formula is limited by memory only.
 
-    Examples
-    --------
     >>> fold(Or((Literal(1), Not(Literal(-2)))), lambda node, parts: 1 + sum(parts))
     4
     """
@@ -143,8 +139,6 @@ def variables_of(formula: Formula) -> set[int]:
 def with_variables(formula: Formula, numbers: Mapping[int, int]) -> Formula:
     """Return a formula in which variable v is called ``numbers[v]``.
 
-    Examples
-    --------
     >>> with_variables(Implies(Literal(1), Literal(-2)), {1: 3, 2: 1})
     Implies(left=Literal(value=3), right=Literal(value=-1))
     """
@@ -175,8 +169,6 @@ def holds(formula: Formula, columns: Mask) -> Mask:
     `columns`: row v - 1 holds the values of variable v, ``(n_variables, n_configurations)``: configurations
     side by side, so that each node is one array operation.
 
-    Examples
-    --------
     >>> holds(Implies(Literal(1), Literal(2)), np.array([[True, True, False], [True, False, False]]))
     array([ True, False,  True])
     """
@@ -217,8 +209,6 @@ def formula_text(
     `names`: name i stands for variable i + 1. `linear`: writes a linear comparison; by default as ``3 * A + B
     <= 4``.
 
-    Examples
-    --------
     >>> formula_text(Implies(Literal(1), Or((Literal(-2), And((Literal(3), Literal(1)))))), "ABC")
     'A => !B | C & A'
     """

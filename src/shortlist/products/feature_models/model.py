@@ -206,8 +206,6 @@ def make_model(
     Raises BadInputError if there are no features, identifiers repeat, a number names no feature, bounds
     contradict each other, or the groups are not a tree that hangs on the root.
 
-    Examples
-    --------
     >>> chat = make_model(
     ...     ["Chat", "Output", "GUI", "CMD"],
     ...     root=0,
@@ -261,8 +259,6 @@ def with_constraints(model: FeatureModel, constraints: Iterable[Constraint]) -> 
 def rule_text(model: FeatureModel, rule: int) -> str:
     """Return a sentence for rule number `rule`, in the order of :attr:`FeatureModel.n_rules`.
 
-    Examples
-    --------
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> [rule_text(pair, rule) for rule in range(pair.n_rules)]
     ['every product has A', 'B is mandatory below A']

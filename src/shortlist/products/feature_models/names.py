@@ -62,8 +62,6 @@ class FeatureNames:
 def feature_names(model: FeatureModel) -> FeatureNames:
     """Index the names of a model; takes time linear in its size.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> names = feature_names(make_model(["Web Server", "Pop-ups"], root=None))
     >>> names.find("webserver"), names.find("popups"), names.find("Flash")

@@ -90,8 +90,6 @@ def recognise(source: Source) -> Format:
 
     Raises BadFileError if it is none of :class:`Format`.
 
-    Examples
-    --------
     >>> recognise(Source("model", "c 1 A\np cnf 1 1\n1 0\n")).value
     'dimacs'
     """
@@ -154,8 +152,6 @@ def format_of(path: str | Path, kind: str | None = None) -> Format:
 
     Raises BadInputError if there is no such format, or the ending stands for none.
 
-    Examples
-    --------
     >>> format_of("shop.uvl").value, format_of("shop.xml").value, format_of("shop.xml", "sxfm").value
     ('uvl', 'featureide', 'sxfm')
     """

@@ -146,8 +146,6 @@ def dimacs_model(model: FeatureModel) -> WrittenModel:
     Reading it back gives the same products, cut to the features; a tree becomes clauses, attributes are left
     out.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "optional")])
     >>> print(dimacs_model(pair).text, end="")

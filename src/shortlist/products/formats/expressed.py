@@ -47,8 +47,6 @@ def expressed(
     `holds_group`: whether the format holds a group, given how many groups its parent has with the auxiliary
     features. `holds_formula`: whether the format holds a constraint as it is.
 
-    Examples
-    --------
     >>> some = make_model(list("ABC"), root=0, groups=[make_group(0, [1, 2], "cardinality", 0, 1)])
     >>> shown = expressed(some, holds_group=lambda group, n: False, holds_formula=lambda formula: True)
     >>> [group.kind.value for group in shown.model.groups], shown.model.constraints[0].formula

@@ -245,8 +245,6 @@ def featureide_model(model: FeatureModel) -> WrittenModel:
     Attributes are kept; names lose spaces at their ends. Raises BadInputError if names cannot be told apart
     in XML, or a linear constraint needs too many clauses.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> print(featureide_model(shop).text.expandtabs(1), end="")

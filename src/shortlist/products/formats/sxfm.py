@@ -255,8 +255,6 @@ def sxfm_model(model: FeatureModel) -> WrittenModel:
     abstract features. Identifiers are the names where all of these are plain words, and numbers otherwise.
     Raises BadInputError if names cannot be told apart in XML, or a linear constraint needs too many clauses.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.formulas import Implies
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")],

@@ -47,8 +47,6 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
     distinct; names of attributes are made distinct with further ones. Raises BadInputError if two names are
     the same once they are made fit for UVL, or the tree has more than 1,000 levels.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["Shop", "Pop-ups"], root=0, groups=[make_group(0, [1], "optional")])
     >>> print(uvl_model(model).text.expandtabs(2), end="")
@@ -86,8 +84,6 @@ def uvl_model(model: FeatureModel) -> WrittenModel:
 def product_text(model: FeatureModel, selected: Sequence[bool]) -> str:
     """Return one product as a UVL model: its features at their places, all mandatory, no constraints.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> print(product_text(model, [True, False, True]).expandtabs(2), end="")

@@ -61,8 +61,6 @@ def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str,
 
     Names that are fit as they are stay.
 
-    Examples
-    --------
     >>> distinct_names(["a.b", "a_b"], lambda name: name.replace(".", "_"))
     {'a.b': 'a_b_', 'a_b': 'a_b'}
     """
@@ -78,8 +76,6 @@ def distinct_names(names: Iterable[str], fit: Callable[[str], str]) -> dict[str,
 def rewritten(count: int, thing: str, what: str) -> tuple[str, ...]:
     """Return a note that a number of things are written otherwise, or nothing.
 
-    Examples
-    --------
     >>> rewritten(2, "group", "became constraints"), rewritten(0, "group", "became constraints")
     (('2 groups became constraints',), ())
     """

@@ -29,8 +29,6 @@ class KeptState:
     def packed(self) -> bytes:
         """Return the state as bytes, each array with its type and shape.
 
-        Examples
-        --------
         >>> state = opened_state(KeptState({"a": np.arange(3)}, {"b": 2}).packed())
         >>> state.arrays["a"].tolist(), state.facts
         ([0, 1, 2], {'b': 2})
@@ -98,8 +96,6 @@ class Checkpoint:
 def random_facts(rng: np.random.Generator) -> dict[str, Any]:
     """Return the state of a generator as JSON holds it, for ``rng.bit_generator.state``.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> facts, draw = random_facts(rng), rng.random()
     >>> rng.bit_generator.state = facts

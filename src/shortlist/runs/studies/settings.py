@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters as a study is bound to them, whatever their types are.
 
-    Examples
-    --------
     >>> as_settings({"weights": {0: 1.5}, "prices": np.array([1, 2])})
     {'weights': [[0, 1.5]], 'prices': [1, 2]}
     """
