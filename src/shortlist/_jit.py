@@ -103,10 +103,8 @@ def kernel(signature: str, *, makes_arrays: bool = False) -> Callable[[Callable[
             types = _signature_types(signature, names)
             try:
                 return cast("Callable[P, R]", numba.njit(types, **options)(function))
-            except (
-                AttributeError,
-                ImportError,
-            ):  # a kernel on disk names a tuple that is called otherwise now
+            except (AttributeError, ImportError):
+                # a kernel on disk names a tuple that is called otherwise now
                 _forget(function)
                 return cast("Callable[P, R]", numba.njit(types, **options)(function))
 

@@ -91,9 +91,8 @@ class EvolvedTable:
     n_rows: dict[str, int]
     test: dict[str, Measured]
     seconds: float
-    only_answer: (
-        str | None
-    )  # the class that the ensemble gives every row that it was evolved on, if there is one only
+    # the class that the ensemble gives every row that it was evolved on, if there is one only
+    only_answer: str | None
 
 
 def prune_table(

@@ -85,9 +85,8 @@ def policy_of(saved: SavedModel) -> dict[str, Any]:
     found = committee.promise
     promised: dict[str, Any] = {}
     if found is not None:
-        threshold = (
-            found.threshold if found.promised else 2.0
-        )  # more than any probability: nothing is answered
+        # more than any probability: nothing is answered
+        threshold = found.threshold if found.promised else 2.0
         promised = {"answer_from": threshold, "guarantee": found.as_dict()}
     return policy | _committee(committee, saved.features) | promised
 

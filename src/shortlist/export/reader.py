@@ -44,10 +44,8 @@ def load(path: str) -> dict[str, Any]:
             policy = json.load(file, parse_constant=refuse)
         except ReaderError:
             raise
-        except (
-            ValueError,
-            RecursionError,
-        ):  # no JSON, no UTF-8, thousands of digits, or thousands of brackets
+        except (ValueError, RecursionError):
+            # no JSON, no UTF-8, thousands of digits, or thousands of brackets
             policy = None
     wanted = ("shortlist-policy", 1)
     if not isinstance(policy, dict) or (policy.get("format"), policy.get("version")) != wanted:

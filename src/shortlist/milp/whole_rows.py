@@ -193,10 +193,7 @@ def _largest_sums(program: Program, coefficients: NDArray[np.int64]) -> NDArray[
 
 
 def _floor(
-    limits: NDArray[np.float64],
-    scales: NDArray[np.float64],
-    divisors: NDArray[np.float64],
-    forgiven: float,
+    limits: NDArray[np.float64], scales: NDArray[np.float64], divisors: NDArray[np.float64], forgiven: float
 ) -> NDArray[np.float64]:
     """Return the largest integers whose multiples by the divisor are at most the scaled limits.
 

@@ -137,12 +137,7 @@ def _chart(told: Mapping[str, Any]) -> Chart:
         f"Price against {name}",
         f"{len(panels):,} panels that no other beats, the best cascades of at most two judges, and all "
         f"{len(judges):,} judges alone, on the training cases; what is learned decides out of fold.",
-        {
-            "kind": "line",
-            "x": {"label": "mean price of a case"},
-            "y": {"label": name},
-            "series": series,
-        },
+        {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": name}, "series": series},
         Table(f"Price against {name}", ("who", "price", name), tuple(numbers)),
     )
 

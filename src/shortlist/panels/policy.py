@@ -16,15 +16,7 @@ from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.decisions import (
-    FIRST,
-    UNDECIDED,
-    ConfidenceScale,
-    Decided,
-    Decision,
-    Heard,
-    heard,
-)
+from shortlist.panels.decisions import FIRST, UNDECIDED, ConfidenceScale, Decided, Decision, Heard, heard
 from shortlist.panels.router import Fork
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"

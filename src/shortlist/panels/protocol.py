@@ -39,12 +39,7 @@ GAPS = (
 )
 
 
-def panel_protocol(
-    panel: Panel,
-    *,
-    target: str = "a panel",
-    ways: Sequence["Way"] | None = None,
-) -> Protocol:
+def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way"] | None = None) -> Protocol:
     """Return a panel as a protocol.
 
     Parameters

@@ -210,9 +210,8 @@ def measure_fold(
     stop = Cancellation() if budget is None else budget.cancellation
     measured: list[Result] = []
     try:
-        measured.extend(
-            _measured_methods(fold, methods, refit, stop, slice_s)
-        )  # also what comes before a raise
+        # also what comes before a raise
+        measured.extend(_measured_methods(fold, methods, refit, stop, slice_s))
     except (ShortlistError, UnitGivenUp):
         if not stop.cancelled:
             raise

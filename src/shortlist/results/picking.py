@@ -111,9 +111,8 @@ def pick_index(
 
 def _between_ends(scaled: "NDArray[np.float64]", allowed: "NDArray[np.intp]") -> "NDArray[np.bool_]":
     """Mark the allowed points at which every objective can get better and worse, or the next best thing."""
-    wide = np.array(
-        [len(np.unique(column)) > 2 for column in scaled.T]
-    )  # two values are ends and nothing else
+    # two values are ends and nothing else
+    wide = np.array([len(np.unique(column)) > 2 for column in scaled.T])
     own = scaled[allowed][:, wide]
     for ends in (own == 0) | (own == 1), own == 1:
         inside = ~ends.any(axis=1)

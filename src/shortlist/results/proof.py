@@ -153,9 +153,8 @@ def shortfall(value: float, bound: float, best: str = "the best there is") -> st
         return f"{best} to eight digits"
     if not math.isfinite(difference):
         return f"an unknown amount {side} {best}"
-    one_sign = bound != 0 and (
-        min(value, bound) >= 0 or max(value, bound) <= 0
-    )  # a product may be rounded to 0
+    # a product may be rounded to 0
+    one_sign = bound != 0 and (min(value, bound) >= 0 or max(value, bound) <= 0)
     share = f" ({_three_digits(100 * difference / abs(bound))} %)" if one_sign else ""
     amount = f"{difference:.3g}" if difference < 1000 else f"{difference:,.0f}"
     return f"at most {amount}{share} {side} {best}"

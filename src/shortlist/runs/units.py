@@ -89,9 +89,8 @@ class _Run:
             if unit.key in known
         }
         pending = [place for place in range(len(units)) if place not in self.ended]
-        first: dict[
-            str, int
-        ] = {}  # a unit of each kind comes before all others, so that each is measured early
+        # a unit of each kind comes before all others, so that each is measured early
+        first: dict[str, int] = {}
         for place in pending:
             first.setdefault(units[place].kind, place)
         self.pending = list(dict.fromkeys([*first.values(), *pending]))

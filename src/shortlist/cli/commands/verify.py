@@ -134,12 +134,7 @@ def verify(
     if is_front:
         from shortlist.cli.text.front_checks import verify_front
 
-        status = verify_front(
-            model,
-            table,
-            front,
-            json=json,
-        )
+        status = verify_front(model, table, front, json=json)
     else:
         status = _verify_model(model, table, ensemble, json=json)
     if status in EXIT_CODES:

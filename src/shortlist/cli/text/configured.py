@@ -104,9 +104,8 @@ def next_lines(front: "Front") -> list[str]:
     if not n_programs:
         narrow = "" if PROGRAM in front.extras else NARROW
         return [f"The front is not complete, and nothing bounds its ends. Raise --time-limit{narrow}."]
-    seconds = (
-        2 * SPREAD_POINTS * front.seconds / n_programs
-    )  # a program for each point and one that checks it
+    # a program for each point and one that checks it
+    seconds = 2 * SPREAD_POINTS * front.seconds / n_programs
     advice = (
         "The front is not complete. For points spread over all of it, each proved: --method solrep "
         f"--set points={SPREAD_POINTS}, about {max(1, round(seconds)):,} s at the pace of these programs."

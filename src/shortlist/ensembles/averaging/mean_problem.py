@@ -161,9 +161,8 @@ class MeanProblem:
         if not len(self.terms.worth):
             return self.goal.offset
         best = columns.max(axis=0)
-        if (
-            self.goal.kind == "brier"
-        ):  # of all that are to be 1 the largest, of all that are to be 0 the smallest
+        # of all that are to be 1 the largest, of all that are to be 0 the smallest
+        if self.goal.kind == "brier":
             best = np.where(self.terms.aims > 0, best, columns.min(axis=0))
         return self.goal.offset + total_of(self.terms, best.astype(np.int64), 1) + self.slack
 

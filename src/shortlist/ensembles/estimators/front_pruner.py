@@ -174,9 +174,8 @@ class FrontPruner(ExactPruner):
             if not name.startswith("min ") and name not in MEMBER_OBJECTIVES:
                 name = {"true-positives": "recall", "true-negatives": "specificity"}.get(name, name)
                 if name in {"recall", "specificity"} and getattr(self, "positive_", "") is None:
-                    return {
-                        self.classes_[int(name == "recall")]: 1
-                    }  # judges abstain, and a plurality decides
+                    # judges abstain, and a plurality decides
+                    return {self.classes_[int(name == "recall")]: 1}
                 return name
         return "accuracy"
 

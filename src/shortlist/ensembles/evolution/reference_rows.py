@@ -122,9 +122,8 @@ class ReferenceRows:
         order = np.argsort(level_of, kind="stable")
         starts = np.searchsorted(level_of[order], np.arange(len(levels)))
         right = (codes == self.labels[:, None])[order]
-        counts = np.add.reduceat(
-            right, starts, axis=0, dtype=np.int64
-        )  # so individuals right alike are equal
+        # so individuals right alike are equal
+        counts = np.add.reduceat(right, starts, axis=0, dtype=np.int64)
         return products_in_order(counts.T, levels)
 
     def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:

@@ -77,9 +77,8 @@ def walk_subsets(
     here = places[0]
     if above is not None:
         here.known, here.best_total = 1, above
-    if (
-        rows.has_threshold
-    ):  # rows are counted by the votes that those of the positive side may get, and the others lack
+    # rows are counted by the votes that those of the positive side may get, and the others lack
+    if rows.has_threshold:
         half = n + 1
         counters = np.where(rows.is_positive, rows.votes.sum(axis=1), half + n).astype(np.int32)
         levels = np.zeros(2 * half, dtype=np.int64)

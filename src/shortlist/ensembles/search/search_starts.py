@@ -97,10 +97,8 @@ def _orders(votes: ClassVotes, rule: str) -> Iterator[tuple[NDArray[np.int64], r
         for members in backfit(votes).members_by_size:
             yield members, range(len(members), len(members) + 1)
         return
-    if rule in {
-        "full",
-        "best-single",
-    }:  # both take the most accurate alone first; their own prefixes are not asked for
+    # both take the most accurate alone first; their own prefixes are not asked for
+    if rule in {"full", "best-single"}:
         order = np.argsort(-single_right(votes), kind="stable")
     elif rule == "margin":
         order = select_by_margins(votes).order

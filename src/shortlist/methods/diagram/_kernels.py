@@ -155,13 +155,7 @@ def trim_packed(keys: Longs, n: int, packing: Packing, slack: Longs) -> int:
     "int64(int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1])"
 )
 def join_rows(
-    left: Keys,
-    left_shift: Longs,
-    right: Keys,
-    right_shift: Longs,
-    joined: Keys,
-    floors: Keys,
-    slack: Longs,
+    left: Keys, left_shift: Longs, right: Keys, right_shift: Longs, joined: Keys, floors: Keys, slack: Longs
 ) -> int:
     """Do what :func:`join_packed` does for any number of objectives, each in its own word.
 

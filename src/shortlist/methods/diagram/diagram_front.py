@@ -99,14 +99,7 @@ def diagram_front(
     as_count(settings.max_bytes, "max_bytes")
     coding = make_coding(problem.costs, settings.packed_bits)
     plan = make_plan(diagram, problem.costs, coding)
-    walk = Pass(
-        plan,
-        coding,
-        tolerance=allowed,
-        keep=witnesses,
-        settings=settings,
-        budget=budget,
-    )
+    walk = Pass(plan, coding, tolerance=allowed, keep=witnesses, settings=settings, budget=budget)
     walk.run()
     keys = walk.keys
     points = coding.decode(keys) * problem.factors + problem.base
@@ -137,11 +130,7 @@ def diagram_front(
 
 
 def configurations(
-    diagram: Diagram,
-    costs: Points,
-    point: NDArray[np.int64],
-    *,
-    offsets: NDArray[np.int64] | None = None,
+    diagram: Diagram, costs: Points, point: NDArray[np.int64], *, offsets: NDArray[np.int64] | None = None
 ) -> Iterator[Mask]:
     """Yield every model whose objective vector is `point`, one at a time.
 
@@ -294,9 +283,8 @@ def _box(plan: Plan, costs: Points, rest: NDArray[np.int64]) -> tuple[Points, Po
 
 def _ways(diagram: Diagram, plan: Plan, walk: Pass, key: NDArray[np.int64]) -> Iterator[Mask]:
     bits = np.zeros(diagram.n_levels, dtype=bool)
-    stack: list[tuple[int, NDArray[np.int64], int]] = [
-        (plan.root, key, -1)
-    ]  # place, rest, side taken just above
+    # place, rest, side taken just above
+    stack: list[tuple[int, NDArray[np.int64], int]] = [(plan.root, key, -1)]
     while stack:
         place, rest, side = stack.pop()
         level = int(plan.levels[place])

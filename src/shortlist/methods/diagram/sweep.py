@@ -257,12 +257,7 @@ class Pass:
             room = self._room.ravel()
             packing = Packing(self._stairs, *coding.widths(level), coding.places, coding.masks)
             n = join_packed(
-                left.ravel(),
-                int(left_shift[0]),
-                right.ravel(),
-                int(right_shift[0]),
-                room,
-                packing,
+                left.ravel(), int(left_shift[0]), right.ravel(), int(right_shift[0]), room, packing
             )
             if allowed.any():
                 n = trim_packed(room, n, packing, slack)

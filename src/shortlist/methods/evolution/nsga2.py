@@ -99,11 +99,7 @@ def nsga2(
 
 
 def _algorithm(
-    problem: EvolvedProblem,
-    population: NDArray[np.uint8],
-    settings: Evolution,
-    crossover: float,
-    seed: int,
+    problem: EvolvedProblem, population: NDArray[np.uint8], settings: Evolution, crossover: float, seed: int
 ) -> Any:
     algorithm = NSGA2(
         pop_size=settings.population_size,

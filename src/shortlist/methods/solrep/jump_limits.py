@@ -65,9 +65,7 @@ class JumpLimits:
             return
         self._costs = np.zeros(n + 1)
         self._linear = LinearProgram(
-            self._costs,
-            np.append(program.column_lower, -math.inf),
-            np.append(program.column_upper, math.inf),
+            self._costs, np.append(program.column_lower, -math.inf), np.append(program.column_upper, math.inf)
         )
         rows = sparse.vstack([program.rows, sparse.csr_array(costs)])
         free = np.full(len(costs), math.inf)

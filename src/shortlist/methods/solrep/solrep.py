@@ -274,13 +274,7 @@ def solrep(
     facts["n_reference_points"] = asked
     facts |= _counts(found.records)
     return answers_front(
-        program,
-        reduced,
-        found.records,
-        proof,
-        candidates=candidates,
-        seconds=budget.elapsed,
-        extras=facts,
+        program, reduced, found.records, proof, candidates=candidates, seconds=budget.elapsed, extras=facts
     )
 
 

@@ -263,9 +263,8 @@ class _CpSatEngine:
         # the other field, a double, is off by up to 7 in 10^7 where presolve has taken a constant out of the
         # objective
         bound = float(response.inner_objective_lower_bound)
-        if (
-            response.status == sat.CpSolverStatus.UNKNOWN and bound == 0
-        ):  # which is also what it says for "none"
+        # which is also what it says for "none"
+        if response.status == sat.CpSolverStatus.UNKNOWN and bound == 0:
             bound = self._plain_bound()
         return Claim(
             CPSAT_STATUSES.get(response.status, Status.UNKNOWN),

@@ -191,9 +191,8 @@ class _HighsEngine:
             and self._costs_are_whole
             and info.objective_function_value > self._cutoff + 0.5
         ):
-            if (
-                status is Status.OPTIMAL and not self._cutoff_row
-            ):  # met on the way: HiGHS keeps it, and has left out the rest
+            # met on the way: HiGHS keeps it, and has left out the rest
+            if status is Status.OPTIMAL and not self._cutoff_row:
                 return Claim(Status.INFEASIBLE, nodes=nodes)
             values = None
         return Claim(status, values, bound, nodes, limit)

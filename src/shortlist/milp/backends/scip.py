@@ -56,10 +56,7 @@ class Scip:
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
         return CheckedSession(
-            program,
-            lambda clean, costs: _ScipEngine(clean, costs, seed),
-            tolerance=self.tolerance,
-            seed=seed,
+            program, lambda clean, costs: _ScipEngine(clean, costs, seed), tolerance=self.tolerance, seed=seed
         )
 
 

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def assembled(
-    records: Records,
-    notes: Sequence[str],
-    *,
-    classes: Sequence[Any] | None = None,
-    fold_case: bool = False,
+    records: Records, notes: Sequence[str], *, classes: Sequence[Any] | None = None, fold_case: bool = False
 ) -> AnswerLog:
     """Make a log of records whose prices are known, or NaN where they are not.
 

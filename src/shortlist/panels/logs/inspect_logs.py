@@ -20,14 +20,7 @@ from typing import Any
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
-from shortlist.panels.logs.json_content import (
-    field,
-    fingerprint,
-    number,
-    objects,
-    parsed_json,
-    plain,
-)
+from shortlist.panels.logs.json_content import field, fingerprint, number, objects, parsed_json, plain
 from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features_of, records_of
 from shortlist.tables.files import read_up_to
 from shortlist.tables.workbooks import DAMAGED

@@ -175,9 +175,8 @@ def checked_front(question: Question, found: Front, method: str) -> Front:
         proof = dataclasses.replace(proof, missing=(0.0,) * len(question.objectives))
     if soft := question.soft_limits:
         within = are_valid(with_constraints(model, soft), selections)
-        if (
-            proof.kind is ProofKind.APPROXIMATE
-        ):  # what stands in for a missing point may be outside the limits
+        # what stands in for a missing point may be outside the limits
+        if proof.kind is ProofKind.APPROXIMATE:
             proof = dataclasses.replace(proof, missing=None)
     return products_front(
         question, points[within], selections[within], proof, method=method, extras=dict(found.extras)

@@ -107,9 +107,8 @@ def values_by_programs(
     for number, goal in enumerate(objectives):
         ends: list[Least] = []
         for side, coefficients in enumerate((goal.minimised, -goal.minimised)):
-            share = budget.share(
-                1 / (2 * (len(objectives) - number) - side)
-            )  # of what is left for the others
+            # of what is left for the others
+            share = budget.share(1 / (2 * (len(objectives) - number) - side))
             found = least_value(limited.model, coefficients, asked, budget=share)
             if not found.possible:
                 return None
