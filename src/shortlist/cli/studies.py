@@ -44,8 +44,7 @@ class StudyPlace:
     def opened(self, context: typer.Context) -> "Iterator[Study]":
         """Yield the study, and note in it what was asked."""
         from shortlist.runs import NO_STUDY, open_study
-        from shortlist.runs.studies.cache import AFTER_S, clear_cache
-        from shortlist.runs.studies.question import ask
+        from shortlist.runs.studies.question import AFTER_S, ask, clear_cache
 
         if self.path is None:
             yield NO_STUDY
@@ -94,7 +93,7 @@ class StudyPlace:
 
 def place_in_cache(context: typer.Context, data: str) -> StudyPlace:
     """Return where the study of a command lies that names none."""
-    from shortlist.runs.studies.cache import study_in_cache
+    from shortlist.runs.studies.question import study_in_cache
 
     given = {name: str(value) for name, value in context.params.items() if name not in UNDECIDING}
     path = study_in_cache(context.command_path.partition(" ")[2], given, data)

@@ -16,7 +16,7 @@ from shortlist.multistage.subclassifiers.foreign_subclassifiers import (
 )
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers, StageRows
 from shortlist.runs import Budget
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.runs.studies.study import as_settings, digest_of_arrays
 
 USUAL_STAGES = 4
 

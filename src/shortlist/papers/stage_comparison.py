@@ -19,7 +19,7 @@ from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM
 from shortlist.papers.opponents.tree_classifiers import ASTC, CSTC
 from shortlist.runs import Budget, Unit, Work, run_units
 from shortlist.runs.budget import processor_seconds
-from shortlist.runs.studies.settings import digest_of_arrays
+from shortlist.runs.studies.study import digest_of_arrays
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases

@@ -14,8 +14,7 @@ from shortlist.methods.front_check import FrontCheck, check_claims, finder_of
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.exact_check import broken_limits, keeps_all, leaves_nothing
-from shortlist.programs.named_program import NamedProgram, chosen_objectives
-from shortlist.programs.steps import with_steps
+from shortlist.programs.named_program import NamedProgram, chosen_objectives, with_steps
 from shortlist.results.front import Front
 from shortlist.runs.budget import Budget
 

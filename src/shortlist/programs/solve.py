@@ -15,8 +15,7 @@ from shortlist.methods.program_methods import EXACT_METHODS, ProgramOptions, Sol
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.exact_check import broken_limits, leaves_nothing
-from shortlist.programs.named_program import NamedProgram
-from shortlist.programs.steps import with_steps
+from shortlist.programs.named_program import NamedProgram, with_steps
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Proof, ProofKind

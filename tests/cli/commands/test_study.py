@@ -13,7 +13,7 @@ from benchmarks.studies.kills import timeless
 from shortlist.papers import product_comparison
 from shortlist.products.configuration import found_front
 from shortlist.runs import open_study
-from shortlist.runs.studies.cache import studies_in_cache
+from shortlist.runs.studies.question import studies_in_cache
 from tests.cli.killed import kill_after
 from tests.cli.made import COMPARE, CONFIGURE, EVOLVE, FOLDS
 from tests.cli.running import shortlist
@@ -93,7 +93,7 @@ def test_a_lost_command_goes_on_from_the_cache_and_leaves_nothing_there(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("shortlist.runs.studies.cache.AFTER_S", 0.0)
+    monkeypatch.setattr("shortlist.runs.studies.question.AFTER_S", 0.0)
     words = [*RUNS, "--json"]
     find, calls = found_front.find_front, itertools.count(1)
 

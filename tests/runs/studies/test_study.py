@@ -1,20 +1,23 @@
 """The study: what is recorded stays, once, whatever happens to the process."""
 
 import contextlib
+import json
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
 from shortlist.runs.studies.schema import VERSION, checksum
-from shortlist.runs.studies.study import KEEP_SETTINGS
+from shortlist.runs.studies.study import KEEP_SETTINGS, as_settings, digest_of_arrays
 from shortlist.runs.studies.summary import StageSummary, summary
 
 RESULTS: dict[str, Any] = {
@@ -438,3 +441,35 @@ def test_a_kill_loses_nothing_that_was_recorded(tmp_path: Path) -> None:
         with open_study(path) as study:
             assert study.results() == {f"unit {i}": i for i in range(n)}
     assert [file.name for file in tmp_path.iterdir()] == ["s.db"]
+
+
+@dataclass
+class Prices:
+    values: np.ndarray
+    scale: int = 10
+
+
+class Foreign:
+    def __repr__(self) -> str:
+        return "Foreign()"
+
+
+def test_parameters_of_any_type_become_what_json_holds() -> None:
+    given = {
+        "costs": Prices(np.array([1, 2])), "weights": {np.int64(0): 1.5, "b": None}, "limits": (1, [True]),
+        "model": Foreign(), "seed": np.int64(3),
+    }  # fmt: skip
+    found = as_settings(given)
+    assert found == {
+        "costs": [["values", [1, 2]], ["scale", 10]], "weights": [[0, 1.5], ["b", None]],
+        "limits": [1, [True]], "model": "Foreign()", "seed": 3,
+    }  # fmt: skip
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_digests_tell_values_shapes_and_types_apart_and_not_the_layout() -> None:
+    rows = np.arange(6).reshape(2, 3)
+    same = digest_of_arrays([rows])
+    assert digest_of_arrays([np.asfortranarray(rows)]) == same
+    others = [rows.T, rows.reshape(3, 2), rows.astype(float), rows + 1]
+    assert len({same, *(digest_of_arrays([other]) for other in others)}) == 5

@@ -56,8 +56,8 @@ def check(
         outputs={"--out": out},
         endings={"--out": SPREADSHEET_FILE},
     )
+    from shortlist.cli.text.model_analysis import check_facts, print_checks, save_checks
     from shortlist.cli.text.output import save
-    from shortlist.cli.text.product_checks import check_facts, print_checks, save_checks
     from shortlist.products.configuration.product_objectives import parse_objectives
     from shortlist.products.formats import read_model
     from shortlist.products.product_tables import check_products, read_products

@@ -150,8 +150,8 @@ def evolve(
     from joblib import effective_n_jobs
     from threadpoolctl import threadpool_limits
 
-    from shortlist.cli.text.evolved import evolved_facts, evolved_notes, print_evolved
     from shortlist.cli.text.output import page_path, save_page, tell_page
+    from shortlist.cli.text.pruned import evolved_facts, evolved_notes, print_evolved
     from shortlist.cli.work import long_work
     from shortlist.ensembles.holdout import evolve_table
     from shortlist.saved_models import SavedModel, save_model

@@ -39,7 +39,7 @@ def list_studies(
 
     check_files(inputs={"FILES": files}, outputs={})
     from shortlist.errors import BadFileError
-    from shortlist.runs.studies.cache import studies_in_cache
+    from shortlist.runs.studies.question import studies_in_cache
     from shortlist.runs.studies.summary import summary
 
     found: list[Summary] = []
@@ -125,7 +125,7 @@ def clear(
 
     check_files(inputs={"FILES": files}, outputs={})
     from shortlist.errors import BadInputError
-    from shortlist.runs.studies.cache import studies_in_cache
+    from shortlist.runs.studies.question import studies_in_cache
     from shortlist.runs.studies.study_file import is_held, remove_study
 
     known = {path.resolve(): path for path in studies_in_cache()}
@@ -169,7 +169,7 @@ def _check_resumable(study: Path, found: "Summary", words: list[str] | None, fol
 
 def _with_study(words: list[str], study: Path) -> list[str]:
     """Return the words with this study; one of the cache is found by the words themselves."""
-    from shortlist.runs.studies.cache import studies_in_cache
+    from shortlist.runs.studies.question import studies_in_cache
 
     if study in [path.resolve() for path in studies_in_cache()]:
         return words

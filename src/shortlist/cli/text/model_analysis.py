@@ -1,9 +1,9 @@
-"""What `shortlist model analyse` and `shortlist model diff` say."""
+"""What `shortlist model analyse`, `model diff` and `model check` say, and what the last one writes."""
 
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from shortlist.products.analysis.analysis import Analysis, Finding
 from shortlist.products.analysis.differences import Edit, ModelDifference
 from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.feature_models.model import FeatureModel, rule_text
+from shortlist.tables.spreadsheets import save_rows
 
 _MOST_LINES = 12
 """Of a list that may be long."""
@@ -162,3 +163,68 @@ def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
     for kind, path in (("lost", first), ("gained", second)):
         if facts[kind] is not None:
             print(f"{kind}: only {path} has the product {_listed(facts[kind]) or 'without any feature'}")
+
+
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.products.product_tables import ProductCheck
+
+_MOST_ROWS = 10
+_MOST_RULES = 3
+
+
+def check_facts(checks: "Sequence[ProductCheck]", asked: "AskedQuestion") -> dict[str, Any]:
+    """Return what the JSON says of every row."""
+    n_wrong = sum(not check.is_right for check in checks)
+    return {
+        "status": "invalid" if n_wrong else "valid",
+        "n_rows": len(checks),
+        "n_products": sum(not check.broken for check in checks),
+        "n_wrong": n_wrong,
+        "attributes": asked.sources,
+        "rows": [
+            {
+                "row": check.line,
+                "valid": not check.broken,
+                "broken": list(check.broken),
+                "values": {name: float(value) for name, value in check.values.items()},
+                "wrong": {name: float(value) for name, value in check.wrong.items()},
+            }
+            for check in checks
+        ],
+    }
+
+
+def print_checks(facts: dict[str, Any]) -> None:
+    """Print how many rows are as they should be, and what is wrong with the first of the others."""
+    print(f"{counted(facts['n_rows'], 'row')}, {facts['n_products']:,} of them products.")
+    wrong = [row for row in facts["rows"] if row["broken"] or row["wrong"]]
+    for row in wrong[:_MOST_ROWS]:
+        if row["broken"]:
+            print(f"row {row['row']} breaks {all_of(map(repr, row['broken']), most=_MOST_RULES)}")
+        for name, value in row["wrong"].items():
+            print(f"row {row['row']} says {value:g} for {name}, which is {row['values'][name]:g}")
+    if len(wrong) > _MOST_ROWS:
+        print(f"and {counted(len(wrong) - _MOST_ROWS, 'row')} more; --json and --out have all")
+    if facts["out"] is not None:
+        print(f"Saved to {facts['out']}.")
+
+
+def save_checks(path: str | Path, checks: "Sequence[ProductCheck]") -> None:
+    """Write a row for every row: where it is, whether it is a product, what it breaks, and its objectives."""
+    names = list(checks[0].values)
+    header = ["row", "valid", "broken rules", *(f"objective: {name}" for name in names), "wrong values"]
+    save_rows(
+        path,
+        header,
+        (
+            [
+                check.line,
+                not check.broken,
+                "; ".join(check.broken),
+                *(check.values[name] for name in names),
+                ", ".join(check.wrong),
+            ]
+            for check in checks
+        ),
+    )

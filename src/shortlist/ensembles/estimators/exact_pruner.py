@@ -63,7 +63,7 @@ from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.runs.studies.study import as_settings, digest_of_arrays
 from shortlist.tables.splits import MOST_ROWS_IN_FOLDS
 
 NO_QUESTION = {

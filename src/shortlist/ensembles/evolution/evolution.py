@@ -17,7 +17,7 @@ from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Progress, Study
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState, random_facts
-from shortlist.runs.studies.settings import digest_of_arrays
+from shortlist.runs.studies.study import digest_of_arrays
 
 DIGEST_BYTES = 16
 """Size of the digests by which members with the same votes are known."""

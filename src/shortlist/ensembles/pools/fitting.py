@@ -24,7 +24,7 @@ from shortlist.files import load_object
 from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.question import packed_object, unpacked_object, versions
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.runs.studies.study import as_settings, digest_of_arrays
 
 
 def make_pool(

@@ -18,7 +18,7 @@ from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, Unit, Work, silent
 from shortlist.runs.studies.question import versions
-from shortlist.runs.studies.settings import as_settings, digest_of_arrays
+from shortlist.runs.studies.study import as_settings, digest_of_arrays
 from shortlist.tables.splits import N_FOLDS, deal_folds
 
 AT_MOST_ROWS = ("batch_size", "n_neighbors", "nystroem__n_components")

@@ -22,7 +22,7 @@ from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget, Progress
 from shortlist.runs.studies import Study
 from shortlist.runs.studies.checkpoints import Checkpoint, KeptState
-from shortlist.runs.studies.settings import digest_of_arrays
+from shortlist.runs.studies.study import digest_of_arrays
 
 GENERATIONS = "generations"
 """What progress says is being done, and the unit of a study whose state is kept."""
