@@ -9,7 +9,14 @@ import pytest
 
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.choice import PanelChoice, choose_panels
-from shortlist.panels.facts import PanelReport, break_even_sentence, panel_facts, panel_report, round_budgets
+from shortlist.panels.facts import (
+    PanelReport,
+    break_even_sentence,
+    measured_in_words,
+    panel_facts,
+    panel_report,
+    round_budgets,
+)
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.results.objective import read_limit
@@ -61,6 +68,12 @@ def test_a_latency_that_nobody_knows_is_none() -> None:
     assert {row["latency"] for row in told["front"]} == {None}
 
 
+def test_a_latency_that_is_known_is_told_beside_the_price() -> None:
+    told = panel_facts(made()[1])["held_out"]
+    assert measured_in_words(told).endswith(f" a case, latency {told['latency']:.3g} s")
+    assert "latency" not in measured_in_words(panel_facts(made(latency=False)[1])["held_out"])
+
+
 def test_judges_are_told_by_name_with_their_own_accuracy_and_price() -> None:
     choice, report = made()
     log = choice.chosen
@@ -103,7 +116,7 @@ def test_sentences_name_judges_shares_and_prices() -> None:
         assert f"{100 * stage['answered']:.3g} % of the cases" in sentence
     share = told["final"]["share"]
     others = f"the other {100 * share:.3g} %" if share else "a case that nobody answers"
-    assert told["in_words"][-1] == f"A person decides about {others}, for 20 each."
+    assert told["in_words"][-1] == f"A person decides about {others}, for 20 each, and counts as right."
     assert told["verdict"][0] == made("hand-over")[1].verdict.sentence()
     assert f"{told['single']['name']!r} alone" in told["verdict"][0]
     [flips] = [sentence for sentence in told["verdict"] if sentence.startswith("Another panel")]
@@ -120,8 +133,8 @@ def test_the_prices_that_have_to_change_least_are_told_first() -> None:
     told = break_even_sentence(prices, "accuracy")
     assert told == (
         "Another panel or judge of no worse accuracy on the training cases would be cheaper than this panel if "
-        "one price were other: near below 2.9 (now 3), j0 above 2 (now 1), j1 above 3 (now 1), j2 above 4 (now "
-        "1), j3 above 5 (now 1), j4 above 6 (now 1) and 4 more."
+        "one price were different: near below 2.9 (now 3), j0 above 2 (now 1), j1 above 3 (now 1), j2 above 4 (now "
+        "1), j3 above 5 (now 1), j4 above 6 (now 1) or 4 more."
     )
     assert break_even_sentence({"never": {"now": 1.0, "up_to": None}}, "accuracy") == ""
 

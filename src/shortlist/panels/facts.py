@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, any_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.break_even import break_even_prices
@@ -318,7 +318,7 @@ def in_words(
     said += [_stage_sentence(stage) for stage in stages]
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
-        said.append(f"A person decides about {others}, for {final.price:.4g} each.")
+        said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
     elif left:
         said.append(f"The other {_percent(left)} get no answer.")
     return said
@@ -406,10 +406,10 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
             told.append((change, f"{name} {side} {bound:.4g} (now {one['now']:.4g})"))
     if not told:
         return ""
-    nearest = all_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
+    nearest = any_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
     return (
         f"Another panel or judge of no worse {what} on the training cases would be cheaper than this panel "
-        f"if one price were other: {nearest}."
+        f"if one price were different: {nearest}."
     )
 
 
@@ -477,7 +477,9 @@ def measured_in_words(figures: Mapping[str, Any], errors: Mapping[str, Any] | No
     told = measured(figures, errors)
     price = told.pop("price")
     words = [f"{name} {text}" for name, text in told.items()]
-    return ", ".join([*words, f"price {price} a case"] if figures["price"] else words)
+    words += [f"price {price} a case"] if figures["price"] else []
+    words += [] if figures["latency"] is None else [f"latency {figures['latency']:.3g} s"]
+    return ", ".join(words)
 
 
 def _percent(share: float) -> str:

@@ -283,6 +283,7 @@ def test_on_the_log_that_chose_it_a_saved_panel_is_still_the_best_for_its_price(
     text = shortlist("panel", "compare", out, *PRICED, cwd=folder).stdout
     assert "The saved panel is still the best: the new one is neither better beyond chance nor" in text
     assert "may have chosen the saved panel" in text
+    assert "Best single judge for no more (small): " in text
 
 
 def test_a_saved_panel_is_compared_by_the_question_that_it_remembers(folder: Path, tmp_path: Path) -> None:

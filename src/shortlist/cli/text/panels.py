@@ -71,7 +71,7 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     own, rechosen = facts["held_out"], facts["single_rechosen"]
     errors, single = facts["errors"] or {}, facts["single"]
     print(f"\nOn {facts['measured_on']}: {measured_in_words(own, errors.get('panel'))}.")
-    flatters = "" if rechosen is None else ", on the cases that chose it"
+    flatters = "" if rechosen is None else ", on the cases that chose it, which flatters it"
     alone = measured_in_words(single, errors.get("single"))
     print(f"The {single['title']}, {single['name']}: {alone}{flatters}.")
     if rechosen is not None:
@@ -135,7 +135,8 @@ def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | No
         "saved": {"asks": stages_in_words(old), **dataclasses.asdict(told.single_figures)},
         "new": {"asks": stages_in_words(new), "point": point, **dataclasses.asdict(told.panel_figures)},
         "single": {
-            "name": choice.chosen.judges[judge], **dataclasses.asdict(figures(alone, log, scoring))
+            "name": choice.chosen.judges[judge], "is_best": judge == best_single(choice),
+            **dataclasses.asdict(figures(alone, log, scoring)),
         },
         "errors": errors or None,
         "at_most": most,
@@ -162,7 +163,8 @@ STANDING_WORDS = {
 
 def print_compared(facts: dict[str, Any]) -> None:
     """Print whether a saved panel is still the best."""
-    for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", "Best single judge")):
+    judge = "Best single judge" + ("" if facts["single"]["is_best"] else " for no more")
+    for name, title in (("saved", "Saved panel"), ("new", "New panel"), ("single", judge)):
         one = facts[name]
         errors = (facts["errors"] or {}).get(name)
         print(f"{title} ({one.get('asks') or one['name']}): {measured_in_words(one, errors)}.")
