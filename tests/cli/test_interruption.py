@@ -65,6 +65,7 @@ run()
 """
 """The command, which looks at nothing that its workers have ended, so that it does not end between two signals."""
 
+READING = ["configure", "endless.uvl", "--objectives", "max selected", "--out", "front.parquet"]
 SHARED = [
     "compare",
     "example:iris",
@@ -128,14 +129,14 @@ def _wait_for(process: subprocess.Popen[str], beginning: str) -> None:
 def test_while_reading_the_first_signal_ends_the_command(
     folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    os.mkfifo(folder / "endless.csv")
-    process = _start(started, folder, "prune", "endless.csv", "--out", "m.joblib")
-    with (folder / "endless.csv").open("w", encoding="utf-8"):  # opens when the command reads from it
+    os.mkfifo(folder / "endless.uvl")
+    process = _start(started, folder, *READING)
+    with (folder / "endless.uvl").open("w", encoding="utf-8"):  # opens when the command reads from it
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout) == (130, ""), stderr
     assert _said(stderr) == ["shortlist: interrupted; nothing was written."]
-    assert not (folder / "m.joblib").exists()
+    assert not (folder / "front.parquet").exists()
 
 
 @pytest.mark.slow
@@ -315,9 +316,9 @@ def test_signals_without_any_pause_end_in_exit_code_130_and_one_sentence(
 def test_signals_without_any_pause_while_reading_end_in_one_sentence(
     folder: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    os.mkfifo(folder / "endless.csv")
-    process = _start(started, folder, "prune", "endless.csv", "--out", "m.joblib")
-    with (folder / "endless.csv").open("w", encoding="utf-8"):
+    os.mkfifo(folder / "endless.uvl")
+    process = _start(started, folder, *READING)
+    with (folder / "endless.uvl").open("w", encoding="utf-8"):
         _storm(process, signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, stdout, stderr) == (130, "", f"shortlist: {NOTHING_WRITTEN}\n")

@@ -18,11 +18,12 @@ from tests.panels.test_search import cases_of, searched
 @pytest.mark.parametrize("seed", range(3))
 def test_policies_of_at_most_two_judges_are_the_front_of_all_that_were_tried(seed: int) -> None:
     cases = cases_of(seed, 4, Final(), sure=True)
-    points = [(one.loss, one.price) for one in searched(cases, 2).of_two]
-    assert all(len(one.recipe.judges) <= 2 for one in searched(cases, 2).of_two)
+    whole = searched(cases, 2)
+    points = [(one.loss, one.price) for one in whole.of_two]
+    assert all(len(one.recipe.judges) <= 2 for one in whole.of_two)
     every = [
         (one.loss, one.price)
-        for job in searched(cases, 2).jobs
+        for job in whole.jobs
         for one in job(cases)
         if len({judge for judges in one.recipe.sets for judge in judges}) <= 2
     ]

@@ -45,9 +45,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 
 INDICES: dict[str, "Callable[[int], pd.Index[Any]]"] = {
     "shuffled": lambda n: pd.Index(np.random.default_rng(1).permutation(n)),
-    "duplicated": lambda n: pd.Index(np.arange(n) // 3),
-    "strings": lambda n: pd.Index([f"row {i % 50}" for i in range(n)]),
-    "times": lambda n: pd.date_range("2026-01-01", periods=n)[::-1],
+    "duplicated strings": lambda n: pd.Index([f"row {i % 50}" for i in range(n)]),
 }
 
 

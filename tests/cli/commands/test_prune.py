@@ -169,8 +169,8 @@ def test_predict_says_what_is_wrong(folder: Path) -> None:
 @pytest.mark.slow
 def test_an_interrupt_keeps_the_best_selection_found(folder: Path) -> None:
     rng = np.random.default_rng(0)
-    noisy = pd.DataFrame(rng.normal(size=(900, 8)))
-    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=900) > 0).astype(int)
+    noisy = pd.DataFrame(rng.normal(size=(400, 8)))
+    noisy["target"] = (noisy.sum(axis=1) + rng.normal(scale=3, size=400) > 0).astype(int)
     noisy.to_csv(folder / "noisy.csv", index=False)
     process = subprocess.Popen(
         [sys.executable, "-m", "shortlist", "prune", "noisy.csv", "--classifiers", "40", "--time-limit", "300",

@@ -228,12 +228,12 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
     events: list[Progress] = []
 
     result = prune_classes(
-        votes, "balanced-accuracy", selection_limits(40), Budget(1.5, threads=threads, report=events.append)
+        votes, "balanced-accuracy", selection_limits(40), Budget(0.7, threads=threads, report=events.append)
     )
 
     assert result.status is Status.FEASIBLE
     assert result.proof.kind is ProofKind.APPROXIMATE
-    assert result.proof.limit == "1.5 s"
+    assert result.proof.limit == "0.7 s"
     shares = result.right / result.decisions.sum(axis=1)
     assert result.value == pytest.approx(shares.mean())
     assert result.value < result.bound <= 1
@@ -244,7 +244,7 @@ def test_a_short_limit_lowers_the_claim_and_not_the_truth(threads: int) -> None:
     assert bounds == sorted(bounds, reverse=True)
     assert events
     for event in events:
-        assert event.total == 1.5
+        assert event.total == 0.7
         assert event.bound is not None
         assert event.value is None or event.value <= result.value <= event.bound
 

@@ -199,7 +199,7 @@ def test_under_limits_in_nodes_the_same_seed_gives_the_same_answer() -> None:
 def test_the_certificate_proves_a_bound_that_the_claim_does_not_exceed(objective: Any) -> None:
     votes = hard_votes()
     weights = named_weights(objective, votes)
-    result = prune_exactly(votes, weights, selection_limits(40), Budget(2))
+    result = prune_exactly(votes, weights, selection_limits(40), Budget(0.8))
 
     assert result.certificate is not None
     samples = np.repeat(votes.votes, votes.counts, axis=0), np.repeat(votes.labels, votes.counts)

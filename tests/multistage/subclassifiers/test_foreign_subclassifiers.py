@@ -313,9 +313,10 @@ def test_costs_of_members_that_are_no_list_of_numbers_are_refused_before_any_fit
         MultiStageClassifier(subclassifier=priced, random_state=0).fit(CALLS_X, CALLS_Y)
 
 
-@pytest.mark.parametrize("method", ["enumerate", "emsco"])
-@pytest.mark.parametrize("prices", [None, [0.5, 0.1, 2.0, 0.25]], ids=["alike", "priced"])
-def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(prices: Any, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "prices"), [("enumerate", [0.5, 0.1, 2.0, 0.25]), ("emsco", None)], ids=["priced", "alike"]
+)
+def test_what_calls_cost_is_added_up_member_by_member_and_row_by_row(method: str, prices: Any) -> None:
     clf = MultiStageClassifier(
         subclassifier=ExactPruner(**PRUNED.get_params() | {"member_costs": prices, "max_cost": prices and 9}),
         confidence=0.7,

@@ -30,7 +30,7 @@ from tests.examples import examples
 from tests.multistage import oracles
 from tests.multistage.strategies import facts, problem_of
 
-NARROW = WindowOptions(width=4, n_new=2, n_weightings=4, tries=1)
+NARROW = WindowOptions(width=4, n_new=2, n_weightings=4, tries=1, kicks=4)
 
 
 def wide_problem(n: int = 22, *, n_jobs: int = 1, n_classes: int = 2) -> StageProblem:
