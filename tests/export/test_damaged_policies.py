@@ -23,7 +23,7 @@ from shortlist.saved_models import SavedModel
 from tests.export.test_no_answer import of_judges, of_stages
 from tests.panels.made import behind_a_router, log_of, panel_of_kind
 
-N_MUTATIONS = 1_000
+N_MUTATIONS = 500
 ODD: list[Any] = [
     None, True, "", "Error 429", -1, 0, 1, 2, 10**9, 10**400, 1e308, -1e308, 0.5, [], {}, [[]], [None], {"kind": "x"},
     -0.0, "number", 1e-320,

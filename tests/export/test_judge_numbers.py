@@ -143,7 +143,7 @@ def test_with_a_promise_judges_are_asked_until_it_is_settled_too(case: str, powe
     probable = np.unique(selective.classifier_.predict_proba(rows).max(axis=1))
     between = (probable[1:] + probable[:-1]) / 2
     n_calls = []
-    for threshold in between[len(between) // 4 :: max(1, len(between) // 3)].tolist():
+    for threshold in between[len(between) // 4 :: max(1, len(between) // 2)].tolist():
         selective.guarantee_ = replace(selective.guarantee_, threshold=threshold)
         model = SavedModel(selective, tuple(table.columns), "truth")
         policy, early = policy_of(model), selective.predict_early(rows)

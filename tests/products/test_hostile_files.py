@@ -20,9 +20,9 @@ from shortlist.products.encodings.clauses import to_clauses
 from shortlist.products.feature_models.model import make_group, make_model
 from shortlist.products.formats import written_model
 
-LIMIT_S = 100
-"""Processor time for all files at the size `LARGE`; they take some 15 s."""
-SMALL, LARGE = 1_000, 20_000
+LIMIT_S = 50
+"""Processor time for all files at the size `LARGE`; they take some 5 s."""
+SMALL, LARGE = 1_000, 10_000
 
 
 def _uvl(constraint: str) -> str:

@@ -22,7 +22,7 @@ METHODS: dict[str, Callable[..., Front]] = {
     "ε-constraint": lambda program, **options: epsilon_constraint(program, true_bounds=True, **options),
 }
 PAIRS = list(itertools.product(METHODS, ("highs", "cpsat")))
-N_FIXED = 192
+N_FIXED = 96
 
 
 def check(program: Program, method: str, solver: str) -> None:
