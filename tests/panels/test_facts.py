@@ -2,6 +2,7 @@
 
 import functools
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_judges_are_told_by_name_with_their_own_accuracy_and_price() -> None:
 @pytest.mark.parametrize("final", FINALS)
 def test_for_each_budget_one_gets_the_best_panel_and_the_best_judge_that_it_pays_for(final: str) -> None:
     told = panel_facts(made(final)[1])
-    assert 2 <= len(told["budgets"]) <= 10
+    assert 2 <= len(told["budgets"]) <= 11
     points = [row["number"] for row in told["budgets"]]
     assert len(points) == len(set(points))
     for row in told["budgets"]:
@@ -97,6 +98,18 @@ def test_for_each_budget_one_gets_the_best_panel_and_the_best_judge_that_it_pays
         best: Any = max((one["accuracy"] for one in judges), default=None)
         assert (None if row["single"] is None else row["single"]["accuracy"]) == best
     assert told["budgets"][-1]["accuracy"] == max(row["accuracy"] for row in told["front"])
+
+
+def test_budgets_lie_about_the_price_of_the_panel_and_the_last_pays_for_the_dearest() -> None:
+    choice, report = made()
+    dearest = max(row["price"] for row in report.front)
+    for point in range(len(choice.found)):
+        own = report.front[point]["price"]
+        *near, last = [row["budget"] for row in panel_facts(replace(report, point=point))["budgets"]]
+        assert last >= dearest
+        assert all(budget < 2 * own * 1.26 for budget in near)
+    free = choose_panels(replace(choice.chosen, prices=0 * choice.chosen.prices))
+    assert panel_facts(panel_report(free, 0))["budgets"] == []
 
 
 @pytest.mark.parametrize("most", [1e-7, 0.03, 0.1, 0.99, 1, 3, 7, 10, 11, 17, 99, 101, 12345.678])

@@ -416,10 +416,13 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
     """Return for round budgets a case the best point of the front, and the best judge alone.
 
-    A budget that buys the same point as the one before is left out.
+    The budgets go up to about twice the price of the panel, and the last one pays for the dearest point. A
+    budget that buys the same point as the one before is left out.
     """
     rows: list[dict[str, Any]] = []
-    for budget in round_budgets([row["price"] for row in report.front]):
+    own, most = report.front[report.point]["price"], max(row["price"] for row in report.front)
+    near = round_budgets([min(most, 2 * own) if own else most])
+    for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
         point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
             two = _best(report.two, report.objective, budget)

@@ -1,6 +1,7 @@
 """What is printed of panels."""
 
 import dataclasses
+from textwrap import shorten
 from typing import Any
 
 from shortlist.cli.text.front_text import contract
@@ -23,6 +24,8 @@ from shortlist.panels.verdict import (
 from shortlist.results.objective import read_limit
 
 MOST_ROWS = 12
+MOST_LETTERS = 100
+"""Of who is asked for a budget; the page has all."""
 
 
 def chosen_panel_facts(choice: PanelChoice, told: PanelReport) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def _print_budgets(facts: dict[str, Any]) -> None:
             *(f"{row[name]:.4f}" for name in names),
             f"{row['price']:.4g}",
             *("none" if row["two_judges"] is None else f"{row['two_judges'][names[0]]:.4f}" for _ in of_two),
-            row["stages"],
+            shorten(row["stages"], MOST_LETTERS, placeholder=" ..."),
         ]
         for row in facts["budgets"][:MOST_ROWS]
     ]
