@@ -481,7 +481,6 @@ def _fitting_and_pruning(
 
 
 def _refuse_lonely_class(y: Labels, cases: Cases | None) -> None:
-    """Refuse a class that cannot be in two parts."""
     classes, counts = np.unique(classes_of_cases(y, cases), return_counts=True)
     if counts.min() < 2:
         what = "rows" if cases is None else "cases"

@@ -165,7 +165,6 @@ def _text(left: float, base: float, text: str, *, is_bold: bool = False) -> str:
 
 
 def _arrow(x: float, y: float, to_x: float, to_y: float, word: str) -> str:
-    """Return an arrow to the right or down, with a word beside it."""
     line = f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="#333" fill="none"/>'
     if y == to_y:
         head, place = f"M{to_x:g} {y:g}l-8 -4v8z", _text(x + 12, y - 5, word)

@@ -259,7 +259,6 @@ class StagedAnswers(TableClassifier):
         return rows, states
 
     def _labels(self, decisions: Decisions) -> Labels:
-        """Turn class numbers into labels."""
         return labels_of(decisions.guesses, self.classes_, self.reject_label_)
 
 

@@ -325,7 +325,6 @@ def in_words(
 
 
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
-    """Say whom a stage asks, and how many cases it answers."""
     ends = f"that answers {_percent(stage['answered'])} of the cases."
     if stage["votes"] is not None:
         ends += f" Votes: {all_of(f'{name} {votes}' for name, votes in stage['votes'].items())}."

@@ -189,7 +189,6 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
 
 
 def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) -> str:
-    """Say in words what votes a class needs."""
     votes = stage.decision
     assert isinstance(votes, Votes)
     if (least == NEVER or not any(votes.votes)) and not stage.settled:

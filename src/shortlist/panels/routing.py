@@ -155,7 +155,6 @@ class _Search:
     budget: "Budget"
 
     def router(self, rows: NDArray[np.intp], n_groups: int) -> Fork | None:
-        """Grow a router on some of the cases."""
         cases = self.cases.at(rows)
         aims = (cases.answers.words == cases.truth[:, None]).astype(np.float64)
         if cases.answers.n_classes <= MOST_CLASSES_AIMED:
@@ -177,7 +176,6 @@ class _Search:
         return front.kept
 
     def group_fronts(self, router: Fork, rows: NDArray[np.intp]) -> list[list[Found]]:
-        """Return the front of each branch, on some of the cases."""
         way = router.branches(self.features.iloc[rows])
         return [self.front_of(rows[way == branch], alone=True) for branch in router.conditions()]
 

@@ -378,7 +378,6 @@ def _listed(seeds: Mapping[str, int]) -> str:
 
 
 def _range(values: "pd.Series[int]") -> str:
-    """Say the least and the most of some numbers."""
     low, high = int(values.min()), int(values.max())
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 

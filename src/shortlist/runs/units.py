@@ -191,7 +191,6 @@ class _TimeLeft:
         self._seen: dict[str, tuple[float, float]] = {}
 
     def measured(self, unit: Unit, seconds: float) -> None:
-        """Note how long a unit took."""
         if not unit.size:
             return
         before_s, size = self._seen.get(unit.kind, (0.0, 0.0))

@@ -1,13 +1,12 @@
 """`shortlist compare`: methods side by side on one table or one product line."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shortlist.cli.options.compare_options import AskedOfBoth, ComparedTable, SeedOptions, TableQuestion
 from shortlist.cli.options.groups import grouped, refuse_unmet, refuse_unused
 from shortlist.cli.options.product_questions import QuestionOptions, read_question
 from shortlist.cli.options.settings import Fills, having, read_names, setting_fields
@@ -16,12 +15,68 @@ from shortlist.cli.options.shared import (
     Json,
     ReportOut,
     Seed,
+    TableOptions,
     WorkersOrAddress,
     check_shared,
     output,
 )
 from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
+
+if TYPE_CHECKING:
+    from shortlist.tables.learning import LearningTable
+
+
+@dataclass(frozen=True)
+class ComparedTable(TableOptions):
+    """How a table is read, and what its columns cost."""
+
+    costs: Annotated[
+        Path | None,
+        typer.Option(help="CSV with the prices of judges, as for prune, or of features, as for stage."),
+        Fills("member_costs", "feature_costs"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SeedOptions:
+    """How often methods run."""
+
+    seeds: Annotated[
+        int | None,
+        "Runs of each evolutionary method (default 30), or splits of the table for stages (10), with seeds "
+        "from --seed on.",
+    ] = None
+
+
+@dataclass(frozen=True)
+class AskedOfBoth:
+    """What may be asked of a table too, as of a model."""
+
+    objectives: str | None = None
+    limit: list[str] | None = None
+
+
+@dataclass
+class TableQuestion:
+    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
+
+    name: str
+    learning: "LearningTable"
+    dropped: tuple[str, ...]
+    costs: Path | None
+    objectives: str | None
+    limit: list[str]
+    time_limit: float | None
+    seeds: int | None
+    seed: int
+    workers: int | str
+    out: Path | None
+    report: Path | None
+    json: bool
+    notes: list[str]
+    about: dict[str, Any] = field(default_factory=dict)
+
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
 """What is compared on a product line."""

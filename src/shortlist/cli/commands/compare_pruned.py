@@ -20,7 +20,7 @@ from shortlist.cli.text.output import print_json, print_notes, save
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.cli.options.compare_options import TableQuestion
+    from shortlist.cli.commands.compare import TableQuestion
     from shortlist.runs import Study
 
 

@@ -20,7 +20,7 @@ from shortlist.cli.text.compared import Column, TableComparison, Told
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
-    from shortlist.cli.options.compare_options import TableQuestion
+    from shortlist.cli.commands.compare import TableQuestion
     from shortlist.runs import Study
 
 STAGES = "stages"

@@ -62,7 +62,6 @@ def _write_stages(front: "Front", picked: "Pick", model: Path | None, out: Path)
 
 
 def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path) -> None:
-    """Write the value of each column of a program as CSV."""
     from shortlist.errors import BadInputError
     from shortlist.tables.spreadsheets import save_rows
 

@@ -142,7 +142,6 @@ def verify(
 
 
 def _verify_model(model: Path, table: str, given: EnsembleCheck, *, json: bool) -> str:
-    """Recheck a pruned ensemble, tell of it, and return its status."""
     pool, certificate, trust = given.pool, given.certificate, given.trust
     from shortlist.cli.text.front_checks import verify_stages
     from shortlist.cli.text.progress import working

@@ -217,7 +217,6 @@ class _Walk:
     def _rated(
         self, guide: MeanTerms, mask: Mask, leaving: NDArray[np.intp], joining: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """Return what every exchange would be worth."""
         worths = np.full((len(leaving), len(joining)), -np.inf)
         reach = reach_of(guide, mask).astype(np.float64)
         size = int(mask.sum())
@@ -292,7 +291,6 @@ class _Pruning:
     settings: MeanSettings
 
     def result(self) -> PrunedSelection:
-        """Return what search and proof come to."""
         best, budget = self.best, self.budget
         tree = MeanTree(self.problem, best, budget, lambda: self._tell("proving"), self.settings)
         limit = ""

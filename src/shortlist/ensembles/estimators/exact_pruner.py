@@ -489,7 +489,6 @@ class ExactPruner(PoolPruner):
         return self.voting_ == SOFT and not (asks_for_choice(goal) or goal in MEAN_LOSSES)
 
     def _how_chosen(self) -> dict[str, Any]:
-        """Return what was asked for, and what was found and proved."""
         least, most = self.sizes_
         costs: Any = self.member_costs
         if costs is None and self.max_cost is not None and self.pool is not None:

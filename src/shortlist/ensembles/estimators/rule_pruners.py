@@ -423,7 +423,6 @@ class GreedyMeansPruner(RulePruner):
         return "take a rule that goes by votes"
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
-        """Choose members by the mean of their probabilities."""
         votes = SoftVotes(class_shares(pool, X), truth.astype(np.uint8))
         self.copies_ = greedy_means(votes, n_steps=self.n_steps, n_bags=self.n_bags, seed=seed)
         self.selection_ = self.copies_ > 0

@@ -142,7 +142,6 @@ def _of_ensemble(source: Any) -> PoolParts:
 
 
 def _classes_of(member: Any, where: str) -> Labels:
-    """Return the classes that a fitted classifier tells apart."""
     try:
         classes = member.classes_
     except (AttributeError, NotFittedError):

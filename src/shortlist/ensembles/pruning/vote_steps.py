@@ -163,7 +163,6 @@ class VoteSteps:
         return self.problem.rows.signs.size <= self.run.settings.program_cells
 
     def _search(self, budget: Budget) -> None:
-        """Look for a good selection."""
         settings = self.run.settings
         share = settings.search_share if self._has_program else settings.long_search_share
         target = self.run.best.bound - self.problem.slack

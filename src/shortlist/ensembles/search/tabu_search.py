@@ -340,7 +340,6 @@ class _Walker:
         kernels.go_to(mask, self.rows, self.limits, self.state)
 
     def flip(self, k: int) -> None:
-        """Let one classifier join or leave."""
         kernels.flip(k, self.rows, self.limits, self.state)
 
     def begin_walk(self, mask: NDArray[np.uint8], number: int, rng: np.random.Generator) -> None:

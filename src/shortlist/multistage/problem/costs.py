@@ -324,7 +324,6 @@ def _attribute(
 
 
 def _by_feature(costs: Mapping[str, Any] | Sequence[float] | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return one price per feature, in the order of the features."""
     if costs is None:
         return dict.fromkeys(names, 1)
     if isinstance(costs, Mapping):

@@ -51,7 +51,6 @@ class DecisionBits:
         return slots
 
     def _leave_out_rows_without_a_value(self, slots: NDArray[np.int64], subsets: Mask) -> None:
-        """Say of rows that are gaps in all features of a subset that it is not confident about them."""
         if not self._gaps.any():
             return
         nothing = np.full((len(slots), self.subclassifiers.rows.n_words), ~np.uint64(0))

@@ -116,7 +116,6 @@ def fewest_rules(
 
 
 def _irreducible(switched: SwitchedRules, rules: tuple[int, ...], literals: Sequence[int]) -> tuple[int, ...]:
-    """Drop rules as long as the others still contradict the literals."""
     needed: list[int] = []
     left = list(rules)
     while left:

@@ -177,7 +177,6 @@ class _Entry:
 
 
 def _table_entries(source: Source) -> list[_Entry]:
-    """Return the rows of a table by the names of its columns."""
     notes: list[str] = []
     rows = cells_of(source.path, source.text.encode(), notes)
     header = [cell.strip().casefold() for cell in rows[0][1]] if rows else []
