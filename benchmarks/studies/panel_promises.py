@@ -40,8 +40,7 @@ def panel_promises(*, n_draws: int = N_DRAWS) -> Iterator[dict[str, Any]]:
     demand = Demand(0.9, 0.95)
     for (name, accuracies), decide in ((one, decide) for one in ACCURACIES.items() for decide in DECIDES):
         population = made_log(accuracies, 0)
-        options = PanelOptions(decide=decide, demand=demand)
-        choice = choose_panels(population.at(slice(0, N_CHOOSE)), options)
+        choice = choose_panels(population.at(slice(0, N_CHOOSE)), PanelOptions(decide=decide))
         rest = population.at(slice(N_CHOOSE, N_CASES))
         with_promises, broken, points = broken_promises(choice, rest, demand, n_draws)
         yield {
@@ -55,18 +54,19 @@ def broken_promises(
     choice: PanelChoice, population: AnswerLog, demand: Demand, n_draws: int
 ) -> tuple[int, int, int]:
     """Return how many draws have promises, how many have a broken one, and how many promises there are."""
-    outcomes = [choice.of_recipe(one.recipe).run(population) for one in choice.found]
-    right = [one.codes == population.truth for one in outcomes]
+    outcomes = {one.recipe: choice.of_recipe(one.recipe).run(population) for one in choice.found}
+    right = {recipe: outcome.codes == population.truth for recipe, outcome in outcomes.items()}
     rng = np.random.default_rng(0)
     n_given = n_broken = n_points = 0
     for _ in range(n_draws):
         drawn = population.at(rng.integers(0, len(population.truth), N_CALIBRATE))
-        told = with_promises(replace(choice, calibration=drawn), demand).guarantees
-        failed = False
-        for point, promise in enumerate(told):
+        kept = with_promises(replace(choice, calibration=drawn), demand)
+        told, failed = kept.guarantees, False
+        for found, promise in zip(kept.found, told, strict=True):
             if promise.promised:
-                answered = (outcomes[point].codes >= 0) & (outcomes[point].sure >= promise.threshold)
-                failed |= bool(right[point][answered].mean() < demand.accuracy)
+                recipe = replace(found.recipe, least=0.0)
+                answered = (outcomes[recipe].codes >= 0) & (outcomes[recipe].sure >= promise.threshold)
+                failed |= bool(right[recipe][answered].mean() < demand.accuracy)
         n_promised = sum(one.promised for one in told)
         n_given, n_points, n_broken = n_given + (n_promised > 0), n_points + n_promised, n_broken + failed
     return n_given, n_broken, n_points
