@@ -59,9 +59,10 @@ from shortlist.products.decisions.decision_files import staged_decisions
 from shortlist.products.formats import read_model
 from shortlist.products.product_tables import check_products, read_products
 from shortlist.programs.formats import read_program
+from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import chosen_objectives
 from shortlist.programs.recheck import recheck_front
-from shortlist.programs.solve import method_options, solve_program
+from shortlist.programs.solve import solve_program
 from shortlist.purchases import stage_classifier
 from shortlist.results.front import Front
 from shortlist.results.front_differences import front_differences

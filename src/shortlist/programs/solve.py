@@ -7,37 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._validation import as_choice, as_options, as_positive_seconds
+from shortlist._validation import as_positive_seconds
 from shortlist._words import counted
 from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
-from shortlist.methods.program_methods import EXACT_METHODS, ProgramOptions, SolRepOptions, integer_method
+from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.exact_check import broken_limits, leaves_nothing
+from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram, with_steps
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs import Cancellation, Report, silent
 from shortlist.runs.budget import Budget
-
-METHODS: Mapping[str, type[ProgramOptions]] = {
-    "auto": ProgramOptions,
-    **dict.fromkeys(EXACT_METHODS, ProgramOptions),
-    "solrep": SolRepOptions,
-}
-"""The methods and the options of each; ``auto`` is ``exact``."""
-
-
-def method_options(method: str, **given: Any) -> ProgramOptions:
-    """Return the options of a method; what is None or not given has its default.
-
-    Raises BadInputError if the method is unknown, has no such option, or a value is out of range.
-    """
-    as_choice(method, "method", list(METHODS))
-    return as_options(METHODS[method], given, f"`method={method!r}`")
-
 
 MOST_OBJECTIVES = 6
 """Fronts of more objectives hold nearly every solution."""

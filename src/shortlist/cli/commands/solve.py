@@ -62,7 +62,7 @@ class SolveRun(StudyOptions):
 
 
 def _settings() -> dict[str, type]:
-    from shortlist.programs.solve import METHODS
+    from shortlist.programs.method_options import METHODS
 
     return dict(METHODS)
 
@@ -98,8 +98,9 @@ def solve(
     from shortlist.cli.text.output import page_path, save, save_page, tell_page
     from shortlist.cli.work import check_found, last_resort, long_work
     from shortlist.programs.formats import read_program
+    from shortlist.programs.method_options import method_options
     from shortlist.programs.named_program import chosen_objectives
-    from shortlist.programs.solve import method_options, notes_on, solve_program
+    from shortlist.programs.solve import notes_on, solve_program
     from shortlist.report.fronts import program_parts
     from shortlist.results.proof import ProofKind
     from shortlist.runs import NO_STUDY
