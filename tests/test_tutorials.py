@@ -22,7 +22,7 @@ SHORTER = {
     "--time-limit 10": "--time-limit 1",
     "time_limit_s=10": "time_limit_s=1",
     "generations=60": "generations=5",
-    "max-stages=3": "max-stages=2 --time-limit 1",
+    "max-stages=3": "max-stages=2",
     "max_stages=3": "max_stages=2",
     "--classifiers 40": "--classifiers 10",
     "n_classifiers=40": "n_classifiers=10",

@@ -82,8 +82,9 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
     """
     known = log.truth[log.truth >= 0]
     if len(known) < FEWEST_CASES:
+        advice = "Add cases." if len(known) else "Name the column of right answers with `target`, or add it."
         raise BadInputError(
-            "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", "Add cases."
+            "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", advice
         )
     if len(np.unique(known)) < 2:
         label = log.classes[known[0]]
