@@ -139,6 +139,42 @@ def test_rows_of_decimals_are_left_to_a_solver() -> None:
     assert zones.best_by_branching(np.ones(2, int), integers.upper, None, max_nodes=9) is None
 
 
+LARGE = [
+    pytest.param(
+        [[0, -6, -1, -5, 9]], ([-np.inf], [8]), ([14, 0, 0, 0, 0], [14, 1, 1, 1, 1]),
+        [[2**49 - 8, 1, 2, 1, -1], [2**49 - 7, 0, 1, 0, -1], [2**49 - 1, -1, -1, 2, 1]],
+        id="costs",
+    ),
+    pytest.param(
+        [[-1, 2], [-2, 2]], ([-(2**53) + 3, -(2**54) - 2], [-(2**53) + 3, -(2**54) - 2]),
+        ([2**53, 0], [2**53 + 4, 3]), [[0, 1], [0, 3]],
+        id="bounds",
+    ),
+    pytest.param(
+        [[1, 1]], ([np.inf], [np.inf]), ([0, 0], [1, 1]), [[1, 0], [0, 1]], id="limits that HiGHS refuses"
+    ),
+    pytest.param([[1, 1]], ([0], [1]), ([0.3, 0], [0.7, 1]), [[1, 0], [0, 1]], id="bounds that cross"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "limits", "bounds", "costs"), LARGE)
+def test_numbers_that_floats_round_are_left_to_a_solver(
+    rows: list[list[int]],
+    limits: tuple[list[float], list[float]],
+    bounds: tuple[list[float], list[float]],
+    costs: list[list[int]],
+) -> None:
+    goals = [LinearObjective(Objective(f"f{i}"), np.array(row, float)) for i, row in enumerate(costs)]
+    program = make_program(
+        rows, row_lower=limits[0], row_upper=limits[1], column_lower=bounds[0], column_upper=bounds[1],
+        integer=True, objectives=goals,
+    )  # fmt: skip
+    integers = integer_objectives(program)
+    zones = RelaxedZones(program, integers, Budget())
+    weights = np.ones(len(costs), dtype=np.int64)
+    assert zones.best_by_branching(weights, integers.upper, None, max_nodes=100) is None
+
+
 def test_a_cancelled_search_ends() -> None:
     program = covering(24, 1)
     cancellation = Cancellation()

@@ -39,11 +39,11 @@ class CountedProgram:
     costs : ndarray of int, shape (n_columns,)
         To minimise.
     rows : IntegerRows
-        No sum within the bounds reaches 2^59.
+        No sum within the bounds reaches 2^53, nor do the costs: bounds of nodes are compared as floats.
     limits : tuple of two ndarrays of float, shape (n_rows,)
         Limits of the rows, integers or infinite.
     bounds : tuple of two ndarrays of float, shape (n_columns,)
-        Bounds of the columns, integers.
+        Bounds of the columns, integers below 2^53, the lower ones not above the upper ones.
     """
 
     costs: Longs

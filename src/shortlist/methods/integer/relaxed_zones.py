@@ -9,6 +9,7 @@ from scipy import sparse
 
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import SolverError
+from shortlist.exact import LARGEST_INTEGER
 from shortlist.methods.integer.bounded_solves import LARGEST_COEFFICIENT, LimitReachedError, max_coefficient
 from shortlist.methods.integer.dual_bounds import DualBound, IntegerRows, Interval, dual_bound, prove_empty
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -108,7 +109,10 @@ class RelaxedZones:
             self._rows, self.bounds
         )
         largest = max(max_coefficient(exact), float(np.abs(integers.costs).max(initial=0)))
-        self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
+        try:
+            self._linear = _relaxation(exact, integers) if largest < LARGEST_COEFFICIENT else None
+        except SolverError:  # as in _solve: limits that nothing can meet
+            self._linear = None
         self._objective_rows = program.n_rows + np.arange(len(integers))
 
     def narrow(
@@ -169,11 +173,23 @@ class RelaxedZones:
 
         Depends on nothing that was solved before. None where a search in integers is not for this program.
         """
-        if not self._countable or self._linear is None:
+        costs = weights @ self._integers.costs
+        if self._linear is None or not self._told_apart(costs):
             return None
         limits = self._limits[0], np.append(self._limits[1], _as_limits(upper))
-        program = CountedProgram(weights @ self._integers.costs, self._rows, limits, self.bounds)
-        return best_by_branching(program, most=most, max_nodes=max_nodes, budget=self._budget)
+        program = CountedProgram(costs, self._rows, limits, self.bounds)
+        try:
+            return best_by_branching(program, most=most, max_nodes=max_nodes, budget=self._budget)
+        except SolverError:  # numbers that HiGHS refuses, though all sums are small enough
+            return None
+
+    def _told_apart(self, costs: Vector) -> bool:
+        """Whether floats hold every bound, and every sum of a row or of the costs, without rounding."""
+        if not self._countable or (self.bounds[0] > self.bounds[1]).any():
+            return False
+        reach = np.maximum(*np.abs(self.bounds))
+        sums = np.append(abs(self._rows.matrix) @ reach, np.abs(costs) @ reach)
+        return bool(reach.max(initial=0) < LARGEST_INTEGER and sums.max() < LARGEST_INTEGER)
 
     def greatest(self) -> Vector:
         """Return what no solution's objectives pass, :data:`UNLIMITED` where nothing is proved."""
