@@ -8,6 +8,7 @@ from shortlist.errors import BadInputError
 if TYPE_CHECKING:
     import pandas as pd
 
+
 N_MESSAGES = 600
 MESSAGES_SEED = 1
 
@@ -98,9 +99,6 @@ BOUND = 0.524
 def _names(kind: JudgeKind) -> list[str]:
     return [f"{kind.name}-{number}" for number in range(1, kind.number + 1)]
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SHIPPED = {
     "breast-cancer": "Breast cancer Wisconsin (diagnostic): malignant or benign",

@@ -23,6 +23,10 @@ from shortlist.milp.program import Program
 from shortlist.milp.whole_rows import whole_rows
 from shortlist.runs.budget import Budget, Progress
 
+if TYPE_CHECKING:
+    from shortlist.milp.backends.highs_linear import LinearProgram
+
+
 FINEST, LARGEST_SIZE = 30, 52
 """Powers of two: multipliers are rounded to this part of the largest weight, or so that sums stay exact."""
 
@@ -100,9 +104,6 @@ def _exact_sum(left: NDArray[np.float64], right: NDArray[np.float64]) -> int:
     pairs = zip(left[used].tolist(), right[used].tolist(), strict=True)
     return sum(int(one) * int(other) for one, other in pairs)
 
-
-if TYPE_CHECKING:
-    from shortlist.milp.backends.highs_linear import LinearProgram
 
 STAGE = "asking again"
 

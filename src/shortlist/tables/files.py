@@ -28,6 +28,7 @@ from shortlist.tables.workbooks import DAMAGED, MOST_UNPACKED, is_workbook, work
 if TYPE_CHECKING:
     import pandas as pd
 
+
 STDIN = "-"
 """What standard input is called."""
 
@@ -189,10 +190,6 @@ def _parquet(name: str, content: bytes, notes: list[str], words: Sequence[str]) 
         frame = frame.reset_index(drop=True)
     frame.columns = [str(column) for column in frame.columns]
     return frame.astype({column: str for column in words if column in frame and len(frame)})
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | None":

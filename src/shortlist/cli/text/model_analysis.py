@@ -17,6 +17,11 @@ from shortlist.products.configuration.explanation import Explanation
 from shortlist.products.feature_models.model import FeatureModel, rule_text
 from shortlist.tables.spreadsheets import save_rows
 
+if TYPE_CHECKING:
+    from shortlist.cli.options.product_questions import AskedQuestion
+    from shortlist.products.product_tables import ProductCheck
+
+
 _MOST_LINES = 12
 """Of a list that may be long."""
 
@@ -164,10 +169,6 @@ def print_difference(facts: dict[str, Any], first: Path, second: Path) -> None:
         if facts[kind] is not None:
             print(f"{kind}: only {path} has the product {_listed(facts[kind]) or 'without any feature'}")
 
-
-if TYPE_CHECKING:
-    from shortlist.cli.options.product_questions import AskedQuestion
-    from shortlist.products.product_tables import ProductCheck
 
 _MOST_ROWS = 10
 _MOST_RULES = 3

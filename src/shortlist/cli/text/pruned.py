@@ -25,7 +25,7 @@ from shortlist.results.proof import stopped_by
 
 if TYPE_CHECKING:
     from shortlist.ensembles.estimators.front_pruner import FrontPruner
-    from shortlist.ensembles.holdout import PrunedTable
+    from shortlist.ensembles.holdout import EvolvedTable, PrunedTable
     from shortlist.ensembles.measured import OtherDiversity, Reached
 
 
@@ -307,9 +307,6 @@ def print_committees(
     if saved is not None:
         print(f"Saved to {saved}; use it with: shortlist predict {saved} NEW.csv --out ANSWERS.csv")
 
-
-if TYPE_CHECKING:
-    from shortlist.ensembles.holdout import EvolvedTable
 
 BOUNDED = "Among the choices from the candidates of the last step"
 """Range of what an exact step proves; nothing is known of other candidates."""

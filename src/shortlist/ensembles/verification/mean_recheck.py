@@ -21,6 +21,9 @@ from shortlist.ensembles.pruning.pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import Shares, SoftVotes
 
+if TYPE_CHECKING:
+    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
+
 
 def other_problem(certificate: Certificate, meant: dict[str, Any]) -> list[str]:
     """Say which fields of a certificate are about something else; a proof of that proves nothing.
@@ -123,10 +126,6 @@ def recheck_means(
         "evidence": evidence,
         **what_was_checked(certificate),
     }
-
-
-if TYPE_CHECKING:  # its kernels take seconds to load
-    from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
 
 
 def recheck_step(

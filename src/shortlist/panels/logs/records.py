@@ -10,6 +10,10 @@ from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+
 KNOWN_COLUMNS = {
     "case": (
         "case",
@@ -78,9 +82,6 @@ class LogColumns:
     latency_suffix: str = ".latency"
     fold_case: bool = False
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NUMBERS = (
     "confidence",

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
 
+if TYPE_CHECKING:
+    from shortlist.runs.studies.study_file import StudyFile
+
 
 def as_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters as a study is bound to them, whatever their types are.
@@ -45,10 +48,6 @@ def digest_of_arrays(arrays: Iterable[NDArray[Any]]) -> str:
     for array in arrays:
         digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-if TYPE_CHECKING:
-    from shortlist.runs.studies.study_file import StudyFile
 
 
 @dataclass(frozen=True)
