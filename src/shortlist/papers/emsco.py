@@ -396,22 +396,20 @@ def _scales() -> str:
 
 DEVIATIONS = (
     (
-        "The paper's splits are not public. Ours are 50 : 25 : 25 by class, and Table 6 and Figure 7 are "
-        "those of one split of each set, drawn with the seeds "
-        f"{_listed({name: SPLITS[name] for name in SETS})}: of ten splits that were tried, for Credit "
-        "nine, the one whose fronts come nearest in size to Table 6."
+        "The paper's splits are not public. Ours are 50 : 25 : 25 by class. Table 6 and Figure 7 are of one "
+        f"split of each set, drawn with the seeds {_listed({name: SPLITS[name] for name in SETS})}: of ten "
+        "splits that were tried, nine for Credit, the one whose fronts come nearest in size to Table 6."
     ),
     (
         f'"10Ti" is read as {preset("heart").scaling} for Heart and {preset("credit").scaling} for Credit: '
-        'only "100Ti" is called linear in the text, and with 10·T the fronts of Credit are either less than '
-        "two thirds of the paper's in size, or hold thousands of chromosomes that tie."
+        'the text calls only "100Ti" linear, and with 10·T the fronts of Credit have less than two thirds of '
+        "the paper's size, or thousands of chromosomes that tie."
     ),
     (
-        "The classifiers of EMSCO's stages take "
+        "The text says no more of EMSCO's classifiers than ℓ2-regularised logistic regression. Ours take "
         f"{'standardised columns' if STANDARDISED else 'columns as they are'}, like those of the authors' "
-        "example, and categories that files write as numbers are read as numbers: the text says no more "
-        "than ℓ2-regularised logistic regression. CO-T, CaCT LASSO and Single-Stage take standardised "
-        "columns."
+        "example, and read categories that files write as numbers as numbers. CO-T, CaCT LASSO and "
+        "Single-Stage take standardised columns."
     ),
     (
         "The most stages of Section 4.3.1 are min(⌈n/2⌉, 10), where the text prints the max, which is more "
@@ -428,29 +426,26 @@ DEVIATIONS = (
     ),
     (
         "Where the text is silent: accuracy is 0 where nothing is conclusive (Eq. 4); where the cheapest "
-        "assignment is free, the inverse cost is the share that is saved (Eq. 5) and γ leaves out those "
-        "whose E is 0; the stage count of Algorithm 1 is that of the chromosome as changed so far; halves "
-        "are rounded up in Algorithm 2."
-    ),
-    (
-        "Both parents are drawn independently, so that they may be the same; gaps are closed after "
-        "recombination and before mutation; and the answer holds every chromosome once."
+        "assignment is free, the inverse cost is the share that is saved (Eq. 5), and γ leaves out "
+        "chromosomes whose E is 0; Algorithm 1 counts the stages of the chromosome as changed so far; "
+        "Algorithm 2 rounds halves up; both parents are drawn independently and may be the same; gaps are "
+        "closed after recombination and before mutation; and the answer holds every chromosome once."
     ),
     (
         f'The lines "{EVOLVED["distinct"]}" and the rules distinct are not the paper\'s: one elite for each '
         f"objective vector, and a child that was measured before is mutated up to {TRIES} times more."
     ),
     (
-        "Greedy Miser, CSTC and the LASSO are our own, by their papers, and not the authors' code; each "
+        "Greedy Miser, CSTC and the LASSO are written from their papers and are not the authors' code; each "
         "chooses its settings by coverage + accuracy + 1 - cost / price of all features."
     ),
     (
-        "Synthetic30 is made by the paper's recipe with seeds of ours; its forest has 100 trees, which the "
+        "Synthetic30 is made by the paper's recipe with our own seeds; its forest has 100 trees, which the "
         "paper does not say."
     ),
     (
-        "Figures 2, 3 and 6 are of a table, prices, a random sample and an assignment of our choice, which "
-        "the paper does not name."
+        "The table, the prices, the random sample and the assignment of Figures 2, 3 and 6 are our choice, "
+        "since the paper does not name its own."
     ),
     _scales(),
     (

@@ -191,26 +191,25 @@ EVOLUTION = Paper(
     frozenset({"folds", "seeds"}),
     (
         (
-            "The text at hand is a fragment, Sections 3.2 to 3.4, without the paper's results, so no figure "
-            "of it stands beside ours."
+            "Only Sections 3.2 to 3.4 of the paper were at hand, without its results, so none of its figures "
+            "stands beside ours."
         ),
         (
-            "Not in it are the formula of the fitness (here, over the rows that an individual gets right, "
-            "the sum of the shares of the reference set that get them wrong, to the power of 1), the search "
-            "space (here linear classifiers), how parents are chosen and recombined, the population and the "
-            "generations (here "
-            f"{SIZES['paper'].population} and {SIZES['paper'].generations}), and the folds: all of that is "
+            "They do not give the formula of the fitness (here, over the rows that an individual gets right, "
+            "the sum of the shares of the reference set that get them wrong), the search space (here linear "
+            "classifiers), how parents are chosen and recombined, the population and the generations (here "
+            f"{SIZES['paper'].population} and {SIZES['paper'].generations}), or the folds: all of that is "
             "ours."
         ),
         (
-            "It leaves open what duplicates are (here individuals that answer every training row alike; one "
+            "They leave open what duplicates are (here individuals that answer every training row alike; one "
             "that answers like a member does not join either), "
             "ties of a vote (here to the lowest class) and ties between candidates (here to the first)."
         ),
         "The methods beside Off-EEL and On-EEL are our choice.",
         (
-            "The limits of the price classes of bos are not in it: here they make classes of equal size. The "
-            "class of bld is the field that older papers took for it, and bcw keeps its complete rows."
+            "The price classes of bos have limits that make them equal in size. The class of bld is the "
+            "field that older papers took for it, and bcw keeps its complete rows."
         ),
         _scales(),
     ),

@@ -232,13 +232,13 @@ def _deviations() -> tuple[str, ...]:
     medium = dict(MEDIUM_SIZE.solrep)
     return (
         (
-            "The digits of the paper's tables are lost in the text at hand; figures of it are those that "
+            "The digits of the paper's tables are lost in the text at hand. Its figures here are those that "
             "its text, its data and the tables that its authors stored confirm."
         ),
         (
-            "Programs are solved by HiGHS where the paper had CPLEX, and by default without a limit, so "
-            f"that points are proved, but on Linux, where each has the paper's {LINUX_LIMIT_S:g} s; "
-            "elsewhere the paper stops each after 0.1 s."
+            "Programs are solved by HiGHS where the paper had CPLEX, those of SolRep with up to 2,000 columns "
+            "by our own branch and bound. By default they have no limit, so that points are proved, but each "
+            f"has the paper's {LINUX_LIMIT_S:g} s on Linux; elsewhere the paper stops each after 0.1 s."
         ),
         (
             f"SolRep minimises the {MINIMISED} at each reference point, as the authors' programs do; the "
@@ -246,25 +246,25 @@ def _deviations() -> tuple[str, ...]:
         ),
         (
             "Our ε-constraint method and CWMOIP order the objectives by their ranges, leave out programs "
-            "whose answer is known, and check answers in integers; the weights of CWMOIP are whole numbers. "
-            "Algorithms 1 and 2 as printed are timed beside them, without the limit of 0.1 s."
+            "whose answer is known, and check answers in integers; CWMOIP has whole weights. Algorithms 1 "
+            "and 2 as printed are timed beside them, without the limit of 0.1 s."
         ),
         (
             "The weights of Algorithm 2 are those of Özlen and Azizoğlu (2009), since line 5 has lost its "
-            "digits, and its outermost objective is the cost, as the example in the text reduces it; the "
-            "paper's seconds on Web Portal suggest another order."
+            "digits. Its outermost objective is the cost, as in the example of the text; the paper's seconds "
+            "on Web Portal suggest another order."
         ),
         (
             f"As printed, at scale medium, Algorithm 1 is run on {_names(MEDIUM_SIZE, EPSILON)} and "
             f"Algorithm 2 on {_names(MEDIUM_SIZE, CWMOIP)}; all eight sets are at scale paper."
         ),
         (
-            "IBED and IBEA count violated clauses as one objective among the others, as in the paper. Our "
-            "IBED's rules of exchange and replacement are our own, since the paper of the method says "
-            "little about them, which makes it stronger than the paper's."
+            "IBED and IBEA count violated clauses as one objective among the others, as in the paper. The "
+            "rules by which our IBED exchanges and replaces products are ours, since the paper of the method "
+            "says little about them; they make it stronger than the paper's."
         ),
         (
-            "Features are fixed that the authors' lists name, which the text does not say. On eCos 29 of "
+            "Features that the authors' lists name are fixed, which the text does not say. On eCos 29 of "
             "them do not follow from its clauses."
         ),
         (
@@ -272,36 +272,35 @@ def _deviations() -> tuple[str, ...]:
             "besides fixing core and dead ones."
         ),
         (
-            "Evolution starts from random selections of features, on Linux with the three products that the "
+            "Evolution starts from random selections of features, on Linux with three products that the "
             f"authors published among them; there it runs with {MEDIUM_SIZE.n_linux_seeds} seeds at scale "
             f"medium, elsewhere with {MEDIUM_SIZE.n_seeds}."
         ),
         (
             f"At scale medium SolRep has at most {max(medium[LINUX, 0])} reference points on Linux, where "
-            f"the paper has {max(dict(PAPER_SIZE.solrep)[LINUX, 0]):,}; scale small is a check that "
+            f"the paper has {max(dict(PAPER_SIZE.solrep)[LINUX, 0]):,}; scale small only checks that "
             f"everything runs, with {SMALL_SIZE.n_evaluations:,} evaluations and few points."
         ),
         (
-            "Indicators are scaled by the joint front of the two methods of a row; the paper's hypervolume "
-            "of IBED on JCS 1 is above the complete front's, so it was scaled otherwise. Of evolution they "
-            "are means of the runs, as in the tables that the authors stored, where the text says medians."
+            "Indicators are scaled by the joint front of the two methods of a row. The paper's hypervolume "
+            "of IBED on JCS 1 is above the complete front's, so it was scaled otherwise. Indicators of "
+            "evolution are means of the runs, as in the authors' tables, where the text says medians."
         ),
         "Linux is the compact form of its clauses; they are very likely equivalent, which is not proved.",
         (
-            "The paper drew ten sets of attributes for each model and shows two or four; the seventeen that "
-            "its authors stored are measured, of eCos a third one too, which no table of the paper has."
+            "The paper drew ten sets of attributes for each model and shows two or four. The seventeen that "
+            "its authors stored are measured, among them a third one of eCos that no table of the paper has."
         ),
         (
-            "SATIBEA and SMTIBEA are not in the paper, which names them as its next step; ours put a "
-            f"repaired product in the place of {REPAIR_SHARE:.0%} of the children, where SATIBEA has two "
-            "operators, and an integer program where SMTIBEA has Z3 (decision 52)."
+            "SATIBEA and SMTIBEA are not in the paper, which names them as its next step. Ours replace "
+            f"{REPAIR_SHARE:.0%} of the children by repaired products, where SATIBEA has two operators, and "
+            "use an integer program where SMTIBEA has Z3 (decision 52)."
         ),
         (
-            "Objectives are linear here as in the paper. Quadratic objectives and the models of EC2 and "
-            "Drupal, its outlook, are not here: our solvers take linear programs, and its data hold neither "
-            "model."
+            "The paper's outlook is left out: our solvers take linear programs and no quadratic objectives, "
+            "and its data hold neither the model of EC2 nor that of Drupal."
         ),
-        *(f"SolRep, Algorithm 3. {sentence}" for sentence in SOLREP_DEVIATIONS),
+        *(f"SolRep, {sentence[0].lower()}{sentence[1:]}" for sentence in SOLREP_DEVIATIONS),
     )
 
 

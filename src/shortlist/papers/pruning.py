@@ -252,16 +252,16 @@ PRUNING = Paper(
         ),
         "The set APS is left out: no copy of all its 60,000 rows with a known hash was at hand.",
         (
-            "The supplementary material is not at hand, so that Kappa pruning, hill climbing by accuracy and "
-            "by complementariness, and the full tables of accuracies have no figures to stand beside."
+            "Nor is the supplementary material, so Kappa pruning, hill climbing by accuracy and by "
+            "complementariness, and the full tables of accuracies have no published figures beside them."
         ),
         (
             "Exact methods end with CP-SAT and cuts of our own on one core, where the paper had CPLEX 12.8 "
-            "on 8 cores. They choose one member at least, where the paper's program may choose none."
+            "on 8 cores. They choose at least one member, where the paper's program may choose none."
         ),
         (
             "Constants of the constraints are as small as each row allows, where the paper has K + 1 and K "
-            "for all; its Equation 6, as printed, forbids a threshold of K unless every negative row has a "
+            "for all. Its Equation 6, as printed, forbids a threshold of K unless every negative row has a "
             "positive vote."
         ),
         (
@@ -269,19 +269,19 @@ PRUNING = Paper(
             "and 0 here."
         ),
         (
-            "Which of several equally good selections is taken is left open by the paper, and so are the "
-            "ties of its benchmarks: of equal classifiers we take the one that is more accurate alone, of "
-            "equal ensembles the smallest, and a tied vote is negative. BFT replaces the first member that "
-            "can be replaced by a better classifier, by the best one."
+            "The paper leaves open which of several equally good selections is taken, and how its "
+            "benchmarks break ties. Of equal classifiers we take the one that is more accurate alone, of "
+            "equal ensembles the smallest; a tied vote is negative. BFT replaces the first member that a "
+            "better classifier can replace, by the best one."
         ),
         (
-            "A single classifier has no fitness in HC-CON and HC-UWA, so that they keep two members at "
-            "least; their weights are those of the papers that they come from, as far as these are known."
+            "HC-CON and HC-UWA keep at least two members, since a single classifier has no fitness there; "
+            "their weights are those of the papers that they come from, as far as these are known."
         ),
         "The benchmarks have no time limit, where the paper gave them five minutes.",
         (
-            "Every set is ranked once for each of its repeats, by means over the folds, since the printed "
-            "digits cannot be means over nine sets: these would be multiples of 1/18."
+            "Every set is ranked once for each of its repeats, by means over the folds: the printed digits "
+            "cannot be means over nine sets, which would be multiples of 1/18."
         ),
         _scales(),
     ),

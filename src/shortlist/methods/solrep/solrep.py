@@ -44,54 +44,47 @@ REFERENCE_RULES = ("hit-and-run", "adaptive")
 
 DEVIATIONS = (
     (
-        "Line 2: an anchor has the least value of its objective and, with that, the least sum of all "
-        "objectives in steps. The paper takes any optimum, which may be dominated and differs from solver "
-        "to solver."
+        "Line 2: of all points with the least value of its objective an anchor has the least sum of the "
+        "objectives in steps. The paper takes any, which may be dominated and depends on the solver."
     ),
     (
-        "Line 2: where one vector is the anchor of several objectives, another non-dominated optimum of "
-        "such an objective replaces it, if there is one that gives the plane another dimension. The printed"
-        " algorithm says nothing of it; the authors' program does so, with whatever optima its solver "
-        "lists."
+        "Line 2: where one vector is the anchor of several objectives, another non-dominated optimum of one"
+        " of them replaces it if that gives the plane another dimension. The printed algorithm does not say"
+        " so, but the authors' program does it."
     ),
     (
-        "Line 4: the first point has shares of the anchors that are uniform over all shares; the paper says"
-        " only that the point is random."
+        "Line 4: the first point has uniformly drawn shares of the anchors; the paper says only that the "
+        "point is random."
     ),
     (
         "Line 8: directions are drawn after dividing each objective by the range of its anchors, so that "
-        "cents do not outweigh features. The walk has the same limit, and reaches it sooner."
+        "cents do not outweigh features."
     ),
     (
-        "Line 9: the limits of a jump are rounded inwards, by one to two times 2^-20 of the anchors' "
-        "ranges, so that the last digits of a linear program do not decide where a repeated walk goes. A "
-        "limit that has no optimum is 0, as in the authors' program."
+        "Line 9: the limits of a jump are rounded inwards, by at most 2^-19 of the anchors' ranges, so that "
+        "the last digits of a linear program do not decide where a repeated walk goes. A limit that has no "
+        "optimum is 0, as in the authors' program."
     ),
     (
-        "Line 9: fixed and equivalent features are taken out before, and clauses made shorter. The products"
-        " stay the same; the linear programs allow a little less."
+        "Line 9: fixed and equivalent features are taken out before, and clauses are shortened. The products"
+        " stay the same, and the linear programs become tighter."
     ),
     (
         "Line 16: reference points are rounded down to whole steps of the objectives, which excludes no "
         "product."
     ),
     (
-        "Line 16: the k-th objective is the one of the widest range of the anchors in steps, unless another"
-        " one is named: the cost, as in the text. The authors' programs minimise the defects. Where the "
-        "range is narrow, the bounds on the others leave nothing: on JCS 1 all of 40 points with the "
-        "features not used before."
+        "Line 16: unless another objective is named, programs minimise the one whose anchors have the "
+        "widest range in steps. Where the range is narrow, the bounds on the others leave nothing: on JCS 1 "
+        "all of 40 points with the features not used before."
     ),
     (
-        "Line 16: the k-th objective does not decide alone: the others count with positive weights, so that"
-        " an optimum is non-dominated. The authors' programs do the same, with other weights."
+        "Line 16: the other objectives count too, with positive weights, so that an optimum is "
+        "non-dominated. The authors' programs do the same, with other weights."
     ),
     (
         "Line 16: a program is left out where an earlier one has answered it: an optimum over larger bounds"
         " that lies within smaller ones, or larger bounds that nothing meets."
-    ),
-    (
-        "Line 16: programs run until they are proved, in integers or by a second program that checks the "
-        "solver. The paper stops them after 0.1 s, 10 s for Linux; a limit for each program is an option."
     ),
     "Line 17: the anchors belong to the answer; without them the ends of the front are missing.",
 )
