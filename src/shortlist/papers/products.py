@@ -236,9 +236,9 @@ def _deviations() -> tuple[str, ...]:
             "its text, its data and the tables that its authors stored confirm."
         ),
         (
-            "Programs are solved by HiGHS where the paper had CPLEX, those of SolRep with up to 2,000 columns "
-            "by our own branch and bound. By default they have no limit, so that points are proved, but each "
-            f"has the paper's {LINUX_LIMIT_S:g} s on Linux; elsewhere the paper stops each after 0.1 s."
+            "Programs are solved by HiGHS where the paper had CPLEX, those of SolRep with up to 2,000 columns"
+            " by our own branch and bound. By default they have no limit, so that points are proved, but "
+            f"each has the paper's {LINUX_LIMIT_S:g} s on Linux; elsewhere the paper stops each after 0.1 s."
         ),
         (
             f"SolRep minimises the {MINIMISED} at each reference point, as the authors' programs do; the "
