@@ -1,14 +1,18 @@
 """A panel beside the best cascade of at most two judges for its price."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.envelope import best_of_two
-from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.facts import budgets_title, panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
+from shortlist.results.objective import read_limit
 from tests.panels.oracles import undominated
 from tests.panels.test_facts import made
 from tests.panels.test_routing import routed
@@ -62,6 +66,29 @@ def test_the_difference_is_paired_on_the_cases_that_were_held_out() -> None:
             assert [told["asks"] in one for one in said] == [True] * (not is_such)
             others += not told["is_itself"]
         assert others
+
+
+def test_where_latency_is_an_objective_what_a_panel_is_compared_with_is_no_slower() -> None:
+    log = made()[0].chosen
+    assert log.latency is not None
+    log = replace(log, latency=log.latency[:, ::-1].copy())
+    choice = choose_panels(log, objectives=("accuracy", "price", "latency"))
+    limit, slower = read_limit("latency<=1.2"), 0
+    for point, found in enumerate(choice.found):
+        two = best_of_two(choice.of_two, found.price, found.seconds)
+        slower += two != best_of_two(choice.of_two, found.price)
+        report = panel_report(choice, point, limits=[limit])
+        told, within = panel_facts(report), max(found.seconds, 1.2)
+        assert (told["two_judges"] is None) == (two is None)
+        assert two is None or two.seconds <= found.seconds
+        for row in told["budgets"]:
+            assert row["latency"] <= 1.2
+            assert row["two_judges"] is None or row["two_judges"]["latency"] <= within
+        for sentence in told["verdict"]:
+            assert not re.search(r"two judges for no more (?!and no slower)", sentence)
+            assert "would be cheaper" not in sentence or "of no worse accuracy or latency" in sentence
+    assert slower
+    assert "with latency<=1.2" in budgets_title(report)
 
 
 def test_each_budget_tells_what_two_judges_reach_for_it() -> None:

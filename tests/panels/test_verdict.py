@@ -233,17 +233,21 @@ def test_prices_beyond_break_even_let_another_policy_be_cheaper_and_nearer_ones_
     assert tested > 4
 
 
-def test_a_dearer_twin_that_is_on_no_front_takes_the_place_of_a_judge_whose_price_rises() -> None:
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_dearer_twin_takes_the_place_of_a_judge_whose_price_rises_unless_it_is_too_slow(
+    *, limited: bool
+) -> None:
     said = LOG.answers[:, [2, 2]]
     labels = np.array(LOG.classes)
-    log = make_log(
-        ["A", "B"], LOG.cases, labels[said], labels[LOG.truth], measures=Measures(prices=[1.0, 1.01])
-    )
-    choice = choose_panels(log, PanelOptions(decide="votes"))
+    seconds = np.broadcast_to([1.0, 2.0], said.shape)
+    measures = Measures(prices=[1.0, 1.01], latency=seconds)
+    log = make_log(["A", "B"], LOG.cases, labels[said], labels[LOG.truth], measures=measures)
+    objectives = ("accuracy", "price", *["latency"] * limited)
+    choice = choose_panels(log, PanelOptions(decide="votes"), objectives=objectives)
     point = next(place for place, one in enumerate(choice.found) if choice.panel(place).judges == ("A",))
     told = break_even_prices(choice, point)
-    assert told["A"]["up_to"] == pytest.approx(1.01)
-    assert told["B"]["below"] == pytest.approx(1.0)
+    assert told["A"]["up_to"] == (None if limited else pytest.approx(1.01))
+    assert told.get("B", {}).get("below") == (None if limited else pytest.approx(1.0))
 
 
 def test_one_standard_error_of_costs_is_that_of_the_losses() -> None:

@@ -29,3 +29,24 @@ def test_a_panel_is_drawn_without_a_complaint_and_no_text_leaves_its_box(open_pa
     )
     assert outside == []
     assert (opened.complaints, opened.requests) == ([], [])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_flow_is_legible_on_a_telephone_in_both_themes(open_page: Open, theme: str) -> None:
+    opened = open_page(page("Panel", panel_parts(made("hand-over")[1])), width=390, theme=theme)
+    flow = ".wide > svg"
+    seen = opened.page.evaluate(
+        """(flow) => {
+          const texts = [...document.querySelectorAll(`${flow} text`)];
+          const lightness = (one) => getComputedStyle(one).fill.match(/[0-9]+/g).slice(0, 3).map(Number)
+            .reduce((a, b) => a + b) / 765;
+          const paper = lightness(document.querySelector(`${flow} rect`));
+          return { heights: texts.map((one) => one.getBoundingClientRect().height),
+            contrasts: texts.map((one) => Math.abs(lightness(one) - paper)),
+            width: document.documentElement.scrollWidth };
+        }""",
+        flow,
+    )
+    assert min(seen["heights"]) > 10
+    assert min(seen["contrasts"]) > 0.7
+    assert seen["width"] == 390

@@ -6,6 +6,7 @@ import numpy as np
 
 from shortlist.arrays import Floats
 from shortlist.panels.choice import PanelChoice
+from shortlist.panels.panel_options import LATENCY
 from shortlist.panels.policy import Outcome, Panel
 from shortlist.panels.recipes import Found
 from shortlist.panels.verdict import single_found
@@ -26,7 +27,7 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     """Return at which price of each judge another policy would take the place of a point.
 
     Other policies are those of the front, single judges, and those of at most two judges that no other such
-    one dominates; not all that the search has tried.
+    one dominates; not all that the search has tried. Where latency is an objective, they are no slower.
 
     `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
     that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
@@ -66,7 +67,12 @@ def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
     others = [*choice.of_two, *(single_found(choice, judge) for judge in judges)]
     panels = [(one, choice.panel(place)) for place, one in enumerate(choice.found) if place != point]
     panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
-    return [_calls_on_training_cases(choice, panel) for one, panel in panels if _loses_no_more(one, own)]
+    with_latency = LATENCY in choice.front.names
+    return [
+        _calls_on_training_cases(choice, panel)
+        for one, panel in panels
+        if _loses_no_more(one, own) and not (with_latency and one.seconds > own.seconds)
+    ]
 
 
 def _loses_no_more(one: Found, other: Found) -> bool:

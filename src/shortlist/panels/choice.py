@@ -81,7 +81,7 @@ class PanelChoice:
     claims : tuple of str
         What was searched completely, and what was not.
     of_two : tuple of Found
-        Policies that ask at most two judges and that no other one of these dominates by loss and price.
+        Policies that ask at most two judges and that no other one of these dominates.
     guarantees : tuple of Guarantee
         Of each point, where something is to be promised.
     steps : int

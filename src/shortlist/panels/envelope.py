@@ -3,12 +3,14 @@
 Bounds on what longer cascades add are in arXiv 2605.06350.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.losses import scoring_of
+from shortlist.panels.panel_options import LATENCY
 from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import Found
 from shortlist.panels.verdict import (
@@ -21,14 +23,20 @@ from shortlist.panels.verdict import (
 )
 
 
-def best_of_two(found: Sequence[Found], price: int) -> Found | None:
-    """Return the policy of at most two judges that loses least for a price; None where none is so cheap."""
-    return min((one for one in found if one.price <= price), key=lambda one: one.loss, default=None)
+def best_of_two(found: Sequence[Found], price: int, seconds: float = math.inf) -> Found | None:
+    """Return the policy of at most two judges that loses least for a price, and is no slower than so.
+
+    None where none is so cheap and so fast.
+    """
+    within = (one for one in found if one.price <= price and not one.seconds > seconds)
+    return min(within, key=lambda one: one.loss, default=None)
 
 
 @dataclass(frozen=True)
 class BesideTwo:
     """A panel beside the best cascade of at most two judges that costs no more on the training cases.
+
+    Where latency is an objective, the cascade is no slower either.
 
     Attributes
     ----------
@@ -38,6 +46,7 @@ class BesideTwo:
     verdict : Both on cases that chose neither; the cascade is what it calls the single judge.
     is_anew : Whether such cascades were chosen anew without each part of the cases.
     is_such : Whether the panel is itself a cascade of at most two judges.
+    is_fast : Whether latency is an objective.
     """
 
     asks: str
@@ -45,21 +54,23 @@ class BesideTwo:
     verdict: Verdict
     is_anew: bool
     is_such: bool
+    is_fast: bool = False
 
     def sentence(self) -> str:
         """Say whether a longer chain or a router gains anything; nothing where the panel is neither."""
         if self.is_such:
             return ""
+        no_more = "for no more and no slower" if self.is_fast else "for no more"
         if self.is_itself:
             return (
-                f"A cascade of at most two judges is as good on the training cases, for no more: {self.asks}."
+                f"A cascade of at most two judges is as good on the training cases, {no_more}: {self.asks}."
             )
         told = self.verdict
         chance = "which may be chance" if told.within_chance else "beyond chance"
         own = told.single_figures
         price = f" for {own.price:.4g} a case" if own.price else ""
         reached = f"{own.objective.replace('-', ' ')} {own.value:.4g}{price}"
-        begin = f"The best cascade of at most two judges for no more is {self.asks}"
+        begin = f"The best cascade of at most two judges {no_more} is {self.asks}"
         differs = f"{difference_in_words(told)}, {chance}."
         if self.is_anew:
             return (
@@ -81,6 +92,7 @@ class BesideTwo:
             "accuracy_interval": list(told.single_figures.accuracy_interval),
             "price": told.single_figures.price,
             "price_interval": list(told.single_figures.price_interval),
+            "latency": told.single_figures.latency,
             "difference": told.difference,
             "difference_interval": list(told.difference_interval),
             "p_value": told.p_value,
@@ -105,4 +117,5 @@ def beside_two(choice: PanelChoice, point: int, two: Found, asks: str) -> Beside
         verdict=verdict,
         is_anew=bool(choice.parts),
         is_such=found.recipe.router is None and len(found.recipe.judges) <= 2,
+        is_fast=LATENCY in choice.front.names,
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shortlist._words import all_of, any_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
@@ -13,7 +15,7 @@ from shortlist.panels.break_even import break_even_prices
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
-from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
+from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
@@ -53,7 +55,7 @@ class PanelReport:
     ways : What becomes of these cases: of those that a router cannot tell, or of all without one, and of
         those of each branch.
     two : For each policy of at most two judges that no other such one beats its value of the objective by
-        name, ``price`` and ``stages``, as in `front`.
+        name, ``price``, ``latency`` and ``stages``, as in `front`.
     beside : The panel and the best of these for no more, on hold-out cases.
     guarantee : Guarantee, optional
     break_even : As :func:`shortlist.panels.break_even.break_even_prices` returns it.
@@ -63,6 +65,8 @@ class PanelReport:
     errors : Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel``
         and of the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
     n_parts : Into how many parts the cases are cut, where all of them choose; 0 where some are held out.
+    limits : What was asked for.
+    with_latency : Whether latency is an objective.
     """
 
     panel: Panel
@@ -80,6 +84,8 @@ class PanelReport:
     best_of_all: Verdict | None = None
     errors: Mapping[str, Any] | None = None
     n_parts: int = 0
+    limits: Sequence[Limit] = ()
+    with_latency: bool = False
 
 
 def panel_report(
@@ -89,7 +95,8 @@ def panel_report(
     panel = choice.panel(point)
     objective = BALANCED if RECALL in choice.front.names else choice.front.names[0]
     measured = measured_panel(choice, point)
-    two = best_of_two(choice.of_two, choice.found[point].price)
+    found, with_latency = choice.found[point], LATENCY in choice.front.names
+    two = best_of_two(choice.of_two, found.price, found.seconds if with_latency else math.inf)
     asks = "" if two is None else stages_in_words(choice.of_recipe(two.recipe))
     told = verdict(choice, measured, limits=limits)
     return PanelReport(
@@ -108,6 +115,8 @@ def panel_report(
         best_of_all=None if told.is_best else verdict(choice, measured),
         errors=_held_out_errors(choice, panel, limits) if objective == BALANCED else None,
         n_parts=len(choice.parts),
+        limits=limits,
+        with_latency=with_latency,
     )
 
 
@@ -145,23 +154,20 @@ def ways_of(panel: Panel, log: AnswerLog) -> tuple[Way, ...]:
 
 
 def _front_row(choice: PanelChoice, number: int) -> dict[str, Any]:
-    seconds = choice.found[number].seconds
     return {
         "number": number,
         **_values(choice, choice.found[number]),
-        "latency": None if math.isnan(seconds) else seconds,
         "promised": choice.guarantees[number].promised if choice.guarantees else None,
         "stages": stages_in_words(choice.panel(number)),
     }
 
 
-def _values(choice: PanelChoice, found: Found) -> dict[str, float]:
-    """Return what a policy reaches on the training cases, and its price."""
-    values = choice.values_of(found)
-    values.pop(LATENCY, None)
+def _values(choice: PanelChoice, found: Found) -> dict[str, Any]:
+    """Return what a policy reaches on the training cases, its price, and its latency or None."""
+    values: dict[str, Any] = choice.values_of(found)
     if RECALL in values:
         values[BALANCED] = (values[RECALL] + values[SPECIFICITY]) / 2
-    return values
+    return values | {LATENCY: None if math.isnan(found.seconds) else found.seconds}
 
 
 def _rows_of_two(choice: PanelChoice) -> list[dict[str, Any]]:
@@ -227,6 +233,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "judges": [dict(row) for row in report.judges],
         "cascades_of_two": [dict(row) for row in report.two],
         "budgets": what_one_gets(report),
+        "limits": [str(limit) for limit in report.limits],
         "break_even": {name: dict(prices) for name, prices in report.break_even.items()},
         "errors": report.errors,
         "advice": advice(report),
@@ -378,7 +385,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     if report.guarantee is not None:
         said.append(report.guarantee.sentence())
     what = "recall and specificity" if report.errors else told.panel_figures.objective.replace("-", " ")
-    flips = break_even_sentence(report.break_even, what)
+    flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
     return [*said, flips] if flips else said
 
 
@@ -415,21 +422,37 @@ def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> s
 def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
     """Return for round budgets a case the best point of the front, and the best judge alone.
 
-    The budgets go up to about twice the price of the panel, and the last one pays for the dearest point. A
+    They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
+    the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
     budget that buys the same point as the one before is left out.
     """
     rows: list[dict[str, Any]] = []
-    own, most = report.front[report.point]["price"], max(row["price"] for row in report.front)
+    limits = [limit for limit in report.limits if limit.name != PRICE]
+    front, judges, of_two = (_within(rows, limits) for rows in (report.front, report.judges, report.two))
+    if not front:
+        return []
+    own, most = report.front[report.point]["price"], max(row["price"] for row in front)
     near = round_budgets([min(most, 2 * own) if own else most])
     for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
-        point, judge = (_best(among, report.objective, budget) for among in (report.front, report.judges))
+        point, judge = (_best(among, report.objective, budget) for among in (front, judges))
         if point is not None and not (rows and rows[-1]["number"] == point["number"]):
-            two = _best(report.two, report.objective, budget)
+            two = _best(of_two, report.objective, budget)
             single = (
                 None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
             )
             rows.append({"budget": budget, **point, "single": single, "two_judges": two})
     return rows
+
+
+def budgets_title(report: PanelReport) -> str:
+    """Say what a table of budgets tells."""
+    kept = all_of(str(limit) for limit in report.limits if limit.name != PRICE)
+    return f"What you get for a mean price a case{f', with {kept}' if kept else ''}"
+
+
+def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
+    """Return the rows that keep limits."""
+    return [row for row in rows if all(one.met_by(np.array([row[one.name]]), None).all() for one in limits)]
 
 
 def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from shortlist._words import all_of
 from shortlist.export.protocol_picture import picture
-from shortlist.panels.facts import PanelReport, measured, panel_facts
+from shortlist.panels.facts import PanelReport, budgets_title, measured, panel_facts
 from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 
@@ -28,7 +28,7 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
         yield Text(sentence)
     drawn = picture(panel_protocol(report.panel, ways=report.ways))
     shares = f"Shares are of {of_cases}."
-    yield Picture("The way of a case", f"{' '.join(told['in_words'])} {shares}", drawn)
+    yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn)
     yield _stage_table(told, shares)
     yield Heading("What it is worth")
     for sentence in told["verdict"]:
@@ -36,12 +36,13 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield _held_out(told)
     if report.guarantee is not None:
         yield from guarantee_parts(report.guarantee)
-    yield Heading("What one gets for how much")
-    yield _chart(told)
+    yield Heading("What you get for how much")
+    yield _chart(report, told)
     if told["budgets"]:
-        yield _budgets(told)
+        yield _budgets(report, told)
     yield Heading("All panels that no other beats")
     yield _front(told)
+    yield Heading("What was searched and read")
     for note in told["notes"]:
         yield Text(note, note=True)
 
@@ -97,14 +98,19 @@ def _held_out(told: Mapping[str, Any]) -> Table:
     rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
     if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
         two = told["two_judges"]
-        rows.insert(1, (f"at most two judges: {two['asks']}", *measured(two).values(), ""))
+        rows.insert(
+            1, (f"at most two judges: {two['asks']}", *measured(two).values(), _number(two["latency"]))
+        )
     names = {"accuracy": "right", "price": "mean price"}
     columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
     return Table(f"On {told['measured_on']}", columns, tuple(rows), (INTERVALS,))
 
 
-def _chart(told: Mapping[str, Any]) -> Chart:
-    """Return price against accuracy of all panels and all judges, on the training cases."""
+def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
+    """Return price against accuracy of all panels and all judges, on the training cases.
+
+    Points of a third objective are no steps.
+    """
     name = told["objective"]
     panels = [
         [
@@ -122,10 +128,11 @@ def _chart(told: Mapping[str, Any]) -> Chart:
         [row["price"], row[name], f"{row['stages']}: {row[name]:.4g} for {row['price']:.4g}"]
         for row in sorted(told["cascades_of_two"], key=lambda row: row["price"])
     ]
+    drawn = {"line": False} if told["errors"] or report.with_latency else {"step": True}
     own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
     series = [
-        {"name": "panels", "points": panels, **({"line": False} if told["errors"] else {"step": True})},
-        {"name": "at most two judges", "points": two, "step": True},
+        {"name": "panels", "points": panels, **drawn},
+        {"name": "at most two judges", "points": two, **drawn},
         {"name": "judges alone", "points": judges, "line": False},
         {"name": "this panel", "points": own, "line": False},
     ]
@@ -142,13 +149,14 @@ def _chart(told: Mapping[str, Any]) -> Chart:
     )
 
 
-def _budgets(told: Mapping[str, Any]) -> Table:
-    name = told["objective"]
+def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
+    name, seconds = told["objective"], ["seconds"] * report.with_latency
     rows = [
         (
             f"{row['budget']:.6g}",
             f"{row[name]:.4g}",
             f"{row['price']:.4g}",
+            *(_number(row["latency"]) for _ in seconds),
             str(row["number"]),
             row["stages"],
             "none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4g}",
@@ -160,13 +168,14 @@ def _budgets(told: Mapping[str, Any]) -> Table:
         "up to, a case",
         name,
         "mean price",
+        *seconds,
         "panel",
         "who is asked",
         "at most two judges",
         "best judge alone",
     )
     notes = ("Figures are of the training cases, out of fold where something is learned.",)
-    return Table("What one gets for how much", columns, tuple(rows), notes)
+    return Table(budgets_title(report), columns, tuple(rows), notes)
 
 
 def _front(told: Mapping[str, Any]) -> Table:

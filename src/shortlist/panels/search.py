@@ -44,7 +44,7 @@ class Searched(NamedTuple):
     jobs : list of Job
         What was tried, to try it again on a part of the cases.
     of_two : list of Found
-        Policies that ask at most two judges and that no other one of these dominates by loss and price.
+        Policies that ask at most two judges and that no other one of these dominates.
     """
 
     found: list[Found]
@@ -66,7 +66,7 @@ def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, 
     budget : Budget
         A limit or a cancellation ends the search with what was found.
     """
-    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency=False)
+    front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
     claims: list[str] = []
     done: list[Job] = []
     for kind, told, jobs in _families(cases, max_stages, front):

@@ -108,7 +108,8 @@ def _html(part: Part, name: str, heading: str) -> Iterator[str]:
         yield from _chart(part, name, heading)
     elif isinstance(part, Picture):
         yield f'<figure class="chart"><h3{_hidden(part.title, heading)}>{escape(part.title)}</h3>'
-        yield f'<div class="wide">{part.svg}</div><figcaption>{escape(part.text)}</figcaption></figure>'
+        yield f"<div{_scrolling(f'{part.title}: a picture')}>{part.svg}</div>"
+        yield f"<figcaption>{escape(part.text)}</figcaption></figure>"
     elif isinstance(part, Tree):
         yield f"<h3>{escape(part.title)}</h3>"
         yield f'<ul class="tree">{"".join(map(_branch, part.branches))}</ul>'
@@ -137,17 +138,31 @@ def _folded(table: Table, heading: str) -> Iterator[str]:
 
 def _table(table: Table, heading: str) -> Iterator[str]:
     """Yield a table that scrolls by itself where it is too wide, also by keyboard."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.columns)
-    label = escape(f"{table.title}: a table that scrolls")
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table>'
+    classes = [_class_of(cells) for cells in zip(*table.rows, strict=True)] or [""] * len(table.columns)
+    heads = zip(classes, table.columns, strict=True)
+    head = "".join(f'<th scope="col"{one}>{escape(cell)}</th>' for one, cell in heads)
+    yield f"<div{_scrolling(f'{table.title}: a table')}><table>"
     yield f"<caption{_hidden(table.title, heading)}>{escape(table.title)}</caption>"
     yield f"<thead><tr>{head}</tr></thead>\n<tbody>"
     for first, *others in table.rows:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
+        cells = "".join(
+            f"<td{one}>{escape(cell)}</td>" for one, cell in zip(classes[1:], others, strict=True)
+        )
         yield f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
     yield "</tbody>\n</table></div>"
     for note in table.notes:
         yield _paragraph(note, note=True)
+
+
+def _scrolling(what: str) -> str:
+    """Return the attributes of what scrolls by itself where it is too wide, also by keyboard."""
+    return f' class="wide" tabindex="0" role="region" aria-label="{escape(what)} that scrolls"'
+
+
+def _class_of(cells: Sequence[str]) -> str:
+    """Return the class of a column: text, where no cell begins with a number."""
+    is_number = any(cell[:1].isdigit() or cell[:1] in {"-", "+", "−"} for cell in cells if cell)
+    return "" if is_number else ' class="text"'
 
 
 def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:

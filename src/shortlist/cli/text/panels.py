@@ -6,7 +6,13 @@ from typing import Any
 
 from shortlist.cli.text.front_text import contract
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, stages_in_words
+from shortlist.panels.facts import (
+    PanelReport,
+    budgets_title,
+    measured_in_words,
+    panel_facts,
+    stages_in_words,
+)
 from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import BALANCED
 from shortlist.panels.policy import Panel
@@ -82,21 +88,23 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     print()
     for sentence in facts["verdict"]:
         print(sentence)
-    _print_budgets(facts)
+    _print_budgets(told, facts)
     print("\nWhat was searched:")
     for claim in all_claims(choice, told.point):
         print(f"  {claim}")
 
 
-def _print_budgets(facts: dict[str, Any]) -> None:
+def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
     """Print what one gets for each budget, on the training cases."""
     names = ["recall", "specificity"] if facts["errors"] else [facts["objective"]]
     of_two = ["of two judges"] * bool(facts["cascades_of_two"])
+    seconds = ["seconds"] * told.with_latency
     rows = [
         [
             f"{row['budget']:g}",
             *(f"{row[name]:.4f}" for name in names),
             f"{row['price']:.4g}",
+            *(f"{row['latency']:.3g}" for _ in seconds),
             *("none" if row["two_judges"] is None else f"{row['two_judges'][names[0]]:.4f}" for _ in of_two),
             shorten(row["stages"], MOST_LETTERS, placeholder=" ..."),
         ]
@@ -104,8 +112,8 @@ def _print_budgets(facts: dict[str, Any]) -> None:
     ]
     if not rows:
         return
-    print("\nWhat you get for a mean price a case, out of fold on the training cases:")
-    header = ["at most", *names, "price", *of_two, "asks"]
+    print(f"\n{budgets_title(told)}, out of fold on the training cases:")
+    header = ["at most", *names, "price", *seconds, *of_two, "asks"]
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header) - 1)]
     for row in (header, *rows):
         cells = "  ".join(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True))
