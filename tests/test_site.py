@@ -1,4 +1,4 @@
-"""The site is made without a warning, every public name has its page, and no example is cut off."""
+"""The site is made without a warning, every public name has its page, and no example or table is cut off."""
 
 import re
 import subprocess
@@ -14,8 +14,12 @@ from shortlist import ensembles, multistage, products
 ROOT = Path(__file__).parent.parent
 
 
-CUT = """() => [...document.querySelectorAll('pre')].filter((block) => block.scrollWidth > block.clientWidth)
-  .map((block) => block.textContent)"""
+CUT = """() => [
+  ...[...document.querySelectorAll('pre')].filter((block) => block.scrollWidth > block.clientWidth),
+  ...[...document.querySelectorAll('article table')].filter(
+    (table) => table.scrollWidth > table.parentElement.clientWidth + 1),
+].map((block) => block.textContent)"""
+"""Examples, and tables, that go on beyond the right edge of what holds them."""
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +44,13 @@ def test_the_site_is_made_without_a_warning_and_has_every_public_name(site: Path
 
 
 @pytest.mark.slow
-def test_no_example_is_cut_off_on_a_narrow_screen(site: Path, chromium: Any) -> None:
-    context = chromium.new_context(viewport={"width": 420, "height": 900})
+@pytest.mark.parametrize("width", [420, 1280])
+def test_no_example_and_no_table_is_cut_off(site: Path, chromium: Any, width: int) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 900})
     page = context.new_page()
-    files = [
-        file
-        for room in ("how-to", "tutorials", "explanation", "results")
-        for file in (site / room).glob("*.html")
-    ]
-    for file in files:
+    rooms = (".", "how-to", "tutorials", "explanation", "results", "reference", "reference/api")
+    for file in [file for room in rooms for file in (site / room).glob("*.html")]:
         page.goto(file.as_uri(), wait_until="domcontentloaded")
         assert (file.name, page.evaluate(CUT)) == (file.name, [])
-        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

@@ -17,9 +17,9 @@ from shortlist.cli.options.prune_options import (
 from shortlist.cli.options.settings import Fills
 from shortlist.cli.options.shared import (
     Json,
+    OwnRunOptions,
     PromiseOptions,
     ReportOut,
-    RunOptions,
     TableFile,
     TableOptions,
     check_shared,
@@ -74,7 +74,7 @@ def prune(
     front: FrontOptions,
     pool: PoolOptions,
     promised: PromiseOptions,
-    run: RunOptions,
+    run: OwnRunOptions,
     kept: StudyOptions,
     out: Annotated[
         list[Path] | None,

@@ -180,7 +180,12 @@ class ExactOptions(SizeOptions, AnswerOptions):
     pruning_rows: Annotated[
         str, "Rows that select the members: auto, held-out (three of ten) or out-of-fold (all).", FITS
     ] = "auto"
-    refit: Annotated[bool, "Whether the selected members are fitted again on all training rows.", FITS] = True
+    refit: Annotated[
+        bool,
+        "Whether the selected members are fitted again on all training rows; in a comparison only if it is "
+        "set to yes.",
+        FITS,
+    ] = True
     solver: Annotated[
         str, "Solver of the proof: auto, or highs, cpsat or scip alone on the integer program."
     ] = "auto"

@@ -171,7 +171,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class OwnRunOptions:
-    """What a command has that learns from a table on this machine alone, in threads."""
+    """What a command has that learns from a table on this machine alone, in threads or processes."""
 
     seed: Seed = 0
     workers: Annotated[
