@@ -88,7 +88,8 @@ def test_where_latency_is_an_objective_what_a_panel_is_compared_with_is_no_slowe
             assert not re.search(r"two judges for no more (?!and no slower)", sentence)
             assert "would be cheaper" not in sentence or "of no worse accuracy or latency" in sentence
     assert slower
-    assert "with latency<=1.2" in budgets_title(report)
+    assert budgets_title(report) == "What you get for a mean price a case, with latency<=1.2"
+    assert budgets_title(panel_report(choice, 0)) == "What you get for a mean price a case"
 
 
 def test_each_budget_tells_what_two_judges_reach_for_it() -> None:

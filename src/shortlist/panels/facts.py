@@ -424,7 +424,7 @@ def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
 
     They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
     the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
-    budget that buys the same point as the one before is left out.
+    the one before is left out.
     """
     rows: list[dict[str, Any]] = []
     limits = [limit for limit in report.limits if limit.name != PRICE]
@@ -446,8 +446,8 @@ def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
 
 def budgets_title(report: PanelReport) -> str:
     """Say what a table of budgets tells."""
-    kept = all_of(str(limit) for limit in report.limits if limit.name != PRICE)
-    return f"What you get for a mean price a case{f', with {kept}' if kept else ''}"
+    kept = [str(limit) for limit in report.limits if limit.name != PRICE]
+    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}"
 
 
 def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
