@@ -17,9 +17,7 @@ class CompilingClock:
 
     Kernels that need each other are compiled within each other; the time is counted once.
 
-    Parameters
-    ----------
-    clock : Tells the time in seconds.
+    `clock`: tells the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -55,9 +53,7 @@ class Deferred(Generic[P, R]):
     Loading numba and the compiled kernels takes a second of processor time, and most commands call few
     kernels or none.
 
-    Parameters
-    ----------
-    make : Returns the function.
+    `make`: returns the function.
     """
 
     def __init__(self, make: Callable[[], Callable[P, R]]) -> None:

@@ -13,13 +13,8 @@ def any_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
     `things`: what to list, in this order; each is written as ``str`` writes it. `most`: how many are named
     before the rest is counted, at least 1.
 
-    Returns
-    -------
-    str
-        ``"a, b or c"``; ``"nothing"`` if there is nothing to list.
+    ``"a, b or c"``; ``"nothing"`` if there is nothing to list.
 
-    Examples
-    --------
     >>> any_of(["a"]), any_of(["a", "b"]), any_of(["a", "b", "c"]), any_of([])
     ('a', 'a or b', 'a, b or c', 'nothing')
     >>> any_of(range(2000), most=2)

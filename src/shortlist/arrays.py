@@ -98,17 +98,10 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
 
     One pass over the sums per column, without the blocks of a matrix product.
 
-    Parameters
-    ----------
-    rows : In any order of memory, ``(n_rows, n_columns)``.
-    factors : ndarray of float, shape (n_columns,) or (n_columns, n_sums)
+    `rows`: in any order of memory, ``(n_rows, n_columns)``. `factors`, ``(n_columns,)``.
 
-    Returns
-    -------
-    sums : ndarray of float, shape (n_rows,) or (n_rows, n_sums)
+    `sums`, which it returns, ``(n_rows,)``.
 
-    Examples
-    --------
     >>> products_in_order(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0]))
     array([12., 34.])
     """

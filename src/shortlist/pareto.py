@@ -27,13 +27,8 @@ def nondominated(points: ArrayLike) -> Mask:
     By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio &
     Preparata 1975).
 
-    Returns
-    -------
-    ndarray of bool, shape (n_points,)
-        True where the point is non-dominated.
+    Its shape is ``(n_points,)``. True where the point is non-dominated.
 
-    Examples
-    --------
     >>> nondominated([[1, 4], [2, 2], [3, 3], [2, 2]])
     array([ True,  True, False,  True])
     """
@@ -111,13 +106,8 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     `points`: objective vectors, minimised, ``(n_points, n_objectives)``; those not better than the reference
     in every objective add nothing. `reference`: the corner that bounds the volume, ``(n_objectives,)``.
 
-    Returns
-    -------
-    float
-        The volume, in the product of the objectives' units; 0 without points.
+    The volume, in the product of the objectives' units; 0 without points.
 
-    Examples
-    --------
     >>> hypervolume([[0, 1], [1, 0]], reference=[2, 2])
     3.0
     """
@@ -146,13 +136,8 @@ def spread(
     to sort by, first to last. Default: as they come. `reference`: the front that the ends of the points are
     compared with, ``(n_reference, n_objectives)``. Default: the points.
 
-    Returns
-    -------
-    float
-        The spread; 0 with fewer than three points or when all are equal.
+    The spread; 0 with fewer than three points or when all are equal.
 
-    Examples
-    --------
     >>> spread([[0, 4], [1, 3], [4, 0]])
     0.5
     >>> spread([[0, 4], [3, 0]], reference=[[0, 4], [3, 0], [6, -4]])

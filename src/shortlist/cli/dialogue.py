@@ -74,12 +74,8 @@ def decide_in_lines(
     the input and Ctrl-C end it as ``quit`` does: what was decided and not saved is said. So it is, on stderr,
     where an unforeseen error ends it.
 
-    Raises
-    ------
-    ContradictionError
-        If there is no product to begin with.
-    NothingKeptError
-        After Ctrl-C, where nothing had been decided.
+    Raises ContradictionError if there is no product to begin with. Raises NothingKeptError after Ctrl-C,
+    where nothing had been decided.
     """
     told: list[dict[str, Any]] = []
     deciding = _begun(model, question, asked, max_nodes=max_nodes, time_limit_s=time_limit_s)

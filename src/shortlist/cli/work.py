@@ -24,10 +24,8 @@ def long_work(keeps: Path | None = None) -> Iterator[tuple[Cancellation, Report]
 
     `keeps`: the study to which finished parts are added, so that the same command goes on from there.
 
-    Raises
-    ------
-    NothingKeptError
-        After the second signal, and where a method that was stopped by the first has no answer.
+    Raises NothingKeptError after the second signal, and where a method that was stopped by the first has no
+    answer.
     """
     with shown_progress() as display, cancel_on_interrupt(display.say) as cancellation:
         try:

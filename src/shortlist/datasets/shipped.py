@@ -141,10 +141,8 @@ def synthetic30(seed: int = 0) -> "pd.DataFrame":
 
     The paper does not name the seed.
 
-    Returns
-    -------
-    table : DataFrame
-        1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, whose three labels have equal parts.
+    `table`, which it returns: 1,000 rows, with the columns ``f0`` to ``f29`` and ``target``, whose three
+    labels have equal parts.
     """
     import pandas as pd
     from sklearn.datasets import make_classification

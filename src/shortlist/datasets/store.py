@@ -168,10 +168,7 @@ def fetch(
     folder is missing or another one, or the cache cannot be written. Raises FetchError if it cannot be
     downloaded; the message says what to do without a network.
 
-    Returns
-    -------
-    Path
-        Where it is in the cache. A right file that is there already is left as it is.
+    Where it is in the cache. A right file that is there already is left as it is.
     """
     source, target = data_set.source, cached_file(data_set)
     if source is None or target is None:

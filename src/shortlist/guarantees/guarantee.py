@@ -50,13 +50,8 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 
     `n_answered`, `n_wrong`: answers, and the wrong ones among them.
 
-    Returns
-    -------
-    tail : ndarray of float
-        In [0, 1]; 1 where there is no answer.
+    `tail`, which it returns: in [0, 1]; 1 where there is no answer.
 
-    Examples
-    --------
     >>> tail([28, 29, 29], [0, 0, 1], Demand(0.9, 0.95)).round(4).tolist()
     [0.0523, 0.0471, 0.1989]
     """
@@ -70,8 +65,6 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
 def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
     """Return how many of so many answers may be wrong at most; -1 where even none is too many.
 
-    Examples
-    --------
     >>> most_wrong([28, 29, 100], Demand(0.9, 0.95)).tolist()
     [-1, 0, 4]
     """

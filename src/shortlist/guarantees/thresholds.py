@@ -159,14 +159,9 @@ def promise_each(
     answers rightly. The first test that fails ends it. A point gets the least cautious of its thresholds that
     passed.
 
-    Returns
-    -------
-    guarantees : One for each point.
-    thresholds : That of the promise, or where there is none the one from which on most is to be expected,
-        ``(n_points,)``.
+    `guarantees`, which it returns: one for each point. `thresholds`, which it returns: that of the promise,
+    or where there is none the one from which on most is to be expected, ``(n_points,)``.
 
-    Examples
-    --------
     >>> few = AnswerCounts(100, np.array([40, 60, 100]), np.array([40, 59, 80]))
     >>> trial = Trial(np.array([0.9, 0.8, 0.0]), few, few)
     >>> promise_each([trial, trial], Demand(0.9, 0.95))[1].tolist()

@@ -104,11 +104,8 @@ class Clauses:
 
         `assignments`: column v - 1 holds the value of variable v, ``(n_assignments, n_variables)``.
 
-        Returns
-        -------
-        ndarray of bool, shape (n_assignments,)
-            True where no clause is violated. Time and memory are proportional to the number of literals times
-            a block of 256 assignments.
+        Its shape is ``(n_assignments,)``. True where no clause is violated. Time and memory are proportional
+        to the number of literals times a block of 256 assignments.
         """
         assignments = np.asarray(assignments).astype(bool, copy=False)
         if assignments.ndim != 2 or assignments.shape[1] != self.n_variables:

@@ -35,11 +35,8 @@ def force_order(
 
     Each round takes O(literals + variables · log variables) time.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_variables,)
-        Variables in the order of least span that was met, `start` included. Variables that occur in no clause
-        come last, in the order of `start`.
+    Its shape is ``(n_variables,)``. Variables in the order of least span that was met, `start` included.
+    Variables that occur in no clause come last, in the order of `start`.
     """
     n = clauses.n_variables
     columns = np.abs(clauses.literals).astype(np.int64) - 1
@@ -114,22 +111,15 @@ def compile_diagram(
     nodes is kept. OxiDD (Husung, Dubslaff, Hermanns & Köhl 2024) does the compiling, with plain nodes and no
     complement edges.
 
-    Parameters
-    ----------
-    clauses : What must hold. Variables in no clause are free: they get levels below all others, and no node.
-    max_nodes : How many nodes may be in store at once while compiling, those of intermediate results
-        included. Each takes about 32 bytes.
-    n_starts : Starts of FORCE, one from the given order and the others from random orders.
-    rng : Source of the random orders; default: a fixed one, so that the same clauses give the same diagram.
-    budget : Looked at between clauses. Once it has ended, the best diagram made so far is returned.
+    `clauses`: what must hold. Variables in no clause are free: they get levels below all others, and no node.
+    `max_nodes`: how many nodes may be in store at once while compiling, those of intermediate results
+    included. Each takes about 32 bytes. `n_starts`: starts of FORCE, one from the given order and the others
+    from random orders. `rng`: source of the random orders; default: a fixed one, so that the same clauses
+    give the same diagram. `budget`: looked at between clauses. Once it has ended, the best diagram made so
+    far is returned.
 
-    Returns
-    -------
-    Diagram or None
-        None if every order that was tried exceeds `max_nodes`, or none was done before the budget ended.
+    None if every order that was tried exceeds `max_nodes`, or none was done before the budget ended.
 
-    Examples
-    --------
     >>> diagram = compile_diagram(Clauses.from_clauses(4, [(-1, 2), (2, 3)]))
     >>> diagram.n_models, diagram.commonality()
     (10, [4, 8, 6, 5])

@@ -107,15 +107,10 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
 
     `budget`: when it ends, the variables that were not looked at add nothing.
 
-    Returns
-    -------
-    ndarray of int32, shape (n, 2)
-        Codes of literals, see :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one
-        implies the second. Empty if the clauses contradict each other at once. Time is that of two
-        propagations for each variable.
+    Its shape is ``(n, 2)``. Codes of literals, see
+    :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one implies the second. Empty if the
+    clauses contradict each other at once. Time is that of two propagations for each variable.
 
-    Examples
-    --------
     >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()
     [[0, 4]]
     """
@@ -144,13 +139,8 @@ def shortened(clauses: Clauses, known: Clauses, budget: Budget | None = None) ->
     `clauses`: which to make shorter; `known` may contain them. `known`: what holds besides, over the same
     variables. `budget`: when it ends, the clauses that were not looked at stay as they are.
 
-    Returns
-    -------
-    Clauses
-        As many clauses, each a part of its original. Together with `known` they have the same models.
+    As many clauses, each a part of its original. Together with `known` they have the same models.
 
-    Examples
-    --------
     >>> known = Clauses.from_clauses(3, [(1, -2), (1, 2, 3)])
     >>> list(shortened(known, known))
     [(1, -2), (1, 3)]

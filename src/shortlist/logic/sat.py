@@ -44,13 +44,9 @@ class SatSolver:
     it stops with a model or with a refutation. Answers depend on the clauses and the questions asked so far
     only, never on time.
 
-    Parameters
-    ----------
-    clauses : What must hold.
-    budget : Looked at before each question, and within it every some ten thousand propagated literals.
+    `clauses`: what must hold. `budget`: looked at before each question, and within it every some ten thousand
+    propagated literals.
 
-    Examples
-    --------
     >>> solver = SatSolver(Clauses.from_clauses(3, [(-1, 2), (-2, 3)]))
     >>> solver.solve([1]).model.tolist()
     [True, True, True]
@@ -217,14 +213,9 @@ def minimal_conflict(
     Each constraint is switched on by a new variable. Constraints are dropped one by one, and with each all
     that the refutation did not need (clause-set refinement; Belov, Lynce & Marques-Silva 2012).
 
-    Returns
-    -------
-    tuple of int or None
-        Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the
-        clauses that always hold already contradict each other; None if there is no contradiction.
+    Numbers of the constraints, rising: with any one of them left out there is a model. Empty if the clauses
+    that always hold already contradict each other; None if there is no contradiction.
 
-    Examples
-    --------
     >>> minimal_conflict(Clauses.from_clauses(3, [(1,), (2, 3), (-1, 2), (-2,), (3,)]))
     (0, 2, 3)
     """

@@ -112,17 +112,11 @@ STAGE = "asking again"
 class BoxSearch:
     """What is known of boxes ``{x : f(x) <= corner}``.
 
-    Attributes
-    ----------
-    n_boxes : How many there are.
-    n_by_sums : Proved empty by sums of integers, which rest on no solver.
-    n_by_solver : Empty by the word of `solver`.
-    n_open : Not answered, because a limit came first.
-    solver : Who was asked.
-    n_programs : Integer programs that it solved.
-    found : The objectives of a solution in a box, in steps.
-    columns : The integer columns of that solution.
-    limit : The limit that ended the search, or "".
+    `n_boxes`: how many there are. `n_by_sums`: proved empty by sums of integers, which rest on no solver.
+    `n_by_solver`: empty by the word of `solver`. `n_open`: not answered, because a limit came first.
+    `solver`: who was asked. `n_programs`: integer programs that it solved. `found`: the objectives of a
+    solution in a box, in steps. `columns`: the integer columns of that solution. `limit`: the limit that
+    ended the search, or "".
     """
 
     n_boxes: int

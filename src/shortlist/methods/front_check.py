@@ -26,17 +26,13 @@ from shortlist.runs.budget import Budget, Progress
 class FrontCheck:
     """What a recheck of a front found.
 
-    Attributes
-    ----------
-    failures : What is not as the front claims, a sentence each, without a full stop.
-    n_points : Points of the front.
-    claim : What the front claims.
-    search : The answer to whether anything is missing, or dominates a point; None where nothing was asked.
-    found_by : The solver that found the front, or "" where none did.
-    seconds : Wall-clock time of the recheck.
-    n_completed : Points whose continuous columns keep rows within the tolerance of HiGHS, as far as is known.
-    n_tried : How many committees there are, where all of them were counted.
-    unasked : Why what the front claims of others was not asked again, a sentence, or "".
+    `failures`: what is not as the front claims, a sentence each, without a full stop. `n_points`: points of
+    the front. `claim`: what the front claims. `search`: the answer to whether anything is missing, or
+    dominates a point; None where nothing was asked. `found_by`: the solver that found the front, or "" where
+    none did. `seconds`: wall-clock time of the recheck. `n_completed`: points whose continuous columns keep
+    rows within the tolerance of HiGHS, as far as is known. `n_tried`: how many committees there are, where
+    all of them were counted. `unasked`: why what the front claims of others was not asked again, a sentence,
+    or "".
     """
 
     failures: tuple[str, ...]
@@ -141,18 +137,11 @@ def check_claims(
 ) -> FrontCheck:
     """Ask again what a front claims of its points, whose solutions have been checked.
 
-    Parameters
-    ----------
-    program : With the objectives of the front, in its order.
-    front : Sorted, without equal points.
-    budget : How long it may take.
-    solver : Who is asked; by default one that did not find the front.
-    exact : Whether the tolerances of the proof are in the program already.
+    `program`: with the objectives of the front, in its order. `front`: sorted, without equal points.
+    `budget`: how long it may take. `solver`: who is asked; by default one that did not find the front.
+    `exact`: whether the tolerances of the proof are in the program already.
 
-    Returns
-    -------
-    FrontCheck
-        Its failures say which point dominates another, and which solution the front lacks.
+    Its failures say which point dominates another, and which solution the front lacks.
     """
     found_by = finder_of(front)
     integers = integer_objectives(program)

@@ -30,9 +30,7 @@ _EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip":
 class SearchOptions:
     """What every method has.
 
-    Parameters
-    ----------
-    seed : Seed of all randomness.
+    `seed`: seed of all randomness.
     """
 
     seed: int = 0
@@ -45,9 +43,7 @@ class SearchOptions:
 class ProgramOptions(SearchOptions):
     """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
 
-    Parameters
-    ----------
-    solver : Backend of integer programs.
+    `solver`: backend of integer programs.
     """
 
     solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
@@ -62,15 +58,10 @@ class ProgramOptions(SearchOptions):
 class SolRepOptions(ProgramOptions):
     """Options of ``solrep``.
 
-    Parameters
-    ----------
-    n_points : Reference points; 0 for the ends of the front only.
-    rule : {"hit-and-run", "adaptive"}
-        Where they lie.
-    objective : The objective that the programs minimise; None: that of the widest range.
-    solve_limit_s : Limit of each program; None: each is proved.
-    study : Where finished programs are recorded.
-    workers : What solves programs; see :func:`shortlist.runs.workers.open_workers`.
+    `n_points`: reference points; 0 for the ends of the front only. `rule`, one of ``"hit-and-run"`` and
+    ``"adaptive"``: where they lie. `objective`: the objective that the programs minimise; None: that of the
+    widest range. `solve_limit_s`: limit of each program; None: each is proved. `study`: where finished
+    programs are recorded. `workers`: what solves programs; see :func:`shortlist.runs.workers.open_workers`.
     """
 
     n_points: Annotated[int, "Number of reference points; 0 for the ends of the front only."] = 1000

@@ -22,15 +22,11 @@ class CurrentProgram:
     Rows of decimals at integer columns are kept in whole steps (:mod:`shortlist.milp.whole_rows`): whatever
     is solved or checked here is this program.
 
-    Attributes
-    ----------
-    program : Its bounds and limits are own copies, changed in place.
-    costs : To minimise, ``(n_columns,)``.
-    integral_costs : Whether every cost is an integer at an integer column, so that objective values are
-        integers.
-    step : The greatest common divisor of integral costs, 1 for others: objective values are its multiples.
-    cutoff : No solution may cost more; inf if there is none.
-    start : Offered for the next solve, ``(n_columns,)``.
+    `program`: its bounds and limits are own copies, changed in place. `costs`: to minimise, ``(n_columns,)``.
+    `integral_costs`: whether every cost is an integer at an integer column, so that objective values are
+    integers. `step`: the greatest common divisor of integral costs, 1 for others: objective values are its
+    multiples. `cutoff`: no solution may cost more; inf if there is none. `start`: offered for the next solve,
+    ``(n_columns,)``.
     """
 
     def __init__(self, program: Program) -> None:

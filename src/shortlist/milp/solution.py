@@ -111,13 +111,9 @@ class Solution:
 class Claim:
     """What a solver says; its objective value is left out because nobody would believe it.
 
-    Attributes
-    ----------
-    status : Its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
-    values : Its best solution, ``(n_columns,)``.
-    bound : Its bound on the objective; -inf when it has none.
-    nodes : Nodes it searched.
-    limit : As in :class:`Solution`.
+    `status`: its verdict, in our words; UNBOUNDED also when it cannot tell unbounded from infeasible.
+    `values`: its best solution, ``(n_columns,)``. `bound`: its bound on the objective; -inf when it has none.
+    `nodes`: nodes it searched. `limit`: as in :class:`Solution`.
     """
 
     status: Status

@@ -31,11 +31,9 @@ POLL_S = 0.05
 class Patience:
     """How long one waits for a solver that does not stop.
 
-    Parameters
-    ----------
-    late_s : A solver that goes on for so many seconds after its limit is told to stop.
-    told_s : So many seconds it may go on after it was first told; SCIP has been seen to look at neither clock
-        nor flag for minutes.
+    `late_s`: a solver that goes on for so many seconds after its limit is told to stop. `told_s`: so many
+    seconds it may go on after it was first told; SCIP has been seen to look at neither clock nor flag for
+    minutes.
     """
 
     late_s: float = 1.0

@@ -31,12 +31,8 @@ def implied_bounds(program: Program) -> tuple[NDArray[np.float64], NDArray[np.fl
 
     Takes O(n_entries) per round, and at most one round per infinite bound.
 
-    Returns
-    -------
-    lower, upper : The bounds, ``(n_columns,)``; new arrays.
+    `lower`, `upper`, which it returns: the bounds, ``(n_columns,)``; new arrays.
 
-    Examples
-    --------
     >>> from shortlist.milp import make_program
     >>> budget = make_program(
     ...     [[2, 1]], row_lower=-np.inf, row_upper=7, column_lower=0, column_upper=np.inf, integer=True

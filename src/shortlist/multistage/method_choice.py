@@ -72,14 +72,11 @@ def refined_front(
     `own`: what fits and validates as it is meant: on all rows, a classifier for each subset. `found`: what
     was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
 
-    Returns
-    -------
-    problem : The same with `own`.
-    front : Those points that no other of them dominates, the first of equals. Nothing is proved about it:
-        what the search thought little of was not measured. ``extras["n_searched_points"]`` counts the points
-        that were found, and ``extras["largest_change"]`` says by how much each objective of one of them
-        changed.
-    changed : The latter, for people.
+    `problem`, which it returns: the same with `own`. `front`, which it returns: those points that no other of
+    them dominates, the first of equals. Nothing is proved about it: what the search thought little of was not
+    measured. ``extras["n_searched_points"]`` counts the points that were found, and
+    ``extras["largest_change"]`` says by how much each objective of one of them changed. `changed`, which it
+    returns: the latter, for people.
     """
     refined = dataclasses.replace(problem, decisions=DecisionBits(own, problem.decisions.rule))
     assignments = found.decisions.astype(np.int8)
@@ -142,16 +139,12 @@ def search_stages(
 
     Raises FitsStoppedError if the search was cancelled before there was an answer.
 
-    Parameters
-    ----------
-    method : One of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches
-        windows otherwise. An enumeration without time for its fits gives way to windows. Where every subset
-        needs a fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise
-        searches windows by :data:`FEW_FITS`.
-    emsco_options : Of the evolution.
-    enumeration_budget : Most stage assignments that ``"auto"`` enumerates.
-    workers : Threads that enumerate, or the address of a Dask scheduler.
-    budget : For all of it.
+    `method`: one of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches
+    windows otherwise. An enumeration without time for its fits gives way to windows. Where every subset needs
+    a fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise searches
+    windows by :data:`FEW_FITS`. `emsco_options`: of the evolution. `enumeration_budget`: most stage
+    assignments that ``"auto"`` enumerates. `workers`: threads that enumerate, or the address of a Dask
+    scheduler. `budget`: for all of it.
     """
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None

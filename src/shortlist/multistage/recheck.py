@@ -91,13 +91,9 @@ def recheck_stages(
     search's kernels. A front that is called complete must be found again, and random stage assignments must
     not be better. Raises ShortlistError if it was stopped.
 
-    Parameters
-    ----------
-    classifier : Fitted by ``stage_table``, or read from a file of ``shortlist stage``.
-    X, y, cases
-        The table that it was given.
-    n_sampled : How many stage assignments are drawn.
-    budget : Who is told, and who can stop it.
+    `classifier`: fitted by ``stage_table``, or read from a file of ``shortlist stage``. `X`, `y`, `cases`:
+    the table that it was given. `n_sampled`: how many stage assignments are drawn. `budget`: who is told, and
+    who can stop it.
     """
     budget = budget or Budget()
     again = clone(classifier)

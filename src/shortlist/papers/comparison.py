@@ -34,12 +34,9 @@ def complete(
 def side_by_side(results: "pd.DataFrame", measures: Sequence[str]) -> "pd.DataFrame":
     """Return a row for each method, with what its measures are over the units.
 
-    Returns
-    -------
-    DataFrame
-        By method, in the order of their first rows: ``n_units``, and for each measure its mean under its own
-        name, ``_deviation`` (n - 1 below; missing for one unit), ``_margin`` (see :func:`margin`) and
-        ``_median``.
+    By method, in the order of their first rows: ``n_units``, and for each measure its mean under its own
+    name, ``_deviation`` (n - 1 below; missing for one unit), ``_margin`` (see :func:`margin`) and
+    ``_median``.
     """
     found = results.groupby("method", sort=False).size().to_frame("n_units")
     for measure in measures:
@@ -87,11 +84,8 @@ def rank_folds(results: "pd.DataFrame") -> "pd.DataFrame":
     `results`: from :func:`compare_methods`. Where it has a column ``within_limit``, methods that it says
     False of in some fold have no rank, and come last.
 
-    Returns
-    -------
-    DataFrame
-        One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``,
-        ``balanced_accuracy``, ``size``, ``seconds``, where there are prices ``cost``, and ``n_folds``.
+    One row per method with the columns ``rank``, ``accuracy``, ``accuracy_deviation``, ``balanced_accuracy``,
+    ``size``, ``seconds``, where there are prices ``cost``, and ``n_folds``.
     """
     whole = complete(results.dropna(subset=["accuracy"]), list(results["method"]))
     if whole.empty:

@@ -130,26 +130,18 @@ def compare_products(
     Raises BadInputError if a method is unknown, an option is for none of the methods, or the study belongs to
     something else.
 
-    Parameters
-    ----------
-    model, objectives, attributes, limits, requirements
-        As in :func:`shortlist.products.configuration.product_front.configure`.
-    methods : Names out of :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of
-        the complete front the others find.
-    seeds : Evolutionary methods run once with each of them; the others once, with the first.
-    time_limit_s : Limit of each run, and of the search before them for a product and for what all products
-        share.
-    work : How many runs at a time; what is found does not depend on it, unless a limit in seconds is hit. Its
-        study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the question
-        and the options; methods and seeds may be added later. A run that is stopped is left out.
-    **options
-        Those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`, each for
-        the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.
+    `model`, `objectives`, `attributes`, `limits`, `requirements`: as in
+    :func:`shortlist.products.configuration.product_front.configure`. `methods`: names out of
+    :data:`COMPARED_METHODS`; a complete one, such as ``diagram``, tells what share of the complete front the
+    others find. `seeds`: evolutionary methods run once with each of them; the others once, with the first.
+    `time_limit_s`: limit of each run, and of the search before them for a product and for what all products
+    share. `work`: how many runs at a time; what is found does not depend on it, unless a limit in seconds is
+    hit. Its study keeps finished runs, and a part of it the programs of ``solrep``. It is bound to the
+    question and the options; methods and seeds may be added later. A run that is stopped is left out.
+    `**options`: those of :mod:`~shortlist.products.configuration.search_options` but :data:`OWN_OPTIONS`,
+    each for the methods that have it, or as ``solrep.rule`` for one. `n_evaluations` is 100,000 by default.
 
-    Returns
-    -------
-    Comparison
-        Every product is checked against the rules of the model as read.
+    Every product is checked against the rules of the model as read.
     """
     by_method = check_methods(methods, options)
     chosen = list(by_method)

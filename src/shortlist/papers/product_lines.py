@@ -94,15 +94,10 @@ def evolve_once(
 ) -> Front:
     """Return the front of one evolutionary run, every product checked.
 
-    Parameters
-    ----------
-    question : See :func:`prepared_question`.
-    method : One of :data:`EVOLUTION`.
-    n_evaluations : Products to look at.
-    valid_first : Whether products are judged by whether they are valid first; the study counts violated
-        clauses as one objective among the others.
-    starts : Products to start from, ``(n_products, n_features)``.
-    budget : How long the run may take, who is told, and the study that keeps its generations.
+    `question`: see :func:`prepared_question`. `method`: one of :data:`EVOLUTION`. `n_evaluations`: products
+    to look at. `valid_first`: whether products are judged by whether they are valid first; the study counts
+    violated clauses as one objective among the others. `starts`: products to start from, ``(n_products,
+    n_features)``. `budget`: how long the run may take, who is told, and the study that keeps its generations.
     """
     clauses = to_clauses(question.model).with_units(question.requirements.literals)
     costs, offsets = padded_costs(question, clauses.n_variables)

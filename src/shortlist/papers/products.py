@@ -47,15 +47,11 @@ TABLE_5: tuple[System, ...] = (*JCS[:2], *PORTAL[:2], *SHOP, *ECOS, *UCLINUX, *B
 class ProductsSize:
     """How much a scale measures.
 
-    Attributes
-    ----------
-    systems : Product lines that are measured unless others are named; Table 2 has all of them.
-    complete : Complete fronts by this library's methods.
-    printed : Complete fronts by the paper's algorithms as printed.
-    solrep : Runs of SolRep.
-    n_seeds, n_linux_seeds, n_repaired_seeds : Runs of IBED and IBEA on every system, on Linux, and of
-        evolution with constraint solving.
-    n_evaluations : Products that an evolutionary run looks at; None for those of the study.
+    `systems`: product lines that are measured unless others are named; Table 2 has all of them. `complete`:
+    complete fronts by this library's methods. `printed`: complete fronts by the paper's algorithms as
+    printed. `solrep`: runs of SolRep. `n_seeds`, `n_linux_seeds`, `n_repaired_seeds`: runs of IBED and IBEA
+    on every system, on Linux, and of evolution with constraint solving. `n_evaluations`: products that an
+    evolutionary run looks at; None for those of the study.
     """
 
     systems: tuple[str, ...]

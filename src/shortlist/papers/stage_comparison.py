@@ -80,16 +80,11 @@ def compare_stage_methods(
     `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only whole
     seeds.
 
-    Parameters
-    ----------
-    X : DataFrame or array of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    methods : Unfitted, such as :func:`stage_methods` returns.
-    n_seeds : At least 1.
-    random_state : The first seed; the others follow it.
-    cases : Of which case each row is, ``(n_samples,)``. All rows of a case are in one part.
-    work : Workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and
-        methods may be added later; progress; and a way to stop with the seeds finished so far.
+    `X`, ``(n_samples, n_features)``. `y`, ``(n_samples,)``. `methods`: unfitted, such as
+    :func:`stage_methods` returns. `n_seeds`: at least 1. `random_state`: the first seed; the others follow
+    it. `cases`: of which case each row is, ``(n_samples,)``. All rows of a case are in one part. `work`:
+    workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and methods
+    may be added later; progress; and a way to stop with the seeds finished so far.
     """
     import pandas as pd
 
@@ -156,11 +151,8 @@ def with_margins(results: "pd.DataFrame") -> "pd.DataFrame":
     Seeds share rows, so margins tell how much splits matter on this table, and not what another table would
     show.
 
-    Returns
-    -------
-    DataFrame
-        A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
-        ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
+    A row per method: ``method``, ``n_seeds``, the mean of every measure under its name, and
+    ``coverage_margin``, ``accuracy_margin``, ``cost_margin`` and ``aggregate_margin``.
     """
     *measures, seconds = COLUMNS[2:]
     shown = [name for measure in measures for name in (measure, f"{measure}_margin")]

@@ -155,14 +155,10 @@ def first_difference(
     Auxiliary variables are no obstacle: the clauses that define them give them exactly one value for all
     features, and those that both models have are compared as if they were features.
 
-    Returns
-    -------
-    ndarray of bool, shape (n_features of `model`,), or None
-        A product of one model that is no product of the other, or that has another number of them. None
-        proves that every product of `model` belongs to exactly one product of `other`, and the reverse.
+    Its shape is ``(n_features of `model`,)``. A product of one model that is no product of the other, or that
+    has another number of them. None proves that every product of `model` belongs to exactly one product of
+    `other`, and the reverse.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card"], root=0, groups=[make_group(0, [1], "optional")])
     >>> turned = make_model(["Card", "Shop"], root=1, groups=[make_group(1, [0], "mandatory")])

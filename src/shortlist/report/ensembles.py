@@ -50,13 +50,10 @@ def pruned_parts(
 ) -> Parts:
     """Return the parts of a page that show a pruned ensemble.
 
-    Parameters
-    ----------
-    chosen : The committee, and how it was chosen.
-    test : What the ensemble and others do on rows that were held out, by name; the ensemble first.
-    best_single : Who the best single classifier is.
-    held_out : What asking one member after the other took on these rows.
-    answered : With a promise: these rows, those of them that are answered, and those answered rightly.
+    `chosen`: the committee, and how it was chosen. `test`: what the ensemble and others do on rows that were
+    held out, by name; the ensemble first. `best_single`: who the best single classifier is. `held_out`: what
+    asking one member after the other took on these rows. `answered`: with a promise: these rows, those of
+    them that are answered, and those answered rightly.
     """
     facts, promise = chosen_facts(chosen), chosen.committee.promise
     table, *confusions = measured_parts(test, best_single) if test else [Text(NOT_TESTED, note=True)]

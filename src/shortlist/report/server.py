@@ -37,12 +37,9 @@ class PageServer(ThreadingHTTPServer):
     There is no route that writes. A request needs the token in its path, and a ``Host`` of this machine.
     Other pages in the same browser can know neither, also where a name of theirs leads to 127.0.0.1.
 
-    Parameters
-    ----------
-    path : The file that the page shows.
-    make : Returns the page for a state of the file.
-    port : Where to listen on 127.0.0.1; 0 takes a free one.
-    patience_s : Seconds that a client may take for its whole request, and for taking the answer.
+    `path`: the file that the page shows. `make`: returns the page for a state of the file. `port`: where to
+    listen on 127.0.0.1; 0 takes a free one. `patience_s`: seconds that a client may take for its whole
+    request, and for taking the answer.
     """
 
     daemon_threads = True

@@ -82,10 +82,7 @@ def front_differences(before: Front, now: Front) -> list[PointFate]:
 
     Takes O(n_before · n_now · n_objectives) time where every point needs a look whether it is dominated.
 
-    Returns
-    -------
-    list of PointFate
-        Those of before in the order of their numbers, then the new ones in the order of theirs.
+    Those of before in the order of their numbers, then the new ones in the order of theirs.
     """
     order = _matching_objectives(before, now)
     columns = [_exact_columns(before, now, own, other) for own, other in enumerate(order)]

@@ -87,8 +87,6 @@ class Limit:
         `values`: in the unit of the limit. `scale`: every value times `scale` is an integer, and those are
         compared exactly; None compares doubles.
 
-        Examples
-        --------
         >>> read_limit("cost<0.3").met_by(np.array([0.1, 0.2, 0.3]), 10).tolist()
         [True, True, False]
         """

@@ -58,24 +58,19 @@ def pick_index(
 
     Takes O(n_points · n_objectives) time.
 
-    Parameters
-    ----------
-    front : At least one point.
-    rule : {"ideal", "knee", "weights", "lexicographic"}, default="ideal"
-        ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards the ideal point
-        from the plane through the anchors, the best point of each objective (:cite:t:`Das1999`); where
-        several planes go through them, from the one farthest from the ideal point, and where none does that
-        faces it, from the plane through the unit vectors. A knee is where a small gain in any objective costs
-        much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst
-        value of an objective that has three values or more on the front. Where only such points are allowed,
-        those with a worst value are left out, and where these are all, none is. ``weights``: smallest
-        weighted sum. ``lexicographic``: best in the first objective of `order`, among those best in the
-        second, and so on.
-    weights : Non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0.
-        Default: all 1.
-    order : Objectives for ``lexicographic``; the rest follow in the front's order.
-    limits : Only points within these limits are considered. A mapping means at most this value of a minimised
-        objective, at least this of a maximised one.
+    `front`: at least one point. `rule`, one of ``"ideal"`` and ``"knee"`` and ``"weights"`` and
+    ``"lexicographic"``: ``ideal``: smallest Euclidean distance to the ideal point. ``knee``: farthest towards
+    the ideal point from the plane through the anchors, the best point of each objective (:cite:t:`Das1999`);
+    where several planes go through them, from the one farthest from the ideal point, and where none does that
+    faces it, from the plane through the unit vectors. A knee is where a small gain in any objective costs
+    much in another (:cite:t:`Branke2004`), so the ends are left out: points with the best or the worst value
+    of an objective that has three values or more on the front. Where only such points are allowed, those with
+    a worst value are left out, and where these are all, none is. ``weights``: smallest weighted sum.
+    ``lexicographic``: best in the first objective of `order`, among those best in the second, and so on.
+    `weights`: non-negative weight per objective for ``weights`` and ``ideal``; what is not named counts 0.
+    Default: all 1. `order`: objectives for ``lexicographic``; the rest follow in the front's order. `limits`:
+    only points within these limits are considered. A mapping means at most this value of a minimised
+    objective, at least this of a maximised one.
     """
     if rule not in PICK_RULES:
         raise BadInputError(

@@ -50,8 +50,6 @@ def seconds_now() -> float:
     The clock stands still while kernels are compiled, which happens once per installation, so that a limit in
     seconds is for the work that was asked for.
 
-    Examples
-    --------
     >>> start = seconds_now()
     >>> seconds_now() >= start
     True

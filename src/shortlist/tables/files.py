@@ -64,10 +64,7 @@ def read_table_file(
     text, even if they look like numbers. `marker`: what stands in a cell that was not asked for yet; it may
     be among numbers.
 
-    Returns
-    -------
-    DataFrame
-        At least one row and one column, with names that are text and differ, and rows numbered from 0.
+    At least one row and one column, with names that are text and differ, and rows numbered from 0.
     """
     name, content = read_content(source)
     return table_of_bytes(name, content, [] if notes is None else notes, words=words, marker=marker)
@@ -201,10 +198,7 @@ def read_set(name: str, folder: str | Path | None = None) -> "pd.DataFrame | Non
     `name`: see ``sets.toml`` in :mod:`shortlist.datasets`; underscores are as good as hyphens. `folder`:
     looked into before the cache; see :func:`shortlist.datasets.store.table_bytes`.
 
-    Returns
-    -------
-    DataFrame or None
-        Features, and the class in the last column, ``target``.
+    Features, and the class in the last column, ``target``.
     """
     data_set = public_set(name)
     found = table_bytes(data_set, folder)

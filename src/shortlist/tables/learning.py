@@ -122,14 +122,10 @@ def split_target(
     row has no target, all rows have one class, or the target looks like a number to predict: it has
     fractions, or more than 20 different values with fewer than 5 rows each.
 
-    Parameters
-    ----------
-    table : As :func:`read_table` returns it.
-    target : The column that holds the class.
-    drop : Columns to leave out.
-    keep : Columns that are features even if they look like names of rows.
-    group : Column that says of which case a row is. It is no feature.
-    notes : Gets a sentence about columns that name rows, that might, and that are empty.
+    `table`: as :func:`read_table` returns it. `target`: the column that holds the class. `drop`: columns to
+    leave out. `keep`: columns that are features even if they look like names of rows. `group`: column that
+    says of which case a row is. It is no feature. `notes`: gets a sentence about columns that name rows, that
+    might, and that are empty.
     """
     _check_columns(table, target, drop, keep, group)
     y = table[target]

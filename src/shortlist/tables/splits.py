@@ -105,12 +105,8 @@ def hold_out(
     `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: of
     scikit-learn's ``train_test_split``. `rounded`: turns the share of the rows into a whole number.
 
-    Returns
-    -------
-    kept, held : In random order. Classes with one row only are kept, and come first.
+    `kept`, `held`, which it returns: in random order. Classes with one row only are kept, and come first.
 
-    Examples
-    --------
     >>> y = np.array(["a", "a", "b", "a", "c", "b", "a"])
     >>> kept, held = hold_out(y, 0.3, 0)
     >>> y[kept].tolist(), y[held].tolist()

@@ -142,10 +142,7 @@ def clear(
 def _check_resumable(study: Path, found: "Summary", words: list[str] | None, folder: Path) -> None:
     """Refuse a study if its command cannot or must not be run again.
 
-    Raises
-    ------
-    BadInputError
-        With the command to type where it is another user's, or reads from a pipe.
+    Raises BadInputError with the command to type where it is another user's, or reads from a pipe.
     """
     from shortlist.errors import BadInputError
 

@@ -143,10 +143,7 @@ def save(path: Path, write: Callable[[Path], object]) -> Path:
 
     `path`: where the user wants the result. `write`: writes it to the path that it gets, whole or not at all.
 
-    Returns
-    -------
-    Path
-        Where the result is.
+    Where the result is.
     """
     try:
         write(path)

@@ -123,12 +123,7 @@ def _print_budgets(told: PanelReport, facts: dict[str, Any]) -> None:
 def compared_facts(choice: PanelChoice, old: Panel, point: int, most: float | None = None) -> dict[str, Any]:
     """Return a saved panel beside a new one and the best single judge, on the hold-out cases.
 
-    Parameters
-    ----------
-    choice : PanelChoice
-    old : Panel
-    point : Of the new panel.
-    most : Up to which price of a case the new panel was looked for.
+    `point`: of the new panel. `most`: up to which price of a case the new panel was looked for.
     """
     new, log, scoring = choice.panel(point), choice.test, scoring_of(choice, choice.test)
     limits = [] if most is None else [read_limit(f"price<={most!r}")]

@@ -143,11 +143,8 @@ class _Stages:
 class ProgressLines:
     """Progress off a terminal: the name of each stage, then a line every 15 seconds.
 
-    Parameters
-    ----------
-    write : Receives each line.
-    clock : Returns seconds.
-    announce : Whether a stage is named as soon as it begins.
+    `write`: receives each line. `clock`: returns seconds. `announce`: whether a stage is named as soon as it
+    begins.
     """
 
     def __init__(

@@ -67,11 +67,8 @@ def count_class_selection(
 ) -> Verdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
 
-    Parameters
-    ----------
-    claim : The fields ``members``, ``gains`` and ``limits`` of a certificate.
-    codes, labels, n_classes
-        As of :func:`check_class_certificate`.
+    `claim`: the fields ``members``, ``gains`` and ``limits`` of a certificate. `codes`, `labels`,
+    `n_classes`: as of :func:`check_class_certificate`.
     """
     table = _distinct([[int(v) for v in row] for row in codes], [int(label) for label in labels])
     failures: list[str] = []

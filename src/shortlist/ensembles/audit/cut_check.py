@@ -50,11 +50,8 @@ def check_certificate(
 
     Takes O(n_samples · n_classifiers + entries of the cuts · n_classifiers) steps of Python.
 
-    Parameters
-    ----------
-    certificate : As :mod:`shortlist.ensembles.proofs.certificate` writes it.
-    votes : The validation rows, in any order, ``(n_samples, n_classifiers)``; NumPy arrays do.
-    labels : iterable of 0 and 1, shape (n_samples,)
+    `certificate`: as :mod:`shortlist.ensembles.proofs.certificate` writes it. `votes`: the validation rows,
+    in any order, ``(n_samples, n_classifiers)``; NumPy arrays do. `labels`, ``(n_samples,)``.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     n_classifiers = len(table[0][0]) if table else 0
@@ -83,11 +80,8 @@ def count_selection(
 ) -> Verdict:
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
 
-    Parameters
-    ----------
-    claim : The fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate.
-    votes, labels
-        As of :func:`check_certificate`.
+    `claim`: the fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate. `votes`,
+    `labels`: as of :func:`check_certificate`.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     failures: list[str] = []

@@ -61,14 +61,10 @@ def tangents_in_rounds(
 
     A round takes O(n_forms · n_classifiers) time once, and O(n_forms · n_few) for each of its steps.
 
-    Parameters
-    ----------
-    terms, looked, envelopes
-        As of the kernel; its number of steps is that of the settings here.
-    parts : How far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
-        above 0.
-    found : Gets the best tangents.
-    stopped : Asked after every round, of which there is one at least.
+    `terms`, `looked`, `envelopes`: as of the kernel; its number of steps is that of the settings here.
+    `parts`: how far each classifier is in, which is improved, ``(n_classifiers,)``; few of them should be
+    above 0. `found`: gets the best tangents. `stopped`: asked after every round, of which there is one at
+    least.
     """
     settings = settings or RoundSettings()
     now = FoundTangents(found.gains.copy(), found.lowest.copy(), found.tilts.copy())

@@ -117,13 +117,9 @@ def range_of_means(
     A sum in floating point grows with each of its parts, if at all, and so does its mean. So both ends are
     means that somebody's answers make, to the last bit.
 
-    Parameters
-    ----------
-    known : Probabilities by the members in the order of the committee, each once, ``(n_rows, n_members,
-        n_classes)``; 0 for those who are left.
-    copies : How often the answer of each counts, ``(n_members,)``.
-    is_left : ndarray of bool, shape (n_members,)
-    calibration : What turns means into probabilities.
+    `known`: probabilities by the members in the order of the committee, each once, ``(n_rows, n_members,
+    n_classes)``; 0 for those who are left. `copies`: how often the answer of each counts, ``(n_members,)``.
+    `is_left`, ``(n_members,)``. `calibration`: what turns means into probabilities.
     """
     sure = np.where(is_left[:, None], 1.0, known)
     means = ScoreRange(*(np.repeat(one, copies, axis=1).mean(axis=1) for one in (known, sure)))

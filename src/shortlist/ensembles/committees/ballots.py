@@ -54,10 +54,8 @@ class Ballot(ABC):
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return what answers add, ``(..., n_classes)``.
 
-        Parameters
-        ----------
-        answers : ndarray of uint8, shape (...), or of int16, shape (..., n_classes)
-            Classes voted for; of a mean, probabilities in parts of 2^15 - 1. An abstention adds nothing.
+        `answers`, ``(...)``: classes voted for; of a mean, probabilities in parts of 2^15 - 1. An abstention
+        adds nothing.
         """
         return np.asarray((answers[..., None] == np.arange(self.n_classes)) * self.most)
 
@@ -96,16 +94,11 @@ class Ballot(ABC):
 
         Nobody wins a row on which nobody answers.
 
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (n_rows, n_classes)
-        n_left : How many are still to be asked.
-        n_heard, n_silent : How many have answered, and how many were asked and have not, ``(n_rows,)``.
+        `totals`, ``(n_rows, n_classes)``. `n_left`: how many are still to be asked. `n_heard`, `n_silent`:
+        how many have answered, and how many were asked and have not, ``(n_rows,)``.
 
-        Returns
-        -------
-        may_win : ndarray of bool, shape (n_rows, n_classes)
-        sure : Whether one class wins whatever is still answered, or not answered, ``(n_rows,)``.
+        `may_win`, which it returns, ``(n_rows, n_classes)``. `sure`, which it returns: whether one class wins
+        whatever is still answered, or not answered, ``(n_rows,)``.
         """
         may_win = self.may_win(totals, n_left)
         if not n_left:
@@ -117,13 +110,8 @@ class Ballot(ABC):
 
         A member whose answer counts several times is as many who are left.
 
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_classes)
-            At least one in every row, as the leader wins so.
+        Its shape is ``(n_rows, n_classes)``. At least one in every row, as the leader wins so.
 
-        Examples
-        --------
         >>> Plurality(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
         [[True, False], [True, True], [True, True]]
         """
@@ -158,8 +146,6 @@ class Ballot(ABC):
 class Plurality(Ballot):
     """Every member has a vote, and the class with most votes wins.
 
-    Examples
-    --------
     >>> Plurality(3).decided(np.array([[1, 1, 0], [2, 0, 3]])).tolist()
     [1, 0]
     """
@@ -189,17 +175,9 @@ class Plurality(Ballot):
 class Threshold(Ballot):
     """Of two classes the positive one wins where more than so many members vote for it.
 
-    Parameters
-    ----------
-    threshold : int
-        L: positive where more than this many votes are.
-    n_members : int
-        How many vote.
-    positive : int, default=1
-        The place of the positive class, 0 or 1.
+    `threshold`: positive where more than this many votes are. `n_members`: how many vote. `positive`: the
+    place of the positive class, 0 or 1.
 
-    Examples
-    --------
     >>> Threshold(1, 3).decided(np.array([[1, 1, 0], [0, 0, 1], [1, 2, 2]])).tolist()
     [1, 0, -1]
     """
@@ -282,10 +260,7 @@ class Threshold(Ballot):
 class Mean(Ballot):
     """The class of the largest mean probability wins, times what being right on each class gains.
 
-    Parameters
-    ----------
-    gains : ndarray of int64, shape (n_classes,)
-        At least 0, one of them above 0.
+    `gains`, ``(n_classes,)``: at least 0, one of them above 0.
     """
 
     name = "mean"
@@ -315,8 +290,6 @@ class Mean(Ballot):
     def in_words(self, classes: Labels) -> str:
         """Say which mean wins.
 
-        Examples
-        --------
         >>> Mean(np.array([1, 1])).in_words(np.array(["no", "yes"]))
         'the class with the largest mean probability wins'
         >>> Mean(np.array([1, 3])).in_words(np.array(["no", "yes"]))

@@ -225,10 +225,7 @@ class Chosen:
 def member_answers(record: RecordedRows, selection: Mask, positive: int | None) -> MemberAnswers:
     """Return what the members answered on the rows that chose them, as far as that is on record.
 
-    Parameters
-    ----------
-    selection : ndarray of bool, shape (n_classifiers,)
-    positive : The place of the class that packed votes are for.
+    `selection`, ``(n_classifiers,)``. `positive`: the place of the class that packed votes are for.
     """
     codes, shares = record.codes, record.shares
     if record.packed_votes is not None:

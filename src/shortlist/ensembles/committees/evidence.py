@@ -113,8 +113,6 @@ class Evidence:
     def sentence(self) -> str:
         """Return one sentence without its full stop, the same for every command.
 
-        Examples
-        --------
         >>> known = Evidence(objective="accuracy", value=0.9, certified_bound=0.95, certified_by="cuts",
         ...                  no_certificate="", bound=0.9, bound_by="CP-SAT")
         >>> print(known.sentence())  # doctest: +NORMALIZE_WHITESPACE

@@ -102,11 +102,8 @@ def least_calls(
     order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
     answer probable, where it has to be.
 
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        Answers that are as probable as they have to be but for rounding turn nothing here, so that this is
-        never too much.
+    Its shape is ``(n_rows,)``. Answers that are as probable as they have to be but for rounding turn nothing
+    here, so that this is never too much.
     """
     n_rows, n_members, _ = added.shape
     ballot, to_come = asking.ballot, answers_to_come(asking.copies[asking.order])
@@ -152,11 +149,8 @@ that were fitted on the other folds.
 def chosen_facts(chosen: Chosen) -> dict[str, Any]:
     """Return what is told of a committee: members, how they decide, what is proved, and whom to ask first.
 
-    Returns
-    -------
-    dict
-        Plain values that JSON takes. ``early_exit`` is None where nobody is asked one after the other, or
-        nothing is on record.
+    Plain values that JSON takes. ``early_exit`` is None where nobody is asked one after the other, or nothing
+    is on record.
     """
     committee = chosen.committee
     columns = committee.judged_columns

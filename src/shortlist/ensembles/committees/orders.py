@@ -46,14 +46,11 @@ def cheapest_order(
     Takes O(2^n_members · n_rows · n_classes) time for few members, and O(n_members² · n_rows · n_classes) a
     sweep for more.
 
-    Parameters
-    ----------
-    added : What the members add on the rows that choose, each with all its copies, ``(n_rows, n_members,
-        n_classes)``.
-    costs : What asking each costs, at least 0, ``(n_members,)``.
-    copies : How often the answer of each counts, by default once, ``(n_members,)``. It is asked for once.
-    counts : How many samples each row stands for, by default one, ``(n_rows,)``; where there are few members.
-    few_members : Up to so many the order is the best of all.
+    `added`: what the members add on the rows that choose, each with all its copies, ``(n_rows, n_members,
+    n_classes)``. `costs`: what asking each costs, at least 0, ``(n_members,)``. `copies`: how often the
+    answer of each counts, by default once, ``(n_members,)``. It is asked for once. `counts`: how many samples
+    each row stands for, by default one, ``(n_rows,)``; where there are few members. `few_members`: up to so
+    many the order is the best of all.
     """
     copies = np.ones(added.shape[1], dtype=np.int64) if copies is None else copies
     counts = np.ones(len(added), dtype=np.int64) if counts is None else counts
@@ -99,21 +96,15 @@ def open_rows(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
     """Count, for every set of members, the rows that missing answers leave open, and those it is right on.
 
-    Parameters
-    ----------
-    added : ndarray of int64, shape (n_rows, n_members, n_classes)
-    width : The number of missing answers that is told apart, and two.
-    counts, labels : How many samples each row stands for, and their true classes, ``(n_rows,)``; by default
-        one, and the first class.
-    apart : Whether rows of each true class are counted apart.
-    largest : Sets of more members are left out.
-    on_block : Asked now and then; where it returns False, so does this function None.
+    `added`, ``(n_rows, n_members, n_classes)``. `width`: the number of missing answers that is told apart,
+    and two. `counts`, `labels`: how many samples each row stands for, and their true classes, ``(n_rows,)``;
+    by default one, and the first class. `apart`: whether rows of each true class are counted apart.
+    `largest`: sets of more members are left out. `on_block`: asked now and then; where it returns False, so
+    does this function None.
 
-    Returns
-    -------
-    opened : Rows that `n` missing answers leave open, ``(2 ** n_members, 1 or n_labels, width)``; all rows at
-        the last place. The set has bit k where member k is in it.
-    right : Rows that the answers of the set alone decide rightly, ``(2 ** n_members, n_labels)``.
+    `opened`, which it returns: rows that `n` missing answers leave open, ``(2 ** n_members, 1 or n_labels,
+    width)``; all rows at the last place. The set has bit k where member k is in it. `right`, which it
+    returns: rows that the answers of the set alone decide rightly, ``(2 ** n_members, n_labels)``.
     """
     n_rows, n, n_classes = added.shape
     labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)

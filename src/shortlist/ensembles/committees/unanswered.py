@@ -73,10 +73,8 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
 def unanswered_words(table: Any, odd: Mask) -> Unanswered:
     """Return the rows of features that cannot be answered: without a value, or with an unknown word.
 
-    Parameters
-    ----------
-    table : DataFrame or array of shape (n_rows, n_features)
-    odd : The cells with a word that was not fitted on, ``(n_rows, n_features)``.
+    `table`, ``(n_rows, n_features)``. `odd`: the cells with a word that was not fitted on, ``(n_rows,
+    n_features)``.
     """
     words, names = _words_of(table, odd), _names_of(table)
     said = words_in([names[place] for _, place in words], [word for word, _ in words])

@@ -408,14 +408,10 @@ def fitted_source(
 ) -> FittedSource:
     """Fit where probabilities come from, on rows that fitted no member.
 
-    Parameters
-    ----------
-    wanted : One of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
-    score : Returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
-        :data:`SHARES`.
-    labels : Index of the true class, ``(n_rows,)``.
-    averages : Whether every member gives probabilities, so that means can be compared too.
-    seed : Deals the rows to folds.
+    `wanted`: one of :data:`shortlist.ensembles.committees.committee.PROBABILITY_SOURCES` but ``auto``.
+    `score`: returns the scores of the classes on the rows, ``(n_rows, n_classes)``, for :data:`MEAN` or
+    :data:`SHARES`. `labels`: index of the true class, ``(n_rows,)``. `averages`: whether every member gives
+    probabilities, so that means can be compared too. `seed`: deals the rows to folds.
     """
     if wanted != CROSS_VALIDATED:
         scored_by, fit = _SCORED_BY[wanted]
@@ -463,13 +459,9 @@ def fit_probabilities(
 
     Raises BadInputError if means are asked for and a member gives no probabilities.
 
-    Parameters
-    ----------
-    as_chosen : Its members as they were chosen, who answer these rows.
-    X : The rows that chose, ``(n_recorded, n_features)``.
-    truth : Places of their classes, ``(n_recorded,)``.
-    source : What probabilities may be, but ``auto``.
-    seed : Of the folds where cross-validation chooses.
+    `as_chosen`: its members as they were chosen, who answer these rows. `X`: the rows that chose,
+    ``(n_recorded, n_features)``. `truth`: places of their classes, ``(n_recorded,)``. `source`: what
+    probabilities may be, but ``auto``. `seed`: of the folds where cross-validation chooses.
     """
 
     def score(of: str) -> NDArray[np.float64]:

@@ -56,20 +56,10 @@ class RulePruner(PoolPruner):
 
         Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows; missing values and text columns as far as the pool takes them.
-        y : array-like of shape (n_samples,)
-            Their classes: two or more, of any type.
-        report, cancellation : optional
-            Progress events while a pool is fitted, and a way to stop that.
-        **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
-
-        Returns
-        -------
-        self
+        `X`, ``(n_samples, n_features)``: rows; missing values and text columns as far as the pool takes them.
+        `y`, ``(n_samples,)``: their classes: two or more, of any type. `report`, `cancellation`: progress
+        events while a pool is fitted, and a way to stop that. `unsupported`: nothing, as weights of rows
+        (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         if isinstance(self.pool, CrossFittedPool):

@@ -259,20 +259,13 @@ def evolve(
     if the space answers no class indices of the right shape, the study belongs to something else, or it is to
     keep individuals that are Python objects.
 
-    Parameters
-    ----------
-    X : Rows as the space wants them, ``(n_rows, n_features)``; the spaces that ship expect finite,
-        standardised columns.
-    labels : Index of the true class, ``(n_rows,)``.
-    settings : How individuals are bred, and the ensemble is chosen.
-    rng : Where all random choices come from; default seed 0.
-    callback : Receives every :class:`Generation`.
-    budget : Receives a progress event per generation, and stops with the ensemble of the generations so far.
-    study : Where the state is kept after a generation, at most once a second, and from where it is taken; the
-        callback gets the generations from there on.
+    `X`: rows as the space wants them, ``(n_rows, n_features)``; the spaces that ship expect finite,
+    standardised columns. `labels`: index of the true class, ``(n_rows,)``. `settings`: how individuals are
+    bred, and the ensemble is chosen. `rng`: where all random choices come from; default seed 0. `callback`:
+    receives every :class:`Generation`. `budget`: receives a progress event per generation, and stops with the
+    ensemble of the generations so far. `study`: where the state is kept after a generation, at most once a
+    second, and from where it is taken; the callback gets the generations from there on.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> few = EvolutionSettings(population_size=20, n_generations=5)

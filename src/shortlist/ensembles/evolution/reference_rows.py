@@ -159,20 +159,11 @@ class ReferenceRows:
 
         All candidates are asked again at once, as whoever rechecks does: another grouping rounds otherwise.
 
-        Parameters
-        ----------
-        ensemble : The members so far, asked again; None: the population alone is chosen from.
-        population, codes
-            Individuals and their answers.
-        most : Most members.
-        budget : Of the proof.
+        `ensemble`: the members so far, asked again; None: the population alone is chosen from. `population`,
+        `codes`: individuals and their answers. `most`: most members. `budget`: of the proof.
 
-        Returns
-        -------
-        GrownEnsemble
-            Members right on most rows, as a plurality; with as few of them as the search gets by with.
-        ExactStep
-            What was chosen from, and the proof.
+        Members right on most rows, as a plurality; with as few of them as the search gets by with. What was
+        chosen from, and the proof.
         """
         if ensemble is not None:
             population = np.concatenate([ensemble.genomes, population])

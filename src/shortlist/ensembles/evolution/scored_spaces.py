@@ -34,10 +34,7 @@ def weighted_sums(X: NDArray[np.float64], weights: NDArray[np.float32]) -> Float
     intercept first. So the class of a row hangs neither on the rows beside it nor on the processor, and a
     policy finds the same sums.
 
-    Parameters
-    ----------
-    X : ndarray of float, shape (n_rows, n_columns)
-    weights : The intercept is last, ``(n_functions, n_columns + 1)``.
+    `X`, ``(n_rows, n_columns)``. `weights`: the intercept is last, ``(n_functions, n_columns + 1)``.
     """
     rows = np.array(X, dtype=np.float32, order="C").astype(np.float64)
     factors = np.array(weights.T, dtype=np.float64, order="C")
@@ -151,8 +148,6 @@ class GeneticPrograms:
     def shown(self, program: Programs) -> list[str]:
         """Return one individual's expressions as text, ``x0`` being the first column.
 
-        Examples
-        --------
         >>> space = GeneticPrograms(3, 2, depth=1)
         >>> space.shown(space.sample(1, np.random.default_rng(3))[0])
         ['(x0 + x0)']

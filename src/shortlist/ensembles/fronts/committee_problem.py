@@ -179,15 +179,12 @@ def committee_problem(
     wrong direction, needs prices that are not given, or needs a positive class where there are several; or if
     the limits are on diversity or allow no members, or none that are few enough for ``price-paid``.
 
-    Parameters
-    ----------
-    objectives : At least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
-        ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``.
-    costs : What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for;
-        decimals of at least 0.
-    classes : What the classes are called; of two the second is the positive one. Default: their numbers.
-    limits : Sizes; default any from 1.
-    max_cost : The most that the members may cost together; goes with the objective ``cost``.
+    `objectives`: at least two such as ``"max accuracy"`` or ``"min cost"``: ``max`` with a name in
+    ``VALUE_OBJECTIVES`` or ``recall:CLASS``, ``min`` with one in ``MEMBER_OBJECTIVES``. `costs`: what each
+    classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are asked for; decimals of at least
+    0. `classes`: what the classes are called; of two the second is the positive one. Default: their numbers.
+    `limits`: sizes; default any from 1. `max_cost`: the most that the members may cost together; goes with
+    the objective ``cost``.
     """
     if isinstance(votes, ClassVotes):
         votes = merge_class_rows(votes)

@@ -43,13 +43,8 @@ FIRST_ROOM = 1024
 class Committee:
     """Members, the threshold of their vote, and the objectives, minimised, as integers.
 
-    Attributes
-    ----------
-    mask : ndarray of bool, shape (n_classifiers,)
-    threshold : int
-        0 where a plurality decides.
-    point : ndarray of int64, shape (n_objectives,)
-        Counted from the votes.
+    `mask`, ``(n_classifiers,)``. `threshold`: 0 where a plurality decides. `point`, ``(n_objectives,)``:
+    counted from the votes.
     """
 
     mask: Mask
@@ -92,19 +87,14 @@ def walk_front(
     A node takes O(size · n_rows / 64) time with few members to come, and that times the members to come
     otherwise; by plurality times the number of classes. The kernels release the interpreter's lock.
 
-    Parameters
-    ----------
-    budget : Its time limit and its cancellation stop the walk with what is found; the limit in nodes is of
-        other steps.
-    starts : What is known already.
-    by : The objective of members that the walk goes by; without one nothing is final before the end.
-    caps : What no committee can exceed in each value, and with two values in their sum, as proved elsewhere,
-        ``(n_values + 1,)``.
-    max_nodes : Limit that does not depend on the clock.
-    room : Points that there is room for at first.
-    on_nodes : Receives what the walk is final to, and how many points there are, several times a second.
-    checkpoint : Keeps where the walk is, and gives it back: a walk goes on from there, with all that it had
-        found. The nodes of both are counted together.
+    `budget`: its time limit and its cancellation stop the walk with what is found; the limit in nodes is of
+    other steps. `starts`: what is known already. `by`: the objective of members that the walk goes by;
+    without one nothing is final before the end. `caps`: what no committee can exceed in each value, and with
+    two values in their sum, as proved elsewhere, ``(n_values + 1,)``. `max_nodes`: limit that does not depend
+    on the clock. `room`: points that there is room for at first. `on_nodes`: receives what the walk is final
+    to, and how many points there are, several times a second. `checkpoint`: keeps where the walk is, and
+    gives it back: a walk goes on from there, with all that it had found. The nodes of both are counted
+    together.
     """
     walker = _Walker(problem, problem.highest() if caps is None else caps, by, budget, max_nodes)
     last = checkpoint.last()

@@ -63,10 +63,7 @@ def walk_means(
 
     There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
 
-    Returns
-    -------
-    WalkedFront
-        Final to a size.
+    Final to a size.
     """
     walker = _MeanWalker(problem, budget, max_nodes)
     last = checkpoint.last()
@@ -89,16 +86,11 @@ def walk_means(
 class _Branches:
     """Ways on from a committee that is not whole: further members, with what can come of each at best.
 
-    Attributes
-    ----------
-    members : The committee, by places in the order of the walk.
-    left : Members to come.
-    gained, paid : What the members add to the lines of the values, and to prices, ``(n_values,)``.
-    points : What no committee with a further member beats, from the first place on, ``(n_places,
-        n_objectives)``.
-    first : The first place.
-    open : Places whose points nothing dominated when they were counted, in the order in which they are tried.
-    tried : The member tried last, by its place.
+    `members`: the committee, by places in the order of the walk. `left`: members to come. `gained`, `paid`:
+    what the members add to the lines of the values, and to prices, ``(n_values,)``. `points`: what no
+    committee with a further member beats, from the first place on, ``(n_places, n_objectives)``. `first`: the
+    first place. `open`: places whose points nothing dominated when they were counted, in the order in which
+    they are tried. `tried`: the member tried last, by its place.
     """
 
     members: list[int]
@@ -298,10 +290,7 @@ def mean_front(
 
     There are up to 2^K committees of K classifiers; each that is not left out takes O(n_rows) time.
 
-    Returns
-    -------
-    Front
-        As there. Losses are compared in parts of 2^32 a row, as this machine computes logarithms.
+    As there. Losses are compared in parts of 2^32 a row, as this machine computes logarithms.
     """
     budget = budget or Budget()
     if problem.paid is not None:

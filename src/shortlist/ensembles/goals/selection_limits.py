@@ -80,14 +80,11 @@ def selection_limits(
     Raises BadInputError if a number is out of its range, or only one of `member_costs` and `max_cost` is
     given. Limits that contradict each other are no error: the answer is that nothing satisfies them.
 
-    Parameters
-    ----------
-    min_size : Least number of members. The paper's constraints allow 0, which decides negative for every row.
-    max_size : Most members; default all.
-    member_costs : Non-negative cost of each member, in any unit, ``(n_classifiers,)``; rounded to 9 decimals
-        with a warning.
-    max_cost : Most that the members may cost together. More than all of them cost is no limit.
-    costs_are : What the user calls the costs, for messages.
+    `min_size`: least number of members. The paper's constraints allow 0, which decides negative for every
+    row. `max_size`: most members; default all. `member_costs`: non-negative cost of each member, in any unit,
+    ``(n_classifiers,)``; rounded to 9 decimals with a warning. `max_cost`: most that the members may cost
+    together. More than all of them cost is no limit. `costs_are`: what the user calls the costs, for
+    messages.
     """
     least = as_count(min_size, "min_size", at_least=0)
     most = n_classifiers if max_size is None else as_count(max_size, "max_size", at_least=0)

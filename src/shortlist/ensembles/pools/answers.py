@@ -35,12 +35,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
     may come in another order; names must match those the pool was fitted on.
 
-    Returns
-    -------
-    codes : ndarray of uint8, shape (n_samples, n_classifiers)
+    `codes`, which it returns, ``(n_samples, n_classifiers)``.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from shortlist.ensembles.pools.fitting import as_pool
@@ -95,13 +91,9 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
     may come in another order; names must match those the pool was fitted on.
 
-    Returns
-    -------
-    probabilities : ndarray of float, shape (n_samples, n_classifiers, n_classes)
-        Within [0, 1]; those of a row and a classifier add up to 1.
+    `probabilities`, which it returns, ``(n_samples, n_classifiers, n_classes)``: within [0, 1]; those of a
+    row and a classifier add up to 1.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from shortlist.ensembles.pools.fitting import as_pool

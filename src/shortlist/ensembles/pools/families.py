@@ -69,27 +69,13 @@ class NearestRows(ClassifierMixin, BaseEstimator):
     classifier leaves the order of equally near rows open, and its distances depend on how matrices are
     multiplied.
 
-    Parameters
-    ----------
-    n_neighbors : int, default=5
-        How many rows vote.
-    weights : {"uniform", "distance"}, default="uniform"
-        Whether votes are equal, or worth one over their distance. Where rows lie at distance 0, those alone
-        vote.
-    p : {1, 2}, default=2
-        Manhattan or Euclidean distance.
+    `n_neighbors`: how many rows vote. `weights`, one of ``"uniform"`` and ``"distance"``: whether votes are
+    equal, or worth one over their distance. Where rows lie at distance 0, those alone vote. `p`, one of ``1``
+    and ``2``: Manhattan or Euclidean distance.
 
-    Attributes
-    ----------
-    classes_ : ndarray of int, shape (n_classes,)
-        The classes, sorted.
-    rows_ : ndarray of float, shape (n_rows, n_columns)
-        The rows that vote.
-    codes_ : ndarray of int, shape (n_rows,)
-        Their classes, as indices into `classes_`.
+    `classes_`, ``(n_classes,)``: the classes, sorted. `rows_`, ``(n_rows, n_columns)``: the rows that vote.
+    `codes_`, ``(n_rows,)``: their classes, as indices into `classes_`.
 
-    Examples
-    --------
     >>> X, y = np.array([[0.0], [2.0], [4.0]]), np.array([0, 1, 1])
     >>> NearestRows(1, weights="uniform", p=2).fit(X, y).predict(np.array([[1.0], [3.0]])).tolist()
     [0, 1]
@@ -116,8 +102,6 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
         Raises BadInputError if fewer rows than `n_neighbors` were fitted.
 
-        Notes
-        -----
         Takes O(n_samples · n_rows · n_columns) time.
         """
         if not 1 <= self.n_neighbors <= len(self.rows_):

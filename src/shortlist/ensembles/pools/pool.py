@@ -242,9 +242,7 @@ def ask_pool(
     pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
     `dtype`: of the answers. `width`: shape of an answer on one row.
 
-    Returns
-    -------
-    ndarray of `dtype`, shape (n_samples, n_classifiers, *width)
+    Its shape is ``(n_samples, n_classifiers, *width)``.
     """
     X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
@@ -274,12 +272,8 @@ def ask_classifier(
 
     Raises BadInputError if it fails, or does not give one answer per row.
 
-    Parameters
-    ----------
-    name : What the classifier is called in a pool.
-    method : Its ``predict`` or ``predict_proba``.
-    rows : array or DataFrame of shape (n_rows, n_features)
-    width : Shape of the answer on one row.
+    `name`: what the classifier is called in a pool. `method`: its ``predict`` or ``predict_proba``. `rows`,
+    ``(n_rows, n_features)``. `width`: shape of the answer on one row.
     """
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     try:

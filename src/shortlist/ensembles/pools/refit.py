@@ -32,16 +32,11 @@ def refit_members(
 
     Takes the time of fitting the members, with more rows.
 
-    Parameters
-    ----------
-    pool : Members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
-    X : Rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``.
-    y : Their classes, each of the pool at least once, ``(n_samples,)``.
-    seed : Decides which rows a family leaves out that takes a limited number of them.
-    n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
+    `pool`: members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
+    `X`: rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``. `y`: their
+    classes, each of the pool at least once, ``(n_samples,)``. `seed`: decides which rows a family leaves out
+    that takes a limited number of them. `n_jobs`: workers, as of :func:`shortlist.ensembles.make_pool`.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
     >>> X, y = load_iris(return_X_y=True)
@@ -76,13 +71,10 @@ def refit_member(
 ) -> Member:
     """Return a classifier fitted on all of these rows, or on as many as its family takes.
 
-    Parameters
-    ----------
-    member : Whose parameters and columns are taken; of the columns those that vary in these rows, or all.
-    family : A name in :data:`shortlist.ensembles.pools.families.FAMILIES`.
-    encoded : Rows as the preprocessing of its pool makes them, ``(n_samples, n_columns)``.
-    indices : Their classes as indices, ``(n_samples,)``.
-    seed : Draws the rows, and their order.
+    `member`: whose parameters and columns are taken; of the columns those that vary in these rows, or all.
+    `family`: a name in :data:`shortlist.ensembles.pools.families.FAMILIES`. `encoded`: rows as the
+    preprocessing of its pool makes them, ``(n_samples, n_columns)``. `indices`: their classes as indices,
+    ``(n_samples,)``. `seed`: draws the rows, and their order.
     """
     assert member.columns is not None, "classifiers that are fitted here know their columns"
     every = FAMILIES[family]._replace(replace=False, rows=(1.0, 1.0))
@@ -119,20 +111,13 @@ def cross_fit(
 
     Takes as many times as there are folds, each on the rows of the others.
 
-    Parameters
-    ----------
-    pool : What :func:`shortlist.ensembles.make_pool` fitted on these rows.
-    X : Rows, ``(n_samples, n_features)``.
-    y : Their classes, ``(n_samples,)``.
-    folds : How many, at least 2; of fewer rows, as many as there are. Or the fold of every
-        row from 0, -1 for rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says.
-    random_state : Seed of the folds.
-    n_jobs : Workers, as of :func:`shortlist.ensembles.make_pool`.
-    report, cancellation : Progress events, one per classifier and fold, and a way to stop.
-    study : Where every fitted classifier is kept, signed, a part for each fold.
+    `pool`: what :func:`shortlist.ensembles.make_pool` fitted on these rows. `X`: rows, ``(n_samples,
+    n_features)``. `y`: their classes, ``(n_samples,)``. `folds`: how many, at least 2; of fewer rows, as many
+    as there are. Or the fold of every row from 0, -1 for rows that fit always, as
+    :func:`shortlist.tables.splits.deal_folds` says. `random_state`: seed of the folds. `n_jobs`: workers, as
+    of :func:`shortlist.ensembles.make_pool`. `report`, `cancellation`: progress events, one per classifier
+    and fold, and a way to stop. `study`: where every fitted classifier is kept, signed, a part for each fold.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
     >>> X, y = load_iris(return_X_y=True)

@@ -89,23 +89,15 @@ def tighten_by_cuts(
     :func:`shortlist.ensembles.proofs.row_by_row.row_by_row` goes on: it is slower, and hardly ever in
     vain.
 
-    Parameters
-    ----------
-    rows : The problem, of two or several classes.
-    conflicts : Of the same rows; its pairs enter where they are violated.
-    start : From :func:`min_cut_bound` or an earlier call; its pool is taken over.
-    budget : Its end stops with the best bound so far, and its seed is that of every draw; its nodes are not
-        looked at.
-    max_rounds : Most master programs, of which one followed by the slower search counts as several; with this
-        limit alone the answer is reproducible.
-    target : Stop as soon as the bound is no larger, in units of ``rows.step``.
-    quick : Stop where the slower search would begin.
-    on_bound : Receives the bound after every round.
+    `rows`: the problem, of two or several classes. `conflicts`: of the same rows; its pairs enter where they
+    are violated. `start`: from :func:`min_cut_bound` or an earlier call; its pool is taken over. `budget`:
+    its end stops with the best bound so far, and its seed is that of every draw; its nodes are not looked at.
+    `max_rounds`: most master programs, of which one followed by the slower search counts as several; with
+    this limit alone the answer is reproducible. `target`: stop as soon as the bound is no larger, in units of
+    ``rows.step``. `quick`: stop where the slower search would begin. `on_bound`: receives the bound after
+    every round.
 
-    Returns
-    -------
-    CutBound
-        Never above `start`; integers throughout, whatever the linear programs answered.
+    Never above `start`; integers throughout, whatever the linear programs answered.
     """
     if not rows.n_rows:
         return start

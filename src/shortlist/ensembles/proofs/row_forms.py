@@ -136,13 +136,8 @@ def normalise(votes: Votes, weights: Weights, limits: SelectionLimits) -> RightR
 
     Takes O(n_rows · n_classifiers / 8 · log n_rows) time.
 
-    Returns
-    -------
-    RightRows
-        Without rows when no decision matters.
+    Without rows when no decision matters.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights

@@ -61,15 +61,11 @@ def walk_subsets(
     Takes O(n_forms + n_classifiers) time a node; at most 2 to the power of ``n_classifiers + 1`` nodes,
     usually a small part of them. Memory for the votes alone. The kernel releases the interpreter's lock.
 
-    Parameters
-    ----------
-    rows : The problem, with its limits on size, cost and diversity.
-    budget : Its time limit and its cancellation stop the walk with the best found; its limit in nodes is of
-        other steps.
-    above : Gain of a known selection in units of ``rows.step``: only larger ones are looked for.
-    max_nodes : Limit that does not depend on the clock.
-    block_nodes : Nodes between two looks at the clock.
-    on_nodes : Receives the number of nodes so far, several times a second.
+    `rows`: the problem, with its limits on size, cost and diversity. `budget`: its time limit and its
+    cancellation stop the walk with the best found; its limit in nodes is of other steps. `above`: gain of a
+    known selection in units of ``rows.step``: only larger ones are looked for. `max_nodes`: limit that does
+    not depend on the clock. `block_nodes`: nodes between two looks at the clock. `on_nodes`: receives the
+    number of nodes so far, several times a second.
     """
     order = np.argsort(-(rows.gains[rows.row_of] @ np.abs(rows.signs)), kind="stable")
     signs, n = rows.signs[:, order], rows.n_classifiers

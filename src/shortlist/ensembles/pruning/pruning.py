@@ -53,11 +53,8 @@ def prove(
     that one alone, on the plain program, in place of the engine. A limit in nodes is then in its unit.
     `settings`: how the steps share the time.
 
-    Returns
-    -------
-    PrunedSelection
-        OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are
-        the same integer.
+    OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are the
+    same integer.
     """
     best = Incumbent(problem)
     if conflict := problem.limits.conflict():
@@ -128,13 +125,8 @@ def prune_for(
     `objective`: a weighted sum, by name or by its weights; ``auto`` is accuracy. Weights of several classes
     are by their index. `budget`: default no limit. See :func:`prune_exactly`. `solver`: as of that function.
 
-    Returns
-    -------
-    EnsembleSelection or ClassSelection
-        As of :func:`shortlist.ensembles.pruning.pruning.prove`.
+    As of :func:`shortlist.ensembles.pruning.pruning.prove`.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[0, 0, 2], [2, 1, 1], [0, 2, 2], [1, 2, 0]], [0, 1, 2, 2])
@@ -169,12 +161,9 @@ def prune_exactly(
     :func:`shortlist.ensembles.pruning.pruning.prove` by itself. The name of a backend, or a backend: that one
     alone, on the paper's program as it stands, or that of :mod:`shortlist.ensembles.proofs.pruning_program`.
 
-    Returns
-    -------
-    EnsembleSelection or ClassSelection
-        Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals
-        the bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's
-        bound is its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
+    Value and decisions are computed from the votes, whatever the solver says. OPTIMAL: the value equals the
+    bound, both integers before they are scaled, up to the tolerance in the proof, if any; a solver's bound is
+    its word. INFEASIBLE and UNKNOWN carry a reason and choose nothing.
     """
     if isinstance(solver, str):
         as_choice(solver, "solver", [AUTO, *SOLVERS])
@@ -209,16 +198,12 @@ def prune_soft(
 
     Raises BadInputError if the objective cannot be used.
 
-    Parameters
-    ----------
-    objective : As of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``, the
-        log loss of as many members as :func:`few_members` says, which decide for what gains most of the
-        metric.
-    limits : Size and cost; a member that is taken twice counts twice.
-    budget : For all of it; default no limit.
-    positive : With two classes the index of the positive one.
-    max_copies : How often a classifier may be taken, which weighs it so. The selection is then of so many
-        copies of the pool, one after the other, the first ones first; proof and certificate are of that pool.
+    `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``,
+    the log loss of as many members as :func:`few_members` says, which decide for what gains most of the
+    metric. `limits`: size and cost; a member that is taken twice counts twice. `budget`: for all of it;
+    default no limit. `positive`: with two classes the index of the positive one. `max_copies`: how often a
+    classifier may be taken, which weighs it so. The selection is then of so many copies of the pool, one
+    after the other, the first ones first; proof and certificate are of that pool.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

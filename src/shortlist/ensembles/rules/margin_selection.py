@@ -167,17 +167,12 @@ def grow_by_margins(
     O(n_candidates · n_rows · n_classes) time, plus counting only candidates that are still equal, from the
     lowest margin up; 12 bytes per row and class, and 24 per row, beside the votes.
 
-    Parameters
-    ----------
-    candidates : Which classifiers may join, increasing.
-    start : Votes of the start ensemble for each class, ``(n_rows, n_classes)``; not modified.
-    criterion : {"histogram", "minimum"}, default="histogram"
-        ``minimum`` compares smallest margins alone, which the paper tried first.
+    `candidates`: which classifiers may join, increasing. `start`: votes of the start ensemble for each class,
+    ``(n_rows, n_classes)``; not modified. `criterion`, one of ``"histogram"`` and ``"minimum"``: ``minimum``
+    compares smallest margins alone, which the paper tried first.
 
-    Returns
-    -------
-    order : The candidates in the order in which they join, ``(n_candidates,)``.
-    right : Samples decided right by the start and after every addition, ``(n_candidates + 1,)``.
+    `order`, which it returns: the candidates in the order in which they join, ``(n_candidates,)``. `right`,
+    which it returns: samples decided right by the start and after every addition, ``(n_candidates + 1,)``.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)

@@ -69,21 +69,13 @@ def order_classifiers(
     Hill climbing takes O(n_rows · n_classifiers) time for the first step, and later only for rows whose
     weight changed; kappa, margin-distance and orientation take O(n_rows · n_classifiers²) as matrix products.
 
-    Parameters
-    ----------
-    votes : Rows that the classifiers were not fitted on.
-    rule : A name in :data:`RULES`.
-    stop : {"accuracy", "fitness"}, default="accuracy"
-        What makes a prefix best: right decisions of its vote, or the rule's own fitness, for rules that have
-        one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have none for a single
-        classifier.
-    p : Of ``margin-distance``: where the objective point lies on the diagonal, in (0, 1].
-    rho : Of ``drep``: share of the classifiers left, the most diverse ones, that compete by accuracy, in (0,
-        1].
-    seed : Of ``random``.
+    `votes`: rows that the classifiers were not fitted on. `rule`: a name in :data:`RULES`. `stop`, one of
+    ``"accuracy"`` and ``"fitness"``: what makes a prefix best: right decisions of its vote, or the rule's own
+    fitness, for rules that have one (:data:`RULES_WITH_FITNESS`). Complementariness, concurrency and uwa have
+    none for a single classifier. `p`: of ``margin-distance``: where the objective point lies on the diagonal,
+    in (0, 1]. `rho`: of ``drep``: share of the classifiers left, the most diverse ones, that compete by
+    accuracy, in (0, 1]. `seed`: of ``random``.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.votes.class_votes import class_votes
     >>> votes = class_votes([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> order_classifiers(votes, "reduced-error").members.tolist()

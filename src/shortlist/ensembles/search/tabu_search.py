@@ -221,24 +221,16 @@ def search_selection(
     four million votes flips are sampled. 6 bytes per vote beside the votes, at most. The kernels release the
     interpreter, so it may run in a thread beside a solver.
 
-    Parameters
-    ----------
-    votes : Validation rows of two classes, or of several.
-    weights : What decisions are worth, of any sign; with several classes what right decisions are worth.
-    budget : Its seed is that of every draw, and its clock is looked at every few milliseconds; default no
-        limit.
-    starts : Where the first walks begin; those that keep the limits are never better than the answer. Default
-        :func:`ordering_starts` for two classes, none for several; an empty sequence begins at random.
-    max_steps : Limit in moves: with it alone the answer depends on nothing but the arguments.
-    on_better : Receives better selections as they are found, a few milliseconds late.
+    `votes`: validation rows of two classes, or of several. `weights`: what decisions are worth, of any sign;
+    with several classes what right decisions are worth. `budget`: its seed is that of every draw, and its
+    clock is looked at every few milliseconds; default no limit. `starts`: where the first walks begin; those
+    that keep the limits are never better than the answer. Default :func:`ordering_starts` for two classes,
+    none for several; an empty sequence begins at random. `max_steps`: limit in moves: with it alone the
+    answer depends on nothing but the arguments. `on_better`: receives better selections as they are found, a
+    few milliseconds late.
 
-    Returns
-    -------
-    FoundSelection or None
-        None when no selection that keeps the limits was met, which proves nothing.
+    None when no selection that keeps the limits was met, which proves nothing.
 
-    Examples
-    --------
     >>> from shortlist.ensembles.goals.selection_limits import selection_limits
     >>> from shortlist.ensembles.votes.binary_votes import merge_rows
     >>> from shortlist.ensembles.goals.weights import named_weights

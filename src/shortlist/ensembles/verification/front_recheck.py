@@ -121,15 +121,12 @@ def recheck_committees(
 
     Raises BadInputError if the front is of other candidates, or lacks the prices of its members.
 
-    Parameters
-    ----------
-    chosen : What was saved with the front: it knows the rows that pruned, and what every candidate answered.
-    front : Of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`.
-    X, y : The table that both were made from. The members of `chosen`, or all of `pool`, answer it again.
-    pool : All candidates.
-    budget : How long the questions to the solver may take, and who is told.
-    most : Up to so many committees are all counted; of more a solver is asked, by sums of integers first.
-    solver : Who is asked. No solver finds fronts of committees, so its word is another one than the walk's.
+    `chosen`: what was saved with the front: it knows the rows that pruned, and what every candidate answered.
+    `front`: of :class:`~shortlist.ensembles.estimators.front_pruner.FrontPruner`. `X`, `y`: the table that
+    both were made from. The members of `chosen`, or all of `pool`, answer it again. `pool`: all candidates.
+    `budget`: how long the questions to the solver may take, and who is told. `most`: up to so many committees
+    are all counted; of more a solver is asked, by sums of integers first. `solver`: who is asked. No solver
+    finds fronts of committees, so its word is another one than the walk's.
     """
     budget = budget or Budget()
     count = _count_of(chosen, front)

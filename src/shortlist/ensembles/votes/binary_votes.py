@@ -86,18 +86,10 @@ def merge_rows(votes: ArrayLike, labels: ArrayLike) -> Votes:
 
     Takes O(n_samples · n_classifiers / 8 · log n_samples) time.
 
-    Parameters
-    ----------
-    votes : array-like of 0 and 1, shape (n_samples, n_classifiers)
-    labels : 1 for the positive class, ``(n_samples,)``.
+    `votes`, ``(n_samples, n_classifiers)``. `labels`: 1 for the positive class, ``(n_samples,)``.
 
-    Returns
-    -------
-    Votes
-        Rows in an order that depends only on their content.
+    Rows in an order that depends only on their content.
 
-    Examples
-    --------
     >>> merged = merge_rows([[1, 0], [1, 0], [0, 0]], [1, 1, 0])
     >>> merged.votes.tolist(), merged.counts.tolist()
     ([[0, 0], [1, 0]], [1, 2])

@@ -30,8 +30,6 @@ class Calibration:
     With two classes the log odds of the scores are multiplied by `power`, and shifted by the logarithm of the
     quotient of the factors. Either the power is 1 or all factors are.
 
-    Examples
-    --------
     >>> Calibration(1.0, (1.0, 0.5)).of(np.array([[0.5, 0.5]])).round(3).tolist()
     [[0.667, 0.333]]
     """

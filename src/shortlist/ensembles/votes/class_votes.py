@@ -226,13 +226,9 @@ def smoothed_shares(shares: NDArray[np.float64], n_votes: int | NDArray[np.integ
     they are wrong. The largest share stays the largest. Of a row without votes all classes are equal; the
     shares of a committee of nobody stay as they are.
 
-    Parameters
-    ----------
-    shares : ndarray of float, shape (n_rows, n_classes)
-    n_votes : How many votes were cast, of all rows or of each, ``(n_rows,)``.
+    `shares`, ``(n_rows, n_classes)``. `n_votes`: how many votes were cast, of all rows or of each,
+    ``(n_rows,)``.
 
-    Examples
-    --------
     >>> smoothed_shares(np.array([[1.0, 0.0], [0.5, 0.5]]), 2).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     >>> smoothed_shares(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1, 0])).tolist()

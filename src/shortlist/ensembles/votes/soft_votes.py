@@ -99,13 +99,8 @@ def weighed(shares: Shares, gains: NDArray[np.int64]) -> Shares:
 
     Whoever decides for the class with the largest mean product gains most where the probabilities are true.
 
-    Parameters
-    ----------
-    shares : ndarray of int16, shape (..., n_classes)
-    gains : At least 0, one of them above 0, ``(n_classes,)``.
+    `shares`, ``(..., n_classes)``. `gains`: at least 0, one of them above 0, ``(n_classes,)``.
 
-    Examples
-    --------
     >>> weighed(whole_shares([[[0.6, 0.4]]]), np.array([1, 2])).argmax(axis=2)
     array([[1]])
     """

@@ -43,33 +43,23 @@ def diagram_front(
     into one integer per vector, and dominance is a look-up in a staircase over the two objectives of least
     range; otherwise each vector is compared with blocks of those kept, which is slower.
 
-    Parameters
-    ----------
-    diagram : The models that may be chosen.
-    costs : Scaled integer cost of each variable that is true, minimised, ``(n_objectives, n_variables)``.
-    objectives : Names, senses and scales; every scale must be an integer.
-    names : Names of the variables, for the front's candidates.
-    offsets : What each objective has when no variable is true, ``(n_objectives,)``. Default: zero.
-    tolerance : Per objective, in its unit: sets may be trimmed as long as every model has a point in the
-        answer that is worse by at most this much in each objective. Default: exact.
-    witnesses : Recover one model for each point. Otherwise the front has no candidates.
-    settings : What a pass may keep. Beyond its memory, sets that only witnesses need are thrown away and made
-        again later; if what is left is still too much, sets are trimmed and the proof says what may be
-        missing.
-    budget : Once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and the proof
-        says what may be missing. Witnesses are found after that. It is told how many joins of two sets are
-        done, of all.
+    `diagram`: the models that may be chosen. `costs`: scaled integer cost of each variable that is true,
+    minimised, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales; every scale must be an
+    integer. `names`: names of the variables, for the front's candidates. `offsets`: what each objective has
+    when no variable is true, ``(n_objectives,)``. Default: zero. `tolerance`: per objective, in its unit:
+    sets may be trimmed as long as every model has a point in the answer that is worse by at most this much in
+    each objective. Default: exact. `witnesses`: recover one model for each point. Otherwise the front has no
+    candidates. `settings`: what a pass may keep. Beyond its memory, sets that only witnesses need are thrown
+    away and made again later; if what is left is still too much, sets are trimmed and the proof says what may
+    be missing. `budget`: once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and
+    the proof says what may be missing. Witnesses are found after that. It is told how many joins of two sets
+    are done, of all.
 
-    Returns
-    -------
-    Front
-        Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
-        models. The proof is complete unless something was trimmed; then it is approximate, with a true bound
-        on what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
-        `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
+    Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
+    models. The proof is complete unless something was trimmed; then it is approximate, with a true bound on
+    what may be missing. Without any model the front is empty and complete. ``extras`` holds `n_nodes`,
+    `n_joins`, `n_vectors` (in all sets together) and `largest_set`.
 
-    Examples
-    --------
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
     >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2), (-1, -3)]))
@@ -136,20 +126,13 @@ def configurations(
 
     Raises BadInputError if `point` is dominated or no model has it.
 
-    Parameters
-    ----------
-    diagram, costs, offsets
-        As for :func:`diagram_front`.
-    point : A non-dominated vector, scaled and minimised, ``(n_objectives,)``: a row of ``front.points``.
+    `diagram`, `costs`, `offsets`: as for :func:`diagram_front`. `point`: a non-dominated vector, scaled and
+    minimised, ``(n_objectives,)``: a row of ``front.points``.
 
-    Yields
-    ------
-    ndarray of bool, shape (n_variables,)
-        A model. There can be very many; the first comes after one pass over the diagram, restricted to
-        vectors that can still add up to `point`, and each of the others after a walk from top to bottom.
+    Its shape is ``(n_variables,)``. A model. There can be very many; the first comes after one pass over the
+    diagram, restricted to vectors that can still add up to `point`, and each of the others after a walk from
+    top to bottom.
 
-    Examples
-    --------
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram
     >>> diagram = compile_diagram(Clauses.from_clauses(3, [(1, 2, 3)]))

@@ -20,17 +20,13 @@ MOST_STAIRS = 1 << 25
 class Coding:
     """How vectors of non-negative integers are written as sorted keys.
 
-    Parameters
-    ----------
-    order : Which objective is swept, which two index the staircase, and which lies in it,
-        ``(n_objectives,)``. With three objectives the first of the middle ones is missing, with two both; a
-        single one is swept and last. In rows: the order of the words.
-    ranges : The largest vector that the levels from each one down can add up to, ``(n_levels + 1,
-        n_objectives)``.
-    packed : Whether all objectives fit one word.
-    places, masks : Where a packed key holds the middle objectives and the swept one, and masks of the middle
-        and the last, ``(3,)``.
-    shifts : Where a packed key holds each objective, in `order`, ``(n_objectives,)``.
+    `order`: which objective is swept, which two index the staircase, and which lies in it,
+    ``(n_objectives,)``. With three objectives the first of the middle ones is missing, with two both; a
+    single one is swept and last. In rows: the order of the words. `ranges`: the largest vector that the
+    levels from each one down can add up to, ``(n_levels + 1, n_objectives)``. `packed`: whether all
+    objectives fit one word. `places`, `masks`: where a packed key holds the middle objectives and the swept
+    one, and masks of the middle and the last, ``(3,)``. `shifts`: where a packed key holds each objective, in
+    `order`, ``(n_objectives,)``.
     """
 
     order: NDArray[np.int64]
@@ -113,16 +109,12 @@ class Plan:
     Places are numbered from the bottom: both followers of a place have smaller numbers, and place 0 is the
     end.
 
-    Parameters
-    ----------
-    levels, low, high : The level of each place and where it goes on either side, ``(n_places,)``; -1 where it
-        need not or cannot go.
-    sources : The place whose set, plus `offsets`, is the set of this place, ``(n_places,)``: itself when two
-        sets are joined here.
-    offsets : What to add to the keys of the source, ``(n_places, n_words)``.
-    low_shifts, high_shifts : What each side of a level adds to a key, ``(n_levels, n_words)``.
-    joins : Places where two sets are joined, rising.
-    root : Where a pass ends; -1 if the diagram is false.
+    `levels`, `low`, `high`: the level of each place and where it goes on either side, ``(n_places,)``; -1
+    where it need not or cannot go. `sources`: the place whose set, plus `offsets`, is the set of this place,
+    ``(n_places,)``: itself when two sets are joined here. `offsets`: what to add to the keys of the source,
+    ``(n_places, n_words)``. `low_shifts`, `high_shifts`: what each side of a level adds to a key,
+    ``(n_levels, n_words)``. `joins`: places where two sets are joined, rising. `root`: where a pass ends; -1
+    if the diagram is false.
     """
 
     levels: NDArray[np.int32]

@@ -29,12 +29,9 @@ STAGES = 8
 class SweepSettings:
     """What a pass may keep.
 
-    Parameters
-    ----------
-    max_bytes : Memory for sets of vectors.
-    packed_bits : Vectors whose ranges fit so many bits together are packed into one integer.
-    worth_trimming : Joins of at most so many vectors are never trimmed for a tolerance.
-    few : Vectors per set once a limit was hit: enough for a rough front, and quick.
+    `max_bytes`: memory for sets of vectors. `packed_bits`: vectors whose ranges fit so many bits together are
+    packed into one integer. `worth_trimming`: joins of at most so many vectors are never trimmed for a
+    tolerance. `few`: vectors per set once a limit was hit: enough for a rough front, and quick.
     """
 
     max_bytes: int = 4_000_000_000
@@ -53,16 +50,11 @@ class Pass:
     nearest kept vector is than one that was dropped. `limits`: limits that were hit, for people. `n_vectors`,
     `largest`: vectors in all sets together, and in the largest.
 
-    Parameters
-    ----------
-    plan : What to join, in order.
-    coding : How vectors are written.
-    tolerance : How much error trimming may add up to on any way through the plan, ``(n_objectives,)``.
-    keep : Whether :meth:`trace` will be called. Sets that no join needs any more are then kept while memory
-        lasts.
-    settings : How much is kept.
-    budget : When to hurry, and who is told.
-    box : Least and largest vector worth keeping at each place, ``(n_places, n_objectives)``.
+    `plan`: what to join, in order. `coding`: how vectors are written. `tolerance`: how much error trimming
+    may add up to on any way through the plan, ``(n_objectives,)``. `keep`: whether :meth:`trace` will be
+    called. Sets that no join needs any more are then kept while memory lasts. `settings`: how much is kept.
+    `budget`: when to hurry, and who is told. `box`: least and largest vector worth keeping at each place,
+    ``(n_places, n_objectives)``.
     """
 
     def __init__(

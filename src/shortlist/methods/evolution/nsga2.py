@@ -57,12 +57,9 @@ def nsga2(
 
     The search ends early when pymoo finds no child that is not in the population yet.
 
-    Parameters
-    ----------
-    clauses, costs, objectives, candidates, offsets, seeds, budget
-        As in :func:`shortlist.methods.evolution.ibea.ibea`.
-    settings : Evaluations and population; the rates of the other methods are not used.
-    crossover : Probability of crossover per pair.
+    `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `seeds`, `budget`: as in
+    :func:`shortlist.methods.evolution.ibea.ibea`. `settings`: evaluations and population; the rates of the
+    other methods are not used. `crossover`: probability of crossover per pair.
     """
     budget = budget or Budget()
     if not 0 <= crossover <= 1:

@@ -37,24 +37,19 @@ class Evolution:
 
     The defaults are those of the study of Xue & Li (2018) but for `valid_first`.
 
-    Parameters
-    ----------
-    n_evaluations : Configurations evaluated in all, the first population included.
-    population_size : Members of each population, and offspring per generation and population.
-    kappa : Scaling factor of the indicator's fitness.
-    error_mutation : Probability that a feature of a violated clause is drawn anew.
-    mutation : Probability that any other feature is flipped.
-    crossover : Probability of one-point crossover per pair.
-    repair : Share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al. (2015) use
-        0.02.
-    improve : Repair to a product that is no worse than the offspring in any objective, as in SMTIBEA; needs
-        `repair`. See :class:`shortlist.methods.evolution.ibea.Improvement`.
-    differential_weight : For ``ibed``: probability that a bit where two members differ is flipped in a third.
-    differential_crossover : For ``ibed``: probability that a trial takes a bit of the mutant.
-    valid_first : Let the indicator judge only among distinct vectors with the fewest violated clauses, close
-        to the "1 + n" of Hierons et al. (2016). With False, violated clauses are one objective among the
-        others, as in the study: on small models about a quarter of the population then stays invalid, and
-        fewer products are found.
+    `n_evaluations`: configurations evaluated in all, the first population included. `population_size`:
+    members of each population, and offspring per generation and population. `kappa`: scaling factor of the
+    indicator's fitness. `error_mutation`: probability that a feature of a violated clause is drawn anew.
+    `mutation`: probability that any other feature is flipped. `crossover`: probability of one-point crossover
+    per pair. `repair`: share of the offspring of ``ibea`` that is repaired, as in SATIBEA; Henard et al.
+    (2015) use 0.02. `improve`: repair to a product that is no worse than the offspring in any objective, as
+    in SMTIBEA; needs `repair`. See :class:`shortlist.methods.evolution.ibea.Improvement`.
+    `differential_weight`: for ``ibed``: probability that a bit where two members differ is flipped in a
+    third. `differential_crossover`: for ``ibed``: probability that a trial takes a bit of the mutant.
+    `valid_first`: let the indicator judge only among distinct vectors with the fewest violated clauses, close
+    to the "1 + n" of Hierons et al. (2016). With False, violated clauses are one objective among the others,
+    as in the study: on small models about a quarter of the population then stays invalid, and fewer products
+    are found.
     """
 
     n_evaluations: int = 25_000
@@ -95,12 +90,9 @@ class EvolvedProblem:
     costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``. `n_evaluated`: selections
     evaluated so far.
 
-    Parameters
-    ----------
-    clauses : What a product satisfies.
-    costs : To minimise, scaled to integers, ``(n_objectives, n_variables)``.
-    offsets : Constant parts, ``(n_objectives,)``.
-    budget : Of which a part may be taken to make the clauses smaller.
+    `clauses`: what a product satisfies. `costs`: to minimise, scaled to integers, ``(n_objectives,
+    n_variables)``. `offsets`: constant parts, ``(n_objectives,)``. `budget`: of which a part may be taken to
+    make the clauses smaller.
     """
 
     def __init__(

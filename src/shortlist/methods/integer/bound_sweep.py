@@ -30,14 +30,8 @@ class BoundSweep:
     Burton, MacRae 2014): an answer to looser bounds that meets the tighter ones is an answer to these, and
     what looser bounds exclude tighter ones exclude.
 
-    Attributes
-    ----------
-    answers : list of ndarray of int
-        Every different answer, in the order found.
-    n_skipped : int
-        Programs that were left out.
-    n_open : int
-        Loops that have not ended.
+    `answers`: every different answer, in the order found. `n_skipped`: programs that were left out. `n_open`:
+    loops that have not ended.
     """
 
     def __init__(self, solve: SolveBounded, order: Sequence[int], lower: Vector, upper: Vector) -> None:

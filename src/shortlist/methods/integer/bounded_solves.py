@@ -63,16 +63,9 @@ class BoundedSolves:
 
     The objective rows are appended once. Afterwards only costs and bounds of rows change.
 
-    Attributes
-    ----------
-    integers : IntegerObjectives
-        The objectives.
-    n_programs : int
-        Integer programs solved so far, repeated ones included.
-    largest_objective : int
-        What weighted objectives should stay below, so that the solver tells one step from none.
-    short_programs : bool
-        Whether HiGHS is told that each program takes a fraction of a second.
+    `integers`: the objectives. `n_programs`: integer programs solved so far, repeated ones included.
+    `largest_objective`: what weighted objectives should stay below, so that the solver tells one step from
+    none. `short_programs`: whether HiGHS is told that each program takes a fraction of a second.
     """
 
     short_programs = False
@@ -124,14 +117,8 @@ class BoundedSolves:
 
         `start` is an earlier answer within `upper`; the solver starts from its solution.
 
-        Raises
-        ------
-        LimitReachedError
-            If the search has to end.
-        BadInputError
-            If the objective is unbounded.
-        SolverError
-            If no attempt gives an answer that stands the check in integers.
+        Raises LimitReachedError if the search has to end. Raises BadInputError if the objective is unbounded.
+        Raises SolverError if no attempt gives an answer that stands the check in integers.
         """
         return self._answer(
             lambda attempt: self._solve(weights, upper, start, attempt),
@@ -157,10 +144,7 @@ class BoundedSolves:
         solutions of weight up to it count. Without `presolve`, HiGHS spends no time on making the part
         smaller.
 
-        Raises
-        ------
-        LimitReachedError, BadInputError, SolverError
-            As :meth:`minimise`.
+        Raises LimitReachedError, BadInputError, SolverError as :meth:`minimise`.
         """
         solver = self._solver_of(part, presolve=presolve)
 
@@ -177,12 +161,8 @@ class BoundedSolves:
 
         None if it found that there is none.
 
-        Raises
-        ------
-        LimitReachedError
-            If the whole search has to end.
-        SolverError
-            If the objectives are not within `box`.
+        Raises LimitReachedError if the whole search has to end. Raises SolverError if the objectives are not
+        within `box`.
         """
         self._check_limits()
         self.n_programs += 1
@@ -300,10 +280,7 @@ class BoundedSolves:
     ) -> Solution:
         """Solve once within the limits of `each` program; later attempts in a session with another seed.
 
-        Raises
-        ------
-        LimitReachedError
-            If the whole search has to end.
+        Raises LimitReachedError if the whole search has to end.
         """
         self._check_limits()
         if self._session is None or attempt:
@@ -321,10 +298,7 @@ class BoundedSolves:
     def _limited(self, session: Session, each: Limits) -> Solution:
         """Solve within the limits of `each` program and of the whole search.
 
-        Raises
-        ------
-        LimitReachedError
-            If the whole search has to end.
+        Raises LimitReachedError if the whole search has to end.
         """
         budget = self._budget
         limits = dataclasses.replace(each, absolute_gap=WITHIN_A_STEP).within(budget)
@@ -340,10 +314,7 @@ class BoundedSolves:
     def _count(self, solution: Solution) -> None:
         """Count and report a program.
 
-        Raises
-        ------
-        BadInputError
-            If the numbers are too large for any solver to decide.
+        Raises BadInputError if the numbers are too large for any solver to decide.
         """
         self.n_programs += 1
         self._n_handed_over += solution.handed_over
@@ -360,10 +331,7 @@ class BoundedSolves:
     ) -> Solution:
         """Solve a part once, in a session of its own, within the limits of `each` program.
 
-        Raises
-        ------
-        LimitReachedError
-            If the whole search has to end.
+        Raises LimitReachedError if the whole search has to end.
         """
         self._check_limits()
         session = solver.open(part.program, seed=self._seed + attempt)

@@ -34,34 +34,19 @@ def cwmoip(
     solved, the second one for the others at the first one's best value. Programs whose answer follows from an
     earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
 
-    Parameters
-    ----------
-    program : Program
-        Objectives must be exact integers after scaling; see
-        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
-    order : sequence of str, optional
-        Names of all objectives: the first one, then the bounded ones from the innermost to the outermost
-        level of the recursion. By default from the widest range to the narrowest.
-    solver, max_solves, candidates, budget
-        As in :func:`shortlist.methods.integer.search_zones.search_zones`.
+    `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
+    the first one, then the bounded ones from the innermost to the outermost level of the recursion. By
+    default from the widest range to the narrowest. `solver`, `max_solves`, `candidates`, `budget`: as in
+    :func:`shortlist.methods.integer.search_zones.search_zones`.
 
-    Returns
-    -------
-    front : Front
-        COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of levels that were
-        not finished. `extras` holds `n_programs` and `n_skipped`.
+    `front`, which it returns: COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number
+    of levels that were not finished. `extras` holds `n_programs` and `n_skipped`.
 
-    Raises
-    ------
-    BadInputError
-        If the objectives are no exact integers or are unbounded.
+    Raises BadInputError if the objectives are no exact integers or are unbounded.
 
-    Notes
-    -----
     The number of programs grows with the number of different values of the bounded objectives on the front.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))

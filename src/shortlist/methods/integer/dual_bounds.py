@@ -50,15 +50,9 @@ class IntegerRows:
 class DualBound:
     """What multipliers prove.
 
-    Attributes
-    ----------
-    bound : int
-        ``scale * (costs @ x)`` is at least this.
-    reduced : ndarray of int, shape (n_columns,)
-        Each column adds at least its reduced cost per step away from its best bound: the lower one where this
-        is positive, the upper one where it is negative.
-    scale : int
-        What both are multiplied by.
+    `bound`: ``scale * (costs @ x)`` is at least this. `reduced`, ``(n_columns,)``: each column adds at least
+    its reduced cost per step away from its best bound: the lower one where this is positive, the upper one
+    where it is negative. `scale`: what both are multiplied by.
     """
 
     bound: int
@@ -89,21 +83,11 @@ def dual_bound(
 ) -> DualBound | None:
     """Return the bound that `duals` prove for ``costs @ x``; None where it is minus infinity.
 
-    Parameters
-    ----------
-    costs : ndarray of int, shape (n_columns,)
-        To minimise.
-    rows : IntegerRows
-        What x is bounded by.
-    limits : tuple of two ndarrays of float, shape (n_rows,)
-        Limits of the rows, integers or infinite.
-    bounds : tuple of two ndarrays of float, shape (n_columns,)
-        Bounds of the columns; where the cost is not 0, integers or infinite.
-    duals : ndarray of float, shape (n_rows,)
-        Multipliers of the rows. One that needs a limit which is not there becomes 0.
+    `costs`, ``(n_columns,)``: to minimise. `rows`: what x is bounded by. `limits`, ``(n_rows,)``: limits of
+    the rows, integers or infinite. `bounds`, ``(n_columns,)``: bounds of the columns; where the cost is not
+    0, integers or infinite. `duals`, ``(n_rows,)``: multipliers of the rows. One that needs a limit which is
+    not there becomes 0.
 
-    Examples
-    --------
     >>> rows = IntegerRows(sparse.csr_array(np.array([[2, 3]])))
     >>> limits, bounds = (np.array([4.0]), np.array([np.inf])), (np.zeros(2), np.ones(2))
     >>> found = dual_bound(np.array([2, 4]), rows, limits, bounds, np.array([1.0]))

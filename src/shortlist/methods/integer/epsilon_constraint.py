@@ -35,39 +35,22 @@ def epsilon_constraint(
     (:class:`shortlist.methods.integer.bound_sweep.BoundSweep`). What is dominated among the answers is
     dropped in the end.
 
-    Parameters
-    ----------
-    program : Program
-        Objectives must be exact integers after scaling; see
-        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
-    true_bounds : bool, default=False
-        Find the least and largest value of every bounded objective by two more programs each, instead of
-        taking what follows from the bounds of the columns.
-    order : sequence of str, optional
-        Names of all objectives: the minimised one, then the bounded ones from the innermost to the outermost
-        loop. By default from the widest range to the narrowest.
-    solver, max_solves, candidates, budget
-        As in :func:`shortlist.methods.integer.search_zones.search_zones`.
+    `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `true_bounds`: find the least and
+    largest value of every bounded objective by two more programs each, instead of taking what follows from
+    the bounds of the columns. `order`: names of all objectives: the minimised one, then the bounded ones from
+    the innermost to the outermost loop. By default from the widest range to the narrowest. `solver`,
+    `max_solves`, `candidates`, `budget`: as in :func:`shortlist.methods.integer.search_zones.search_zones`.
 
-    Returns
-    -------
-    front : Front
-        COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an answer with a free choice
-        among equal values of the minimised objective may be dominated, with the number of loops that were not
-        finished. `extras` holds `n_programs` and `n_skipped`.
+    `front`, which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an
+    answer with a free choice among equal values of the minimised objective may be dominated, with the number
+    of loops that were not finished. `extras` holds `n_programs` and `n_skipped`.
 
-    Raises
-    ------
-    BadInputError
-        If the objectives are no exact integers or are unbounded.
+    Raises BadInputError if the objectives are no exact integers or are unbounded.
 
-    Notes
-    -----
     The number of programs grows with the number of different values of the bounded objectives, in the worst
     case with their product.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))

@@ -17,19 +17,10 @@ def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
     changes, no objective grows, and k stays within its bounds because the whole group adds up to t at most.
     So every non-dominated vector keeps a solution. Of members with equal costs the first one stays.
 
-    Parameters
-    ----------
-    program : Program
-        Rows and bounds.
-    costs : ndarray of int, shape (n_objectives, n_columns)
-        To minimise.
+    `program`: rows and bounds. `costs`, ``(n_objectives, n_columns)``: to minimise.
 
-    Notes
-    -----
     Takes O(n_entries) time to group the columns, and the square of a group's size to compare its members.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> one_of = make_program(
     ...     [[1, 1, 1]], row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=True

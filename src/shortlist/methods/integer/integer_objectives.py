@@ -31,17 +31,10 @@ class IntegerObjectives:
     by it they stay integers, so two different values are at least 1 apart: a bound that excludes a value is
     that value minus 1.
 
-    Attributes
-    ----------
-    objectives : tuple of Objective
-        As in the program, with the integer scale that is used.
-    costs : ndarray of int, shape (n_objectives, n_columns)
-        Coefficients to minimise, in steps.
-    steps, offsets : ndarray of int, shape (n_objectives,)
-        A front's point is ``steps * vector + offsets``.
-    lower, upper : ndarray of int, shape (n_objectives,)
-        Limits of the objectives in steps that follow from the bounds of the columns alone; -+
-        :data:`UNLIMITED` if none.
+    `objectives`: as in the program, with the integer scale that is used. `costs`, ``(n_objectives,
+    n_columns)``: coefficients to minimise, in steps. `steps`, `offsets`, ``(n_objectives,)``: a front's point
+    is ``steps * vector + offsets``. `lower`, `upper`, ``(n_objectives,)``: limits of the objectives in steps
+    that follow from the bounds of the columns alone; -+ :data:`UNLIMITED` if none.
     """
 
     objectives: tuple[Objective, ...]
@@ -62,10 +55,7 @@ class IntegerObjectives:
     def vector(self, columns: NDArray[np.float64]) -> Vector:
         """Return the objectives of a solution in steps, computed in integers from its rounded columns.
 
-        Raises
-        ------
-        SolverError
-            If a value reaches 2^53.
+        Raises SolverError if a value reaches 2^53.
         """
         if (np.abs(self.costs).astype(np.float64) @ np.abs(columns)).max(initial=0.0) >= LARGEST_INTEGER:
             raise SolverError(
@@ -89,14 +79,9 @@ def integer_objectives(program: Program) -> IntegerObjectives:
     Costs are decimals. Each objective is multiplied by its own ``Objective.scale`` or, where that is None, by
     the smallest power of ten up to 10^9 that makes every cost and the offset an integer.
 
-    Raises
-    ------
-    BadInputError
-        If there are fewer than two objectives or two of one name, a cost times the scale is not an integer, a
-        cost stands at a column that is not integer, or a value may reach 2^53.
+    Raises BadInputError if there are fewer than two objectives or two of one name, a cost times the scale is
+    not an integer, a cost stands at a column that is not integer, or a value may reach 2^53.
 
-    Examples
-    --------
     >>> from shortlist.milp.program import make_program
     >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
     >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))

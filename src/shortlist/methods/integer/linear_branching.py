@@ -34,16 +34,10 @@ LEAST_GAIN = 1e-6
 class CountedProgram:
     """A program of integers alone, so that what is counted in it is exact.
 
-    Attributes
-    ----------
-    costs : ndarray of int, shape (n_columns,)
-        To minimise.
-    rows : IntegerRows
-        No sum within the bounds reaches 2^53, nor do the costs: bounds of nodes are compared as floats.
-    limits : tuple of two ndarrays of float, shape (n_rows,)
-        Limits of the rows, integers or infinite.
-    bounds : tuple of two ndarrays of float, shape (n_columns,)
-        Bounds of the columns, integers below 2^53, the lower ones not above the upper ones.
+    `costs`, ``(n_columns,)``: to minimise. `rows`: no sum within the bounds reaches 2^53, nor do the costs:
+    bounds of nodes are compared as floats. `limits`, ``(n_rows,)``: limits of the rows, integers or infinite.
+    `bounds`, ``(n_columns,)``: bounds of the columns, integers below 2^53, the lower ones not above the upper
+    ones.
     """
 
     costs: Longs
@@ -80,31 +74,15 @@ def best_by_branching(
 
     It depends on nothing that was solved before.
 
-    Parameters
-    ----------
-    program : CountedProgram
-        Its bounds are finite.
-    most : int or None
-        Only solutions that cost no more count; None for all.
-    max_nodes : int
-        Linear programs after which the search gives up.
-    budget : Budget
-        Of the whole search that this is part of.
+    `program`: its bounds are finite. `most`: only solutions that cost no more count; None for all.
+    `max_nodes`: linear programs after which the search gives up. `budget`: of the whole search that this is
+    part of.
 
-    Returns
-    -------
-    Searched
-        Not finished after `max_nodes`.
+    Not finished after `max_nodes`.
 
-    Raises
-    ------
-    LimitReachedError
-        If the budget ends, or is cancelled.
-    SolverError
-        If HiGHS refuses the program: numbers of 1e15 and more.
+    Raises LimitReachedError if the budget ends, or is cancelled. Raises SolverError if HiGHS refuses the
+    program: numbers of 1e15 and more.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> rows = IntegerRows(sparse.csr_array(np.array([[3, 5, 7]])))
     >>> limits = np.array([8.0]), np.array([np.inf])
@@ -128,14 +106,8 @@ def best_by_branching(
 class _Search:
     """The linear relaxation in HiGHS's memory, and what was found.
 
-    Attributes
-    ----------
-    best : ndarray of int, shape (n_columns,), or None
-        The best solution so far.
-    most : int
-        What a solution that counts may cost; less than `best`.
-    n_nodes : int
-        Linear programs so far.
+    `best`, ``(n_columns,)``: the best solution so far. `most`: what a solution that counts may cost; less
+    than `best`. `n_nodes`: linear programs so far.
     """
 
     def __init__(self, program: CountedProgram, most: int, budget: Budget) -> None:

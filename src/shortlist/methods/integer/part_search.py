@@ -26,12 +26,8 @@ MOST_STEPS = 100_000
 class Searched:
     """What a search found.
 
-    Attributes
-    ----------
-    finished : bool
-        Whether the search was complete; otherwise nothing is proved.
-    values : ndarray of int, shape (n_columns,), or None
-        The best solution met, of all columns.
+    `finished`: whether the search was complete; otherwise nothing is proved. `values`, ``(n_columns,)``: the
+    best solution met, of all columns.
     """
 
     finished: bool
@@ -42,14 +38,8 @@ class Searched:
 class PartBounds:
     """What a part is bounded by; integers, or infinite limits of rows.
 
-    Attributes
-    ----------
-    limits : tuple of two ndarrays of float, shape (n_rows,)
-        Limits of the rows.
-    columns : tuple of two ndarrays of float, shape (n_columns,)
-        Bounds of the columns.
-    known : tuple of two ndarrays of float, shape (n_columns,)
-        Wider bounds, which the reduced costs were computed with.
+    `limits`, ``(n_rows,)``: limits of the rows. `columns`, ``(n_columns,)``: bounds of the columns. `known`,
+    ``(n_columns,)``: wider bounds, which the reduced costs were computed with.
     """
 
     limits: Interval
@@ -64,20 +54,9 @@ def best_of_part(
 
     None where the part, or what it may cost, is too large to search.
 
-    Parameters
-    ----------
-    rows : IntegerRows
-        What the columns satisfy. No sum within the bounds reaches 2^59.
-    part : PartBounds
-        Limits of the rows, and bounds of the columns.
-    costs : ndarray of int, shape (n_columns,)
-        To minimise.
-    found : DualBound
-        What multipliers of the rows prove of the costs.
-    most : int
-        Only solutions that cost no more count.
-    max_nodes : int
-        When to give up.
+    `rows`: what the columns satisfy. No sum within the bounds reaches 2^59. `part`: limits of the rows, and
+    bounds of the columns. `costs`, ``(n_columns,)``: to minimise. `found`: what multipliers of the rows prove
+    of the costs. `most`: only solutions that cost no more count. `max_nodes`: when to give up.
     """
     bounds, limits = part.columns, part.limits
     free = np.flatnonzero(bounds[0] < bounds[1])

@@ -18,18 +18,9 @@ class Part:
 
     Columns whose bounds cross have none, and stay in it, which then has no solution.
 
-    Attributes
-    ----------
-    program : Program
-        Over the free columns, without objectives.
-    costs : ndarray of float, shape (n_free,)
-        To minimise.
-    constant : float
-        What the costs are less than those of the whole program, in every solution.
-    free : ndarray of int, shape (n_free,)
-        The columns.
-    values : ndarray of float, shape (n_columns,)
-        What the other columns are; 0 at the free ones.
+    `program`: over the free columns, without objectives. `costs`, ``(n_free,)``: to minimise. `constant`:
+    what the costs are less than those of the whole program, in every solution. `free`, ``(n_free,)``: the
+    columns. `values`, ``(n_columns,)``: what the other columns are; 0 at the free ones.
     """
 
     program: Program

@@ -21,14 +21,10 @@ from shortlist.runs.budget import Budget
 class ReducedProgram:
     """A program, and the way back to the columns of the one it came from.
 
-    Attributes
-    ----------
-    program : Program
-        What is left; with an unsatisfiable row if the clauses have no model.
-    signs : csr_array of int, shape (n_original_columns, n_columns)
-        At most one entry per row, 1 or -1; over the integer columns only if nothing was reduced.
-    constants : ndarray of int, shape (n_original_columns,)
-        The original columns are ``signs @ columns + constants``.
+    `program`: what is left; with an unsatisfiable row if the clauses have no model. `signs`,
+    ``(n_original_columns, n_columns)``: at most one entry per row, 1 or -1; over the integer columns only if
+    nothing was reduced. `constants`, ``(n_original_columns,)``: the original columns are ``signs @ columns +
+    constants``.
     """
 
     program: Program
@@ -46,29 +42,17 @@ def reduce_program(
 ) -> ReducedProgram:
     """Return a program without fixed and equivalent columns.
 
-    Parameters
-    ----------
-    program : Program
-        Every column that the clauses name is integer within 0..1.
-    clauses : Clauses, optional
-        What every solution of `program` satisfies; variable v is column v - 1, and variables beyond the
-        columns are auxiliary: some value of them satisfies the clauses. Without clauses nothing changes.
-    budget : Budget, optional
-        What is not found in time is not made smaller.
+    `program`: every column that the clauses name is integer within 0..1. `clauses`: what every solution of
+    `program` satisfies; variable v is column v - 1, and variables beyond the columns are auxiliary: some
+    value of them satisfies the clauses. Without clauses nothing changes. `budget`: what is not found in time
+    is not made smaller.
 
-    Returns
-    -------
-    ReducedProgram
-        Fixed columns are gone, and equivalent ones are one column; see
-        :func:`shortlist.logic.presolve.presolve`, which probes. Rows that always hold and repeated rows are
-        dropped. Rows that are clauses lose literals that the other clauses make unnecessary, and those are
-        dropped that contain all literals of another or follow from a chain of clauses of two literals.
-        Objectives keep their values exactly.
+    Fixed columns are gone, and equivalent ones are one column; see :func:`shortlist.logic.presolve.presolve`,
+    which probes. Rows that always hold and repeated rows are dropped. Rows that are clauses lose literals
+    that the other clauses make unnecessary, and those are dropped that contain all literals of another or
+    follow from a chain of clauses of two literals. Objectives keep their values exactly.
 
-    Raises
-    ------
-    BadInputError
-        If the clauses name a column that is not binary.
+    Raises BadInputError if the clauses name a column that is not binary.
     """
     if clauses is None:
         n = int(program.integer.sum())

@@ -27,12 +27,8 @@ LARGEST_SUM = 2.0**59
 class Narrowed:
     """What is left of a zone.
 
-    Attributes
-    ----------
-    bounds : tuple of two ndarrays of float
-        Bounds of the columns.
-    duals : ndarray of float, or None
-        Multipliers of the rows, those of the objectives last, where the linear program has an optimum.
+    `bounds`: bounds of the columns. `duals`: multipliers of the rows, those of the objectives last, where the
+    linear program has an optimum.
     """
 
     bounds: Interval
@@ -48,18 +44,9 @@ class Narrowed:
 class Relaxed:
     """What multipliers prove of the weight of solutions in a zone.
 
-    Attributes
-    ----------
-    weights : ndarray of int, shape (n_objectives,)
-        What the objectives are multiplied by.
-    found : DualBound or None
-        The bound and the reduced costs, None where there is nothing to prove them with.
-    bounds : tuple of two ndarrays of float
-        Bounds of the columns that it holds for.
-    integer : ndarray of bool
-        Which columns take integers only.
-    duals : ndarray of float, or None
-        Multipliers of the rows.
+    `weights`, ``(n_objectives,)``: what the objectives are multiplied by. `found`: the bound and the reduced
+    costs, None where there is nothing to prove them with. `bounds`: bounds of the columns that it holds for.
+    `integer`: which columns take integers only. `duals`: multipliers of the rows.
     """
 
     weights: Vector
@@ -88,10 +75,7 @@ class RelaxedZones:
     multipliers: what they prove is computed in integers (:mod:`shortlist.methods.integer.dual_bounds`), on
     the rows that add integers; the other rows are left out of the proof.
 
-    Attributes
-    ----------
-    bounds : tuple of two ndarrays of float
-        Bounds of the columns, integers where the columns are, from the rows where a column has none.
+    `bounds`: bounds of the columns, integers where the columns are, from the rows where a column has none.
     """
 
     def __init__(self, program: Program, integers: IntegerObjectives, budget: Budget) -> None:
@@ -132,10 +116,7 @@ class RelaxedZones:
 
         None if there is no such solution.
 
-        Raises
-        ------
-        LimitReachedError
-            If the budget ends, or is cancelled.
+        Raises LimitReachedError if the budget ends, or is cancelled.
         """
         known = self.bounds if bounds is None else bounds
         costs = weights @ self._integers.costs

@@ -57,38 +57,20 @@ def search_zones(
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
-    Parameters
-    ----------
-    program : Program
-        Objectives must be exact integers after scaling; see
-        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
-    solver : str or Solver, default="highs"
-        Backend of the integer programs.
-    max_solves : int or None, default=None
-        Largest number of integer programs.
-    candidates : sequence of str, optional
-        Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
-    budget : Budget, optional
-        How long the search may take, the seed of the solver, and who is told after every program, without a
-        total: nobody knows it before the end.
+    `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `solver`: backend of the integer
+    programs. `max_solves`: largest number of integer programs. `candidates`: names of the integer columns;
+    ``x0``, ``x1``, ... by column number if not given. `budget`: how long the search may take, the seed of the
+    solver, and who is told after every program, without a total: nobody knows it before the end.
 
-    Returns
-    -------
-    front : Front
-        COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number of zones that were not
-        searched. Solutions with equal objectives are one point, with the first one found. `extras` holds
-        `n_programs`, `n_zones`, and in `ideal` the proved best value of each objective, None where a limit
-        came first. An infeasible program has a complete front without points.
+    `front`, which it returns: COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number
+    of zones that were not searched. Solutions with equal objectives are one point, with the first one found.
+    `extras` holds `n_programs`, `n_zones`, and in `ideal` the proved best value of each objective, None where
+    a limit came first. An infeasible program has a complete front without points.
 
-    Raises
-    ------
-    BadInputError
-        If the objectives are no exact integers or are unbounded.
-    SolverError
-        If the solver contradicts itself.
+    Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the
+    solver contradicts itself.
 
-    Notes
-    -----
     Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
     more, wide programs, those with several columns to a row, are searched in what reduced costs leave of
     them, by up to six small programs for a zone, most of which need no solver
@@ -96,8 +78,6 @@ def search_zones(
     the end, at most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to
     the power p // 2 in general. Linear programs are not counted.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0, 4.0]))
@@ -309,8 +289,6 @@ def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
     another candidate of j, or an old zone with ``u_j = point_j`` whose other components exceed the point's
     (Klamroth, Lacour, Vanderpooten 2015, Sec. 4.1, redundancy elimination; equal components are allowed).
 
-    Examples
-    --------
     >>> hit, fresh = split_zones(np.array([[10, 10]]), np.array([4, 3]))
     >>> hit.tolist(), fresh.tolist()
     ([True], [[4, 10], [10, 3]])

@@ -60,12 +60,8 @@ class _Gap:
 class TwoPhases:
     """The state of a search: points found, and gaps between neighbours that are still open.
 
-    Attributes
-    ----------
-    found : list of ndarray of int
-        Non-dominated vectors, in the order found.
-    least : ndarray of int, shape (2,)
-        Least values, proved for the first `n_known_ends` objectives.
+    `found`: non-dominated vectors, in the order found. `least`, ``(2,)``: least values, proved for the first
+    `n_known_ends` objectives.
     """
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, presolve: bool) -> None:

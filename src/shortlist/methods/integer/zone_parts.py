@@ -42,14 +42,8 @@ class Answer:
 class ZoneParts:
     """Answers zone after zone, and learns how far above their bounds answers are.
 
-    Parameters
-    ----------
-    solves : BoundedSolves
-        Solves what is left to a solver, and keeps the answers.
-    relaxed : RelaxedZones
-        The linear program.
-    n_by_solver : int
-        After so many programs of `solves`, what is left of a zone is searched in integers first.
+    `solves`: solves what is left to a solver, and keeps the answers. `relaxed`: the linear program.
+    `n_by_solver`: after so many programs of `solves`, what is left of a zone is searched in integers first.
     """
 
     def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, n_by_solver: int) -> None:

@@ -31,15 +31,10 @@ class JumpLimits:
 
     HiGHS whatever solves the integer programs: not every backend takes continuous columns.
 
-    Parameters
-    ----------
-    program : Objectives are exact integers after scaling.
-    origin : Where objectives are measured from, in steps, ``(n_objectives,)``.
-    scales : The unit of each objective, in steps, above 0, ``(n_objectives,)``.
-    budget : Of the whole search.
+    `program`: objectives are exact integers after scaling. `origin`: where objectives are measured from, in
+    steps, ``(n_objectives,)``. `scales`: the unit of each objective, in steps, above 0, ``(n_objectives,)``.
+    `budget`: of the whole search.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([1.0, 0.0]))

@@ -44,15 +44,12 @@ more than 200. Those of E-Shop that minimise the defects take up to 18,000, and 
 class Outcome:
     """What one program said.
 
-    Attributes
-    ----------
-    status : OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
-        bounds. UNKNOWN: stopped before anything was found.
-    vector : The objectives found, in steps, ``(n_objectives,)``.
-    bound : No vector within the bounds has smaller weighted objectives; -UNLIMITED when nothing is known.
-    columns : The solution, ``(n_integer_columns,)``.
-    value : The weighted objectives of `vector`; 0 without one.
-    checked : Whether integers prove the answer, or a second program found nothing better.
+    `status`: OPTIMAL: `vector` is proved best. FEASIBLE: found, not proved. INFEASIBLE: nothing is within the
+    bounds. UNKNOWN: stopped before anything was found. `vector`: the objectives found, in steps,
+    ``(n_objectives,)``. `bound`: no vector within the bounds has smaller weighted objectives; -UNLIMITED when
+    nothing is known. `columns`: the solution, ``(n_integer_columns,)``. `value`: the weighted objectives of
+    `vector`; 0 without one. `checked`: whether integers prove the answer, or a second program found nothing
+    better.
     """
 
     status: Status

@@ -68,21 +68,14 @@ def hit_and_run(
     ranges of the anchors, with normal multipliers; the authors' program draws the multipliers from [0, 1].
     Both have the same limit.
 
-    Parameters
-    ----------
-    anchors : Vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
-    n_points : How many points.
-    between : Takes a place, measured from the first anchor in :func:`plane_scales`, and a direction.
-    rng : The only source of randomness.
-    report : Told after every step.
+    `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
+    `n_points`: how many points. `between`: takes a place, measured from the first anchor in
+    :func:`plane_scales`, and a direction. `rng`: the only source of randomness. `report`: told after every
+    step.
 
-    Returns
-    -------
-    ndarray of float, shape (n_points, n_objectives)
-        Points in the plane, in steps, up to rounding. All are equal if the anchors are.
+    Its shape is ``(n_points, n_objectives)``. Points in the plane, in steps, up to rounding. All are equal if
+    the anchors are.
 
-    Examples
-    --------
     >>> segment = np.array([[0, 4], [4, 0]])
     >>> def allowed(place, direction):
     ...     return tuple(sorted(((0.0 - place[0]) / direction[0], (1.0 - place[0]) / direction[0])))
@@ -144,14 +137,9 @@ STAGE = "reference points"
 class SolveSetting:
     """What every worker needs; it pickles, and then nobody sets its budget's cancellation.
 
-    Attributes
-    ----------
-    program : What is solved.
-    solver : Backend.
-    budget : Of the whole search, telling nobody.
-    each : Of each program.
-    checks : Whether a second program checks each proved answer.
-    study : Where finished programs go; a copy in another process keeps nothing.
+    `program`: what is solved. `solver`: backend. `budget`: of the whole search, telling nobody. `each`: of
+    each program. `checks`: whether a second program checks each proved answer. `study`: where finished
+    programs go; a copy in another process keeps nothing.
     """
 
     program: Program

@@ -99,24 +99,19 @@ the beginning.
 class SolRepSettings:
     """Where the reference points lie, and how their programs are solved.
 
-    Parameters
-    ----------
-    n_points : Reference points, each with one program at most. The anchors take two programs per objective
-        besides.
-    rule : {"hit-and-run", "adaptive"}, default="hit-and-run"
-        Where the reference points lie: on a random walk in the plane through the anchors, within what the
-        constraints allow without integrality, chosen beforehand; or each inside the largest box that may
-        still hold points (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from
-        its least values, with weights that balance the objectives. A box whose lower part holds nothing is
-        solved as a whole when its turn comes again. Lower ends of boxes come from linear relaxations, which
-        are no integer programs and are not counted. Adaptive points depend on each other, so they take one
-        worker.
-    objective : The objective that hit-and-run programs minimise, the others being bounded. Default: that of
-        the widest range of the anchors in steps.
-    solve_limit_s, solve_limit_nodes : Limits of each program. Nodes do not depend on the clock.
-    check : Whether an answer that rests on the solver is checked: reduced costs prove that nothing is better,
-        or a second program looks for it in the columns that they leave, with another seed of the solver.
-    chunk_size : Reference points per chunk, neighbours together.
+    `n_points`: reference points, each with one program at most. The anchors take two programs per objective
+    besides. `rule`, one of ``"hit-and-run"`` and ``"adaptive"``: where the reference points lie: on a random
+    walk in the plane through the anchors, within what the constraints allow without integrality, chosen
+    beforehand; or each inside the largest box that may still hold points
+    (:mod:`shortlist.methods.solrep.unexplored_boxes`), two thirds of the way up from its least values, with
+    weights that balance the objectives. A box whose lower part holds nothing is solved as a whole when its
+    turn comes again. Lower ends of boxes come from linear relaxations, which are no integer programs and are
+    not counted. Adaptive points depend on each other, so they take one worker. `objective`: the objective
+    that hit-and-run programs minimise, the others being bounded. Default: that of the widest range of the
+    anchors in steps. `solve_limit_s`, `solve_limit_nodes`: limits of each program. Nodes do not depend on the
+    clock. `check`: whether an answer that rests on the solver is checked: reduced costs prove that nothing is
+    better, or a second program looks for it in the columns that they leave, with another seed of the solver.
+    `chunk_size`: reference points per chunk, neighbours together.
     """
 
     n_points: int = 1000
@@ -167,27 +162,19 @@ def solrep(
     where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has
     a complete front without points.
 
-    Parameters
-    ----------
-    program : Objectives must be exact integers after scaling; see
-        :func:`shortlist.methods.integer.integer_objectives.integer_objectives`.
-    settings : Where the reference points lie, and how their programs are solved.
-    clauses : What every solution satisfies, variable v being column v - 1, used to make the program smaller;
-        variables beyond the columns are auxiliary
-        (:func:`shortlist.methods.integer.reduced_program.reduce_program`).
-    solver : Backend of the integer programs.
-    study : Where each finished program is recorded. With the same problem and settings, a later call goes on
-        from there, to the same answer.
-    workers : What solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
-        does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
-        with a session of its own.
-    candidates : Names of the integer columns; ``x0``, ``x1``, ... by column number if not given.
-    budget : How long the search may take, the seed of the random walk and of the solver, and who is told
-        after every reference point, or chunk of them with several workers. With several processes, a
-        cancellation is looked at between chunks.
+    `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: where the reference
+    points lie, and how their programs are solved. `clauses`: what every solution satisfies, variable v being
+    column v - 1, used to make the program smaller; variables beyond the columns are auxiliary
+    (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `solver`: backend of the integer
+    programs. `study`: where each finished program is recorded. With the same problem and settings, a later
+    call goes on from there, to the same answer. `workers`: what solves for hit-and-run points; see
+    :func:`shortlist.runs.workers.open_workers`. The answer does not depend on it, unless a wall-clock limit
+    is hit: points are split into chunks beforehand, each with a session of its own. `candidates`: names of
+    the integer columns; ``x0``, ``x1``, ... by column number if not given. `budget`: how long the search may
+    take, the seed of the random walk and of the solver, and who is told after every reference point, or chunk
+    of them with several workers. With several processes, a cancellation is looked at between chunks.
 
-    Examples
-    --------
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> price = LinearObjective(Objective("price"), np.array([3.0, 5.0, 4.0]))

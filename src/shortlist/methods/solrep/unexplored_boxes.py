@@ -32,13 +32,9 @@ class UnexploredBoxes:
     nothing, and whether it is not offered any more, ``(n_boxes,)``. `vectors`: the known vectors that
     explored something, ``(n_vectors, n_objectives)``.
 
-    Parameters
-    ----------
-    lower, upper : Every feasible vector y has ``lower <= y < upper``, ``(n_objectives,)``.
-    ceiling : What lies below it is explored first, ``(n_objectives,)``; `upper` if not given.
+    `lower`, `upper`: every feasible vector y has ``lower <= y < upper``, ``(n_objectives,)``. `ceiling`: what
+    lies below it is explored first, ``(n_objectives,)``; `upper` if not given.
 
-    Examples
-    --------
     >>> boxes = UnexploredBoxes(np.array([0, 0]), np.array([10, 10]))
     >>> boxes.add_vector(np.array([4, 3]))
     >>> boxes.add_bound(np.array([10, 10]), np.array([1, 1]), 7)

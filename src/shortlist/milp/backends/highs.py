@@ -59,11 +59,8 @@ at those that are used here (:data:`shortlist.milp.whole_rows.TOLERANCE`).
 class Highs:
     """HiGHS: integer and continuous columns; `nodes` are branch-and-bound nodes.
 
-    Parameters
-    ----------
-    short_programs : Whether a session solves many programs of fractions of a second, which heuristics that
-        solve smaller programs would delay.
-    presolve : Whether short programs are made smaller nevertheless.
+    `short_programs`: whether a session solves many programs of fractions of a second, which heuristics that
+    solve smaller programs would delay. `presolve`: whether short programs are made smaller nevertheless.
     """
 
     name = "highs"

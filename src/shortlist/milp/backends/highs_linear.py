@@ -35,14 +35,10 @@ def cost_unit(costs: NDArray[Any]) -> float:
 class LinearSolution:
     """What HiGHS answers; floats, to be checked by whoever builds on them.
 
-    Attributes
-    ----------
-    optimal : False when the limit or the cancellation came first; `values` and `duals` are then those at
-        hand.
-    values : ndarray of float, shape (n_columns,)
-    duals : At most 0 for rows with an upper limit, at least 0 for rows with a lower limit, ``(n_rows,)``.
-    ray : Multipliers of the rows that show, with the bounds of the columns, that there is no solution
-        (Farkas' lemma), ``(n_rows,)``.
+    `optimal`: false when the limit or the cancellation came first; `values` and `duals` are then those at
+    hand. `values`, ``(n_columns,)``. `duals`: at most 0 for rows with an upper limit, at least 0 for rows
+    with a lower limit, ``(n_rows,)``. `ray`: multipliers of the rows that show, with the bounds of the
+    columns, that there is no solution (Farkas' lemma), ``(n_rows,)``.
     """
 
     optimal: bool

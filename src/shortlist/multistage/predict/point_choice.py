@@ -35,11 +35,8 @@ def choose_point(front: Front, pick: str | int, limits: LimitsAsked = None) -> i
     The others are those of ``Front.pick``. Raises UnmetChoiceError if there is no point of that number, or
     none is within the limits.
 
-    Parameters
-    ----------
-    front : Of stage assignments, with a point.
-    pick : One of :data:`PICKS`, or the number of a point, from 0.
-    limits : mapping from objective to number, sequence of Limit, or None
+    `front`: of stage assignments, with a point. `pick`: one of :data:`PICKS`, or the number of a point, from
+    0.
     """
     try:
         within = within_limits(front, limits)

@@ -267,16 +267,14 @@ def promised_front(
     the next stage, and in the end be rejected. Which thresholds are tested in which order, the rows that
     chose say; see :func:`shortlist.guarantees.thresholds.promise_each`.
 
-    Returns
-    -------
-    front : Each point with what it does on the rows that chose from its threshold on; of a point about which
-        nothing can be promised, from the threshold on that most was to be expected of. A point is left out
-        where another dominates it; one that is promised, where another one that is. The extras are those of
-        the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its guarantee
-        as plain data, and ``answer_from`` the score from which on it is told. ``promised_instead`` is the
-        most that could have been promised where nothing is, and ``without_promise`` what the points were
-        taken from.
-    coverage : Share of the rows that chose which each point answers, ``(n_points,)``.
+    `front`, which it returns: each point with what it does on the rows that chose from its threshold on; of a
+    point about which nothing can be promised, from the threshold on that most was to be expected of. A point
+    is left out where another dominates it; one that is promised, where another one that is. The extras are
+    those of the front given, without ``n_tied``. ``promised`` is a bool for each point, ``promises`` its
+    guarantee as plain data, and ``answer_from`` the score from which on it is told. ``promised_instead`` is
+    the most that could have been promised where nothing is, and ``without_promise`` what the points were
+    taken from. `coverage`, which it returns: share of the rows that chose which each point answers,
+    ``(n_points,)``.
     """
     rule, encoding = problem.decisions.rule, problem.decisions.subclassifiers.rows.encoding
     assignments = front.decisions.astype(np.int8)
@@ -322,11 +320,8 @@ def measures_from(
 ) -> NDArray[np.int64]:
     """Return :meth:`StageProblem.measures` where each point answers from its own threshold on.
 
-    Parameters
-    ----------
-    assignments : ndarray of int8, shape (n_points, n_features)
-    chose : Those of the stages of each point to the rows that chose.
-    thresholds : ndarray of float, shape (n_points,)
+    `assignments`, ``(n_points, n_features)``. `chose`: those of the stages of each point to the rows that
+    chose. `thresholds`, ``(n_points,)``.
     """
     measures = np.empty((len(assignments), problem.n_measures), dtype=np.int64)
     words = problem.decisions.subclassifiers.rows.n_words

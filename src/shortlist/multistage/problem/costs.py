@@ -31,21 +31,13 @@ def shared_needs(
     BadInputError if something is needed that is neither a feature nor has a first price, or something unknown
     needs it.
 
-    Parameters
-    ----------
-    needs : What each needs, which may need something itself; a string is one name.
-    prices : In the order of the columns.
-    groups : Features that share a first price.
-    things : mapping from group or thing to first price
-    order : The groups in their order.
+    `needs`: what each needs, which may need something itself; a string is one name. `prices`: in the order of
+    the columns. `groups`: features that share a first price. `order`: the groups in their order.
 
-    Returns
-    -------
-    opens : Which groups each feature opens because of what it needs, ``(n_features, n_groups)``; the groups
-        of `order` come first.
-    prices : What each feature costs beside them.
-    first_prices : Those of all groups.
-    order : What all groups are called: those of `order`, then features and things that are needed.
+    `opens`, which it returns: which groups each feature opens because of what it needs, ``(n_features,
+    n_groups)``; the groups of `order` come first. `prices`, which it returns: what each feature costs beside
+    them. `first_prices`, which it returns: those of all groups. `order`, which it returns: what all groups
+    are called: those of `order`, then features and things that are needed.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]
@@ -169,9 +161,7 @@ class FeatureCosts:
     def taken(self, chain: Mask, attributes: Sequence[Attribute]) -> NDArray[np.int64]:
         """Return what each stage takes of each attribute, in units: the largest of all that is new in it.
 
-        Returns
-        -------
-        taken : ndarray of int64, shape (..., n_stages, n_attributes)
+        `taken`, which it returns, ``(..., n_stages, n_attributes)``.
         """
         if not attributes:
             return np.empty((*chain.shape[:-1], 0), dtype=np.int64)

@@ -40,17 +40,8 @@ def compress(assignments: ArrayLike) -> NDArray[np.int8]:
     The paper's loop replaces j + 1 by a missing j and never ends when two numbers in a row are missing, so
     the stages are ranked instead, which gives the same wherever that loop ends.
 
-    Parameters
-    ----------
-    assignments : array-like of int, shape (n_features,) or (n_assignments, n_features)
-        Stage numbers from 0, -1 for removed features. Not modified.
+    `assignments`, ``(n_features,)``: stage numbers from 0, -1 for removed features. Not modified.
 
-    Returns
-    -------
-    compressed : ndarray of int8, same shape
-
-    Examples
-    --------
     >>> compress([0, 0, 0, 2])
     array([0, 0, 0, 1], dtype=int8)
     """

@@ -184,12 +184,9 @@ def emsco(
 
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
 
-    Returns
-    -------
-    StageResult
-        All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first. Its
-        facts say why it stopped: ``"generations"``, ``"patience"``, ``"elite fills the population"``,
-        ``"interrupted"`` or the time limit. Nothing is proved.
+    All non-dominated chromosomes of the last generation, each once, sorted by fitness, best first. Its facts
+    say why it stopped: ``"generations"``, ``"patience"``, ``"elite fills the population"``, ``"interrupted"``
+    or the time limit. Nothing is proved.
     """
     options = options or EmscoOptions()
     budget = budget or Budget()

@@ -42,16 +42,12 @@ def enumerate_front(
     thread. Raises BadInputError if there are too many features. Raises FitsStoppedError if not all subsets
     are fitted in the first half of the time.
 
-    Parameters
-    ----------
-    problem : With at most 18 features, since every subset needs a classifier.
-    bounds : Branch and bound, or look at every chain.
-    workers : Threads, or the address of a Dask scheduler. Its workers do not know what others have found, so
-        that they look at more chains; the front is the same.
-    budget : How long the walk may take, and who is told. When it ends first, the proof says that the front is
-        not complete. Its study keeps what every thread has found, so that a walk that was killed goes on to
-        the same front.
-    walk : How what is found is kept. The answer is the same.
+    `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: branch and bound, or
+    look at every chain. `workers`: threads, or the address of a Dask scheduler. Its workers do not know what
+    others have found, so that they look at more chains; the front is the same. `budget`: how long the walk
+    may take, and who is told. When it ends first, the proof says that the front is not complete. Its study
+    keeps what every thread has found, so that a walk that was killed goes on to the same front. `walk`: how
+    what is found is kept. The answer is the same.
     """
     budget = budget or Budget()
     if problem.rules is not None:

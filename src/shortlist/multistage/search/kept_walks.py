@@ -61,13 +61,10 @@ def walk_tasks(
 ) -> FinishedWalk:
     """Run all tasks on threads, each with a walker of its own while it runs.
 
-    Parameters
-    ----------
-    walker : That of the first thread, with nothing found yet.
-    tasks : First sets of the chains, as bit masks.
-    join : Makes one of what several walkers found.
-    budget : How long it may take. It is looked at within tasks too, and what is left of them is left out.
-    study : Keeps what every walker has found in which tasks, and the whole when all are finished.
+    `walker`: that of the first thread, with nothing found yet. `tasks`: first sets of the chains, as bit
+    masks. `join`: makes one of what several walkers found. `budget`: how long it may take. It is looked at
+    within tasks too, and what is left of them is left out. `study`: keeps what every walker has found in
+    which tasks, and the whole when all are finished.
     """
     whole = Checkpoint("walk", study)
     if (kept := whole.last()) is not None:
@@ -177,15 +174,11 @@ def walk_units(
     A unit knows nothing of what others have found, so all of them together look at more than threads do. What
     is found is the same.
 
-    Parameters
-    ----------
-    make : Returns a walker with nothing found yet. It pickles, and is sent to each worker once.
-    tasks : First sets of the chains, as bit masks.
-    join : A function of a module.
-    budget : How long it may take. What is not finished in time is left out. Workers have clocks of their own:
-        a task that is begun late may go on until it has taken as long itself.
-    workers : See :func:`shortlist.runs.workers.open_workers`.
-    study : Keeps what every task found.
+    `make`: returns a walker with nothing found yet. It pickles, and is sent to each worker once. `tasks`:
+    first sets of the chains, as bit masks. `join`: a function of a module. `budget`: how long it may take.
+    What is not finished in time is left out. Workers have clocks of their own: a task that is begun late may
+    go on until it has taken as long itself. `workers`: see :func:`shortlist.runs.workers.open_workers`.
+    `study`: keeps what every task found.
     """
     seconds = budget.deadline - budget.clock()
     units = [

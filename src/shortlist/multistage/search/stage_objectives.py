@@ -143,11 +143,9 @@ class StageProblem:
     def measures(self, assignments: NDArray[np.int8]) -> NDArray[np.int64]:
         """Measure assignments without gaps, ``(n_assignments, n_features)``.
 
-        Returns
-        -------
-        measures : ndarray of int64, shape (n_assignments, n_measures)
-            Conclusive rows, credit, cost of all rows, false positives, stages, cost of the dearest row, cost
-            of calls, and of each attribute what all rows take; whole numbers, exact.
+        `measures`, which it returns, ``(n_assignments, n_measures)``: conclusive rows, credit, cost of all
+        rows, false positives, stages, cost of the dearest row, cost of calls, and of each attribute what all
+        rows take; whole numbers, exact.
         """
         counts = stage_counts(assignments)
         k = int(counts.max(initial=1))
@@ -268,10 +266,7 @@ class StageProblem:
 def check_objectives(names: Sequence[str], attributes: Sequence[str] = ()) -> None:
     """Refuse names that are neither objectives nor attributes, names given twice, and none at all.
 
-    Raises
-    ------
-    BadInputError
-        With the sentence that says which name it is.
+    Raises BadInputError with the sentence that says which name it is.
     """
     known = [*OBJECTIVES, *attributes]
     if not names:
@@ -327,19 +322,15 @@ def stage_problem(
 
     Raises BadInputError if a parameter is out of its range or a name is unknown.
 
-    Parameters
-    ----------
-    max_stages : k, at most the number of features.
-    objectives : Names in :data:`OBJECTIVES`, or attributes of `costs`.
-    penalties : What a wrong answer about a row of that class takes from its credit in g2 (Sec. 2.2.2); 1
-        where not given, the paper's g2. With two classes these are the penalties of false negatives and of
-        false positives.
-    positive : Class number that false positives are called.
-    call_cost, call_cost_per_feature : What calling a classifier costs, and per feature that it reads, for the
-        objective ``evaluation_cost``; without that objective they must be numbers, and no more is asked of
-        them. Of an ensemble of Shortlist every member is called. Its ``member_costs`` stand in place of
-        `call_cost`; an ExactPruner takes them together with ``max_cost`` alone.
-    removal : Whether features may be left out of every stage (Sec. 5.1).
+    `max_stages`: k, at most the number of features. `objectives`: names in :data:`OBJECTIVES`, or attributes
+    of `costs`. `penalties`: what a wrong answer about a row of that class takes from its credit in g2 (Sec.
+    2.2.2); 1 where not given, the paper's g2. With two classes these are the penalties of false negatives and
+    of false positives. `positive`: class number that false positives are called. `call_cost`,
+    `call_cost_per_feature`: what calling a classifier costs, and per feature that it reads, for the objective
+    ``evaluation_cost``; without that objective they must be numbers, and no more is asked of them. Of an
+    ensemble of Shortlist every member is called. Its ``member_costs`` stand in place of `call_cost`; an
+    ExactPruner takes them together with ``max_cost`` alone. `removal`: whether features may be left out of
+    every stage (Sec. 5.1).
     """
     rows = decisions.subclassifiers.rows
     k = check_max_stages(max_stages, len(costs.names))

@@ -71,11 +71,9 @@ def walk_valid_chains(
 
     Raises BadInputError if there are too many valid sets or assignments.
 
-    Returns
-    -------
-    found : assignments, measures and ties of the non-dominated objective vectors
-    looked : Assignments that were measured.
-    complete : Whether these are all.
+    `found`, which it returns: assignments, measures and ties of the non-dominated objective vectors.
+    `looked`, which it returns: assignments that were measured. `complete`, which it returns: whether these
+    are all.
     """
     best: Counted = (
         np.empty((0, problem.n_features), dtype=np.int8),

@@ -84,11 +84,8 @@ class Encoding:
 
         What was not asked yet, unknown words, and gaps in features that had none when fitting.
 
-        Parameters
-        ----------
-        states : ndarray of int8, shape (n_rows, n_features)
-            As :mod:`shortlist.guarantees.cells` has them.
-        features : ndarray of int, shape (n_bought,)
+        `states`, ``(n_rows, n_features)``: as :mod:`shortlist.guarantees.cells` has them. `features`,
+        ``(n_bought,)``.
         """
         bought = states[:, features]
         is_gap = (bought == SILENT) & ~self.allows_missing[features]
@@ -116,12 +113,9 @@ class Encoding:
         What is in the columns of a feature without one means nothing, unless gaps are values of it. Raises
         BadInputError if a number is infinite or text.
 
-        Returns
-        -------
-        columns : ndarray of float, shape (n_rows, n_columns)
-        states : ndarray of int8, shape (n_rows, n_features), or None
-            As :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is unknown. None: all
-            have values.
+        `columns`, which it returns, ``(n_rows, n_columns)``. `states`, which it returns, ``(n_rows,
+        n_features)``: as :mod:`shortlist.guarantees.cells` has them: a value, none, or a word that is
+        unknown. None: all have values.
         """
         places = range(len(self.codes))
         whole = self.plain and getattr(values, "dtype", None) == np.float64 and np.isfinite(values.sum())
@@ -157,12 +151,8 @@ def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Enco
     Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
     as categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
-    Parameters
-    ----------
-    X : DataFrame or array of shape (n_rows, n_features)
-    names : sequence of str
-    validation : The validation rows, ``(n_validation_rows, n_features)``: a gap among them is a value too,
-        and a word is known, wherever a split has put its row.
+    `X`, ``(n_rows, n_features)``. `validation`: the validation rows, ``(n_validation_rows, n_features)``: a
+    gap among them is a value too, and a word is known, wherever a split has put its row.
     """
     return Encoding(
         tuple(

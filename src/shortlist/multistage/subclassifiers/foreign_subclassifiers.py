@@ -270,10 +270,8 @@ class SharedSubclassifiers:
     other features. That is not what a classifier of the subset alone would say, so a front that was found
     with it is measured anew with those of its own subsets, `own`.
 
-    Parameters
-    ----------
-    own : What fits the classifiers of single subsets; its rows, its estimator and its budget are used.
-    seed : Of the gaps.
+    `own`: what fits the classifiers of single subsets; its rows, its estimator and its budget are used.
+    `seed`: of the gaps.
     """
 
     def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:

@@ -266,19 +266,13 @@ class LogisticSubclassifiers:
 
     Needs 8·(n_columns + 1)·n_scores bytes per fitted subset, and per thread twice the fitted rows.
 
-    Parameters
-    ----------
-    rows : StageRows
-    C : Inverse strength of the penalty.
-    scale : Penalise the coefficients of standardised columns, so that units do not matter; False: of the
-        columns as they are.
-    n_jobs : Threads that fit, or the address of a Dask scheduler.
-    capacity : Most subsets kept at a time, where the number of features exceeds :data:`DENSE_FEATURES`.
-    dense : Whether every subset has a place of its own; default up to that number of features.
-    budget : How long fits may take, which is looked at before every batch, and who is told. It may be
-        replaced.
-    work_of_a_unit : Multiplications for the curvature of all fits of a unit of work, which takes a second or
-        so between two looks at the clock.
+    `C`: inverse strength of the penalty. `scale`: penalise the coefficients of standardised columns, so that
+    units do not matter; False: of the columns as they are. `n_jobs`: threads that fit, or the address of a
+    Dask scheduler. `capacity`: most subsets kept at a time, where the number of features exceeds
+    :data:`DENSE_FEATURES`. `dense`: whether every subset has a place of its own; default up to that number of
+    features. `budget`: how long fits may take, which is looked at before every batch, and who is told. It may
+    be replaced. `work_of_a_unit`: multiplications for the curvature of all fits of a unit of work, which
+    takes a second or so between two looks at the clock.
     """
 
     fits_are_quick = True

@@ -51,10 +51,7 @@ def mended(
     Each feature in turn, in random order, makes its best move if that gains: with few fits this goes
     further than the best move of all.
 
-    Returns
-    -------
-    assignment : ndarray of int8, shape (n_features,)
-    worth : float
+    `assignment`, which it returns, ``(n_features,)``.
     """
     tried, worths = rate(assignment[None, :])
     assignment, worth = tried[0], float(worths[0])
@@ -76,10 +73,7 @@ def mended(
 class StageArchive:
     """The non-dominated assignments so far, one for each objective vector, the earliest.
 
-    Attributes
-    ----------
-    assignments : ndarray of int8, shape (n_points, n_features)
-    measures : ndarray of int64, shape (n_points, n_measures)
+    `assignments`, ``(n_points, n_features)``. `measures`, ``(n_points, n_measures)``.
     """
 
     def __init__(self, problem: StageProblem) -> None:

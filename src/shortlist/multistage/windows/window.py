@@ -26,10 +26,8 @@ def single_moves(
 
     A new stage comes before one that there is. Only `features` move, by default all.
 
-    Returns
-    -------
-    moves : ndarray of int8, shape (n_moves, n_features)
-    moved : The feature that each moves, ``(n_moves,)``.
+    `moves`, which it returns, ``(n_moves, n_features)``. `moved`, which it returns: the feature that each
+    moves, ``(n_moves,)``.
     """
     n_stages = int(assignment.max()) + 1
     features = np.arange(len(assignment)) if features is None else features
@@ -163,11 +161,9 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
     they dominate may be left out.
 
-    Returns
-    -------
-    assignments : Some of them may be dominated, ``(n_assignments, n_features)``.
-    whole : False where the budget ended before all classifiers were fitted: sets without one count as
-        invalid.
+    `assignments`, which it returns: some of them may be dominated, ``(n_assignments, n_features)``. `whole`,
+    which it returns: false where the budget ended before all classifiers were fitted: sets without one count
+    as invalid.
     """
     problem = window.problem
     sets = window.sets()

@@ -137,24 +137,15 @@ class BudgetedClassifier(TableClassifier):
     Opponents are dataclasses, so that the constructor of each names these parameters beside its own, which is
     where scikit-learn reads what it may set.
 
-    Parameters
-    ----------
-    feature_costs : Price per feature, at least 0, in any unit; None: 1 each.
-    confidence : p̂, in (0, 1].
-    validation_share : Part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
-    reject_label : Answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
-    answer_rejected : Whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
-    random_state : Seed of the split.
+    `feature_costs`: price per feature, at least 0, in any unit; None: 1 each. `confidence`: p̂, in (0, 1].
+    `validation_share`: part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
+    `reject_label`: answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
+    `answer_rejected`: whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
+    `random_state`: seed of the split.
 
-    Attributes
-    ----------
-    classes_ : Classes, sorted, ``(n_classes,)``.
-    costs_ : Prices, in whole units.
-    settings_ : The settings that won.
-    tuning_ : Every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the validation
-        rows.
-    model_ : What predicts, from encoded rows.
-    reject_label_ : Answer for rejected rows.
+    `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the settings
+    that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the
+    validation rows. `model_`: what predicts, from encoded rows. `reject_label_`: answer for rejected rows.
     """
 
     REJECTS: ClassVar[bool] = True
@@ -187,16 +178,11 @@ class BudgetedClassifier(TableClassifier):
         Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
         Raises FitsStoppedError if it was stopped before the first setting was fitted.
 
-        Parameters
-        ----------
-        X : Rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
-            feature.
-        y : Their classes, two or more, ``(n_samples,)``.
-        costs : Prices; they come before `feature_costs`.
-        validation : Rows that choose settings; otherwise `validation_share` of the rows, stratified.
-        report, cancellation : Progress events, and a way to stop with the settings tried so far.
-        **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
+        `X`: rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
+        feature. `y`: their classes, two or more, ``(n_samples,)``. `costs`: prices; they come before
+        `feature_costs`. `validation`: rows that choose settings; otherwise `validation_share` of the rows,
+        stratified. `report`, `cancellation`: progress events, and a way to stop with the settings tried so
+        far. `unsupported`: nothing, as weights of rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]

@@ -39,13 +39,9 @@ class CostOrderedStages(BudgetedClassifier):
     and a row stops at the first stage that is confident. It has nothing to tune, so its validation rows only
     measure it.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> ordered = CostOrderedStages(feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)
@@ -67,13 +63,9 @@ class SingleStage(BudgetedClassifier):
     The traditional classifier of Section 4.3 of :cite:t:`Hamilton2022`, without a reject: `confidence` is
     checked and not used.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> single = SingleStage(feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)

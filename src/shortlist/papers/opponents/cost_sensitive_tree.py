@@ -297,10 +297,8 @@ def train_tree(loss: TreeLoss, *, n_sweeps: int = 60, tolerance: float = 1e-4) -
     a top-down start as :cite:t:`Xu2014` have one. At last coefficients of features that are nearly
     absent at a node become 0, λ and ρ are dropped, and the others are fitted again.
 
-    Returns
-    -------
-    coefficients : ndarray of float, shape (n_nodes, n_columns + 1, n_outputs)
-    thresholds : ndarray of float, shape (n_nodes,)
+    `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
+    ``(n_nodes,)``.
     """
     n_columns, n_outputs = loss.design.shape[1], loss.targets.shape[1]
     coefficients = np.zeros((1, n_columns, n_outputs))

@@ -201,24 +201,12 @@ class GreedyMiser(BudgetedClassifier):
     Boosted regression trees (:func:`grow_miser`, after :cite:t:`Xu2012`). A row pays for the features on its
     paths over all trees, each once.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    loss : {"logistic", "squared"}, default="logistic"
-        What is boosted.
-    trade_off : float or sequence of float
-        λ, at least 0: what a feature costs, per row and relative to the price of all features; several are
-        tuned.
-    n_trees : int or sequence of int, default=(10, 25, 50, 100)
-        Rounds; several are tuned.
-    learning_rate : float, default=0.1
-        ν.
-    n_levels : int, default=3
-        Splits between root and leaf at most, from 1 to 10.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `loss`, one of ``"logistic"`` and ``"squared"``: what
+    is boosted. `trade_off`: λ, at least 0: what a feature costs, per row and relative to the price of all
+    features; several are tuned. `n_trees`: rounds; several are tuned. `learning_rate`: ν. `n_levels`: splits
+    between root and leaf at most, from 1 to 10.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> miser = GreedyMiser(feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)

@@ -117,20 +117,13 @@ class CactLasso(BudgetedClassifier):
     Section 4.3 of :cite:t:`Hamilton2022`: all rows buy the features whose coefficients are not 0, and λ is
     the one with the largest g1 + g2 + (1 - g3* / ΣC) on the validation rows.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    penalty : float or sequence of float
-        λ, at least 0: see :func:`lasso_path`. Several are tuned; default: 0, 0.1, ..., 100.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `penalty`: λ, at least 0: see :func:`lasso_path`.
+    Several are tuned; default: 0, 0.1, ..., 100.
 
-    Notes
-    -----
     The paper does not say whether its loss is a sum or a mean, and whether columns were scaled: here it is a
     sum, over standardised columns.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> lasso = CactLasso(feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)
@@ -164,15 +157,9 @@ class L1Path(BudgetedClassifier):
     every set of features on the way is fitted again with scikit-learn's usual penalty, which does not shrink
     the probabilities as the LASSO does. The best set on the validation rows is kept, and all rows buy it.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    n_penalties : int, default=100
-        Length of the path, at least 2.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `n_penalties`: length of the path, at least 2.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> path = L1Path(feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)

@@ -76,26 +76,13 @@ class CostAwareLightGBM(BudgetedClassifier):
     number of rows, or of those rows alone that need it. To answer, a row pays for the
     features on its paths over all trees, each once. Needs the extra ``lightgbm``.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    trade_off : float or sequence of float
-        What a feature costs, at least 0; several are tuned.
-    charge : {"feature", "row"}, default="feature"
-        Who pays while the trees grow: the first split by a feature, for all rows, or every row that comes
-        to such a split for the first time.
-    n_trees : int or sequence of int, default=(10, 25, 50, 100)
-        Rounds; several are tuned.
-    learning_rate : float, default=0.1
-        Above 0.
-    n_leaves : int, default=8
-        Most leaves of a tree, at least 2.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `trade_off`: what a feature costs, at least 0;
+    several are tuned. `charge`, one of ``"feature"`` and ``"row"``: who pays while the trees grow: the first
+    split by a feature, for all rows, or every row that comes to such a split for the first time. `n_trees`:
+    rounds; several are tuned. `learning_rate`: above 0. `n_leaves`: most leaves of a tree, at least 2.
 
-    Raises
-    ------
-    MissingDependencyError
-        If LightGBM is not installed; when fitting.
+    Raises MissingDependencyError if LightGBM is not installed; when fitting.
     """
 
     CHECKS = BudgetedClassifier.CHECKS | {

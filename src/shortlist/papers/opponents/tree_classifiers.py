@@ -43,20 +43,12 @@ def grow_submodular(
 
     A node takes O(n_rows · n_columns · n_taken) time, where features are one column each.
 
-    Parameters
-    ----------
-    design : Standardised columns, ones last, ``(n_rows, n_columns + 1)``.
-    targets : ndarray of float, shape (n_rows, n_outputs)
-    gate : ndarray of float, shape (n_outputs,)
-    feature_of : ndarray of int64, shape (n_columns,)
-    node_budget : Share of the price of all features.
-    n_levels : Levels of nodes.
+    `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
+    n_outputs)``. `gate`, ``(n_outputs,)``. `feature_of`, ``(n_columns,)``. `node_budget`: share of the price
+    of all features. `n_levels`: levels of nodes.
 
-    Returns
-    -------
-    coefficients : ndarray of float, shape (n_nodes, n_columns + 1, n_outputs)
-    thresholds : ndarray of float, shape (n_nodes,)
-    inner : ndarray of bool, shape (n_nodes,)
+    `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
+    ``(n_nodes,)``. `inner`, which it returns, ``(n_nodes,)``.
     """
     n_nodes = 2**n_levels - 1
     coefficients = np.zeros((n_nodes, design.shape[1], targets.shape[1]))
@@ -92,13 +84,9 @@ def greedy_features(
     price is per price added to what is known (free features come first, by what they explain). Of equals the
     first is taken. Columns are kept orthogonal to those taken, so a step costs one pass over the design.
 
-    Parameters
-    ----------
-    design : The last column, ones, is always there, ``(n_rows, n_columns + 1)``.
-    targets : ndarray of float, shape (n_rows, n_outputs)
-    feature_of : ndarray of int64, shape (n_columns,)
-    known : Bought before, so free now, ``(n_features,)``.
-    budget : What may be spent, in units.
+    `design`: the last column, ones, is always there, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
+    n_outputs)``. `feature_of`, ``(n_columns,)``. `known`: bought before, so free now, ``(n_features,)``.
+    `budget`: what may be spent, in units.
     """
     columns = design[:, :-1] - design[:, :-1].mean(axis=0)
     scale = np.sqrt((columns**2).sum(axis=0))
@@ -156,23 +144,12 @@ class CSTC(BudgetedClassifier):
     :cite:t:`Xu2014`), refitted without prices, and pruned on the validation rows. A row follows the gates,
     pays for the features with a coefficient on its path, each once, and the last node answers.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    trade_off : float or sequence of float
-        λ, at least 0, relative to the price of all features; several are tuned.
-    sparsity : float, default=0.001
-        ρ, at least 0.
-    n_levels : int, default=3
-        Levels of nodes, from 1 to 8.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `trade_off`: λ, at least 0, relative to the price of
+    all features; several are tuned. `sparsity`: ρ, at least 0. `n_levels`: levels of nodes, from 1 to 8.
 
-    Notes
-    -----
     In the loss a feature's price is what it costs alone; what rows pay is exact, groups included.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = CSTC(feature_costs=[1, 1, 5, 5], confidence=0.6, random_state=0).fit(X, y)
@@ -218,17 +195,10 @@ class ASTC(BudgetedClassifier):
     The same tree, grown greedily (:func:`grow_submodular`, after :cite:t:`Kusner2014`), and pruned on the
     validation rows.
 
-    Parameters
-    ----------
-    feature_costs, confidence, validation_share, reject_label, answer_rejected, random_state
-        As for every opponent, see :class:`BudgetedClassifier`.
-    node_budget : float or sequence of float
-        What each node may spend, as a share of the price of all features, at least 0; several are tuned.
-    n_levels : int, default=3
-        Levels of nodes, from 1 to 8.
+    `feature_costs`, `confidence`, `validation_share`, `reject_label`, `answer_rejected`, `random_state`: as
+    for every opponent, see :class:`BudgetedClassifier`. `node_budget`: what each node may spend, as a share
+    of the price of all features, at least 0; several are tuned. `n_levels`: levels of nodes, from 1 to 8.
 
-    Examples
-    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = ASTC(feature_costs=[1, 1, 5, 5], confidence=0.6, random_state=0).fit(X, y)

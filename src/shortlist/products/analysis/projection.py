@@ -33,13 +33,8 @@ def eliminated(
 
     `most_literals`: most literals in store at once. `budget`: looked at between clauses.
 
-    Returns
-    -------
-    list of tuple of int, or None
-        None where more literals would be needed, or the budget ended.
+    None where more literals would be needed, or the budget ended.
 
-    Examples
-    --------
     >>> eliminated([(-1, 2), (-2, 3), (2, 4)], {2})
     [(-1, 3), (3, 4)]
     """
@@ -133,13 +128,8 @@ def asked(
     `kept`: the variables, rising. `known`: clauses over the kept variables that follow from `clauses`.
     `most_questions`: largest number of configurations looked at.
 
-    Returns
-    -------
-    list of tuple of int, or None
-        None where there were too many configurations or nodes, or the budget ended.
+    None where there were too many configurations or nodes, or the budget ended.
 
-    Examples
-    --------
     >>> asked(Clauses.from_clauses(4, [(-1, 2), (-2, 3), (2, 4)]), [1, 3, 4], [])
     [(3, 4), (-1, 3)]
     """

@@ -74,18 +74,12 @@ def exact_attribute(
     Raises BadInputError if there is no such attribute, features lack a value, a value is no finite number, or
     one has more than :data:`~shortlist.exact.MOST_DECIMALS` decimals or does not fit into 53 bits.
 
-    Parameters
-    ----------
-    name : The attribute; one that differs in case only is found too, if there is just one.
-    model : Gives the order of the features.
-    default : Stands for features without a value. Without a default, those with children count 0, as they
-        merely group others, and the rest are an error.
-    decimals : Round to this many decimals, half to even; by default nothing is rounded.
-    unit : Unit, instead of the table's.
-    notes : Gets a sentence about features that count 0 because they group others.
+    `name`: the attribute; one that differs in case only is found too, if there is just one. `model`: gives
+    the order of the features. `default`: stands for features without a value. Without a default, those with
+    children count 0, as they merely group others, and the rest are an error. `decimals`: round to this many
+    decimals, half to even; by default nothing is rounded. `unit`: unit, instead of the table's. `notes`: gets
+    a sentence about features that count 0 because they group others.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> model = make_model(["A", "B"])
     >>> table = AttributeTable("prices.csv", {"cost": {0: "1.25", 1: "3"}})
@@ -244,15 +238,10 @@ def random_attributes(
     trials and probability 0.5. In both the cost has two decimals and not_used_before is 0 or 1 with equal
     probability.
 
-    Parameters
-    ----------
-    model : The model that the features belong to; one draw for each, in order.
-    rng : Source of randomness: the same seed gives the same attributes.
-    variant : {"paper", "program"}, default="paper"
-        Which of the two.
+    `model`: the model that the features belong to; one draw for each, in order. `rng`: source of randomness:
+    the same seed gives the same attributes. `variant`, one of ``"paper"`` and ``"program"``: which of the
+    two.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> drawn = random_attributes(make_model(["A", "B"]), rng=np.random.default_rng(1))
     >>> sorted(drawn), drawn["cost"].scale
@@ -299,13 +288,9 @@ def numeric_attributes(table: AttributeTable, model: FeatureModel) -> tuple[list
     Names that cannot be written in a list of objectives are left out too. Raises BadFileError if an attribute
     has a value that is no number, or a column has no values at all; says where.
 
-    Returns
-    -------
-    names : The attributes.
-    left_out : Every other column, and the reason.
+    `names`, which it returns: the attributes. `left_out`, which it returns: every other column, and the
+    reason.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_model
     >>> table = AttributeTable("a.csv", {"cost": {0: "1.5"}, "note": {0: "new"}})
     >>> numeric_attributes(table, make_model(["A"]))

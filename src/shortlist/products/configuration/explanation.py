@@ -36,11 +36,8 @@ class Explanation:
 class SwitchedRules:
     """The clauses of a model, of whose rules any may be left out.
 
-    Parameters
-    ----------
-    traced : Clauses and the rule behind each; those that define auxiliary variables always hold.
-    budget : Looked at by the search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its
-        end.
+    `traced`: clauses and the rule behind each; those that define auxiliary variables always hold. `budget`:
+    looked at by the search, which raises :class:`~shortlist.logic.sat.SearchStoppedError` at its end.
     """
 
     def __init__(self, traced: TracedClauses, budget: Budget | None = None) -> None:

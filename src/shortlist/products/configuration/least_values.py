@@ -60,14 +60,9 @@ def least_value(
     ``(n_features,)``; their sizes sum to less than 2^53. `literals`: i + 1 for feature i selected, -(i + 1)
     for deselected. `budget`: how long the program may take, and at most :data:`SECONDS_PER_VALUE`.
 
-    Returns
-    -------
-    Least
-        Its value is added up from a product that was checked against the rules of the model. Its bound is
-        the solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
+    Its value is added up from a product that was checked against the rules of the model. Its bound is the
+    solver's, as far as the rule of sizes believes it (:mod:`shortlist.milp.whole_rows`).
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card", "Cash"], root=0, groups=[make_group(0, [1, 2], "or")])
     >>> costs = np.array([0, 5, 3])
@@ -108,11 +103,8 @@ def best_product(
 class ProgramRules:
     """The rules of a model, of which any may be left out.
 
-    Parameters
-    ----------
-    model : Limits and choices are constraints of it.
-    literals : Literals that hold in addition to the rules, and cannot be left out.
-    budget : Once it has ended, nothing is known to be a contradiction.
+    `model`: limits and choices are constraints of it. `literals`: literals that hold in addition to the
+    rules, and cannot be left out. `budget`: once it has ended, nothing is known to be a contradiction.
     """
 
     def __init__(

@@ -67,13 +67,8 @@ def to_program(
     all columns. `fixed`: literals that must hold: i + 1 for feature i selected, -(i + 1) for deselected. They
     become bounds.
 
-    Returns
-    -------
-    Program
-        All columns integer in 0..1; the root's lower bound is 1. Its size is linear in the model's.
+    All columns integer in 0..1; the root's lower bound is 1. Its size is linear in the model's.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> model = make_model(["A", "B", "C"], root=0, groups=[make_group(0, [1, 2], "alternative")])
     >>> program = to_program(model)

@@ -18,14 +18,9 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
     if the shape does not fit the model or a value is not 0 or 1.
 
-    Returns
-    -------
-    ndarray of bool, shape (n_configurations, n_rules)
-        True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text` for what a
-        rule says.
+    Its shape is ``(n_configurations, n_rules)``. True where a rule is broken; see
+    :func:`~shortlist.products.feature_models.model.rule_text` for what a rule says.
 
-    Examples
-    --------
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
     >>> broken_rules(pair, [[1, 1], [1, 0]]).tolist()

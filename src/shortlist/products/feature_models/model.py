@@ -172,12 +172,10 @@ def make_group(parent: int, children: Iterable[int], kind: str, lower: int = 0, 
 
     Raises BadInputError if there is no such kind.
 
-    Parameters
-    ----------
-    parent : The feature that has the group, counted from 0.
-    kind : {"mandatory", "optional", "or", "alternative", "cardinality"}
-        All, any number, one or more, exactly one, or as many as the bounds say.
-    lower, upper : The bounds of ``cardinality``; the other kinds imply theirs.
+    `parent`: the feature that has the group, counted from 0. `kind`, one of ``"mandatory"`` and
+    ``"optional"`` and ``"or"`` and ``"alternative"`` and ``"cardinality"``: all, any number, one or more,
+    exactly one, or as many as the bounds say. `lower`, `upper`: the bounds of ``cardinality``; the other
+    kinds imply theirs.
     """
     as_choice(kind, "kind", [str(one) for one in GroupKind])
     members = tuple(children)

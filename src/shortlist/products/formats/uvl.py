@@ -31,13 +31,9 @@ def read_attribute_list(text: str, fail: Callable[[str], BadFileError]) -> tuple
     Nested lists get names joined by a dot; a key without a value is true; vectors are kept as text. Double
     and single quotes both enclose texts: FeatureIDE writes the one, the language asks for the other.
 
-    Returns
-    -------
-    values : Values by name.
-    constraints : The texts behind ``constraint`` and in the brackets behind ``constraints``.
+    `values`, which it returns: values by name. `constraints`, which it returns: the texts behind
+    ``constraint`` and in the brackets behind ``constraints``.
 
-    Examples
-    --------
     >>> read_attribute_list("{abstract, cost 2.50, unit 'ms', constraint A => B}", ValueError)
     ({'abstract': True, 'cost': Decimal('2.50'), 'unit': 'ms'}, ['A => B'])
     """

@@ -27,10 +27,8 @@ class FileLock:
     locks on it. Systems without ``flock`` have no lock; there only the unique keys of units keep a study
     whole.
 
-    Parameters
-    ----------
-    path : The file, made if it is not there.
-    busy : Called once when another process holds the lock, before the first wait; it may raise.
+    `path`: the file, made if it is not there. `busy`: called once when another process holds the lock, before
+    the first wait; it may raise.
     """
 
     def __init__(self, path: Path, busy: Callable[[], None]) -> None:
@@ -102,14 +100,10 @@ class StudyFile:
     Raises BadFileError if a file that was asked for is none of a study, of a later version, damaged, or
     cannot be written.
 
-    Parameters
-    ----------
-    path : The file, made if it is not there or empty.
-    busy : Receives a sentence when another process works on the study, before this one waits; it may raise.
-    after_s : Above 0 nobody has asked for the file, so that it ends no work: one that is not there is made by
-        the first change after so many seconds, and until then, and from the first failure on, all is kept in
-        memory.
-    say : Receives a note when such a file fails.
+    `path`: the file, made if it is not there or empty. `busy`: receives a sentence when another process works
+    on the study, before this one waits; it may raise. `after_s`: above 0 nobody has asked for the file, so
+    that it ends no work: one that is not there is made by the first change after so many seconds, and until
+    then, and from the first failure on, all is kept in memory. `say`: receives a note when such a file fails.
     """
 
     def __init__(
@@ -292,10 +286,7 @@ def check_kind(path: Path) -> None:
 def check_version(path: Path, found: int) -> None:
     """Refuse a study of a later version.
 
-    Raises
-    ------
-    BadFileError
-        With both versions.
+    Raises BadFileError with both versions.
     """
     if found > VERSION:
         raise BadFileError(
