@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.studies.ensembles import read_eel_table
-from shortlist.ensembles.evolution.evolution import EnsembleChoice, Evolved, evolve
-from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
+from shortlist.ensembles.evolution.evolution import EnsembleChoice, EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.reference_rows import ReferenceRows
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import Population

@@ -16,8 +16,7 @@ import pandas as pd
 from benchmarks.data.moip import read_known_front, read_moip
 from shortlist.logic.compilation import compile_diagram
 from shortlist.methods.diagram.diagram_front import diagram_front
-from shortlist.methods.integer.cwmoip import cwmoip
-from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
+from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.products import chosen_attributes, read_attributes, read_model
 from shortlist.products.configuration.product_objectives import parse_objectives

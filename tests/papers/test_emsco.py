@@ -23,7 +23,7 @@ from shortlist.papers.landscapes import SETS
 from shortlist.papers.paper import Extent, reproduce
 from shortlist.papers.stage_opponents import EVOLVED, FIGURES, OPPONENTS, OpponentsSize
 from shortlist.runs import NO_STUDY, Cancellation, Work, open_study
-from shortlist.runs.unit import run_whole
+from shortlist.runs.units import run_whole
 from tests.papers.made_sets import write_made_set
 
 SMALLEST = EmscoSize(

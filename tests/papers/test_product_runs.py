@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 from shortlist.methods.integer.bounded_solves import LimitReachedError
-from shortlist.methods.integer.cwmoip import cwmoip
-from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.program import LinearObjective, Program, make_program
 from shortlist.papers.product_lines import complete_points, prepared_question

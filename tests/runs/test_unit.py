@@ -21,10 +21,10 @@ from shortlist.runs import (
     cancel_on_interrupt,
     open_study,
     run_units,
+    workers,
 )
-from shortlist.runs import unit as unit_module
 from shortlist.runs.cancellation import STILL_STOPPING, STOPPING
-from shortlist.runs.unit import Unfinished, UnitGivenUp, run_whole
+from shortlist.runs.units import Unfinished, UnitGivenUp, run_whole
 
 
 def square(number: int, *, budget: Budget) -> int:
@@ -220,7 +220,7 @@ def made_units(clock: MadeClock) -> list[Unit]:
 
 def test_the_time_left_is_told_by_kind_and_size_and_never_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = MadeClock()
-    monkeypatch.setattr(unit_module, "time", clock)
+    monkeypatch.setattr(workers, "time", clock)
     events: list[Progress] = []
     results = list(run_units(made_units(clock), Work(report=events.append)))
     assert [key for key, _ in results] == [unit.key for unit in made_units(clock)]
@@ -236,7 +236,7 @@ def test_the_time_left_of_a_run_that_goes_on_is_told_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     clock = MadeClock()
-    monkeypatch.setattr(unit_module, "time", clock)
+    monkeypatch.setattr(workers, "time", clock)
     units, events, stop = made_units(clock), list[Progress](), Cancellation()
     with open_study(tmp_path / "study.db") as study:
 

@@ -103,14 +103,10 @@ def integer_method(
             study=options.study,
             workers=options.workers,
         )
-    if name == "cwmoip":
-        from shortlist.methods.integer.cwmoip import cwmoip
+    if name in {"cwmoip", "epsilon-constraint"}:
+        from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 
-        return cwmoip
-    if name == "epsilon-constraint":
-        from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
-
-        return epsilon_constraint
+        return cwmoip if name == "cwmoip" else epsilon_constraint
     from shortlist.methods.integer.search_zones import search_zones
 
     return search_zones

@@ -3,8 +3,12 @@
 # Saved models name these by this package; they are not exported.
 from shortlist.papers.comparison import RankTest
 from shortlist.papers.comparison import rank_methods as rank_methods
-from shortlist.papers.opponents.budgeted_classifier import FixedStages, OneSubset
-from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.papers.opponents.budgeted_classifier import (
+    CostOrderedStages,
+    FixedStages,
+    OneSubset,
+    SingleStage,
+)
 from shortlist.papers.opponents.cost_sensitive_tree import LinearTree
 from shortlist.papers.opponents.greedy_miser import GreedyMiser, MiserTrees
 from shortlist.papers.opponents.lasso import CactLasso, L1Path

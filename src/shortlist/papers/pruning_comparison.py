@@ -28,7 +28,7 @@ from shortlist.papers.comparison import described
 from shortlist.runs import Budget, Cancellation, Finished, Unit, Work, run_units
 from shortlist.runs.budget import seconds_now
 from shortlist.runs.studies.study import digest_of_arrays
-from shortlist.runs.unit import Unfinished, UnitGivenUp, WatchedCancellation
+from shortlist.runs.units import Unfinished, UnitGivenUp, WatchedCancellation
 from shortlist.tables.fingerprints import table_fingerprint
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import Cases, cases_of_rows, classes_of_cases, shuffled_folds

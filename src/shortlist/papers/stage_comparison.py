@@ -11,8 +11,7 @@ from shortlist.arrays import Labels
 from shortlist.multistage.estimators import MultiStageClassifier
 from shortlist.multistage.holdout import measure_on, split_three
 from shortlist.papers.comparison import described, side_by_side
-from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
-from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier, CostOrderedStages, SingleStage
 from shortlist.papers.opponents.greedy_miser import GreedyMiser
 from shortlist.papers.opponents.lasso import CactLasso, L1Path
 from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM

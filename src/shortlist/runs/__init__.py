@@ -3,8 +3,8 @@
 from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.cancellation import Cancellation, cancel_on_interrupt
 from shortlist.runs.studies import NO_STUDY, Finished, Study, open_study
-from shortlist.runs.unit import Unit
 from shortlist.runs.units import Work, run_units
+from shortlist.runs.workers import Unit
 
 __all__ = [
     "NO_STUDY",

@@ -2,15 +2,17 @@
 
 import contextlib
 import dataclasses
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, TypeAlias
 
-from shortlist.runs.budget import Progress, Report, silent
+from shortlist.runs.budget import Budget, Progress, Report, silent
 from shortlist.runs.cancellation import Cancellation, undisturbed
 from shortlist.runs.studies.study import NO_STUDY, Finished, StageNote, Study
-from shortlist.runs.unit import Completed, Unfinished, Unit, run_whole
-from shortlist.runs.workers import Where, open_workers
+from shortlist.runs.workers import Completed, Unit, Where, open_workers
 
 FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 """Takes the result of a unit, by its key, apart into what is recorded of it."""
@@ -58,7 +60,7 @@ def run_units(
         What the progress events say is being done.
     parts : callable, optional
         For units whose results are recorded in parts, under keys of their own; those of an
-        :class:`~shortlist.runs.unit.Unfinished` unit as well, which is not done.
+        :class:`Unfinished` unit as well, which is not done.
     known : mapping of str to object, optional
         Results of the units that are not run; default those that the study has. With `parts` it is the caller
         who knows, and by default all are run.
@@ -218,3 +220,102 @@ def _stoppable(unit: Unit, work: Work) -> Unit:
     """Return a unit that counts only whole as one that says by None that it was stopped."""
     arguments = (work.cancellation, work.study.part(unit.key), unit.call, *unit.arguments)
     return dataclasses.replace(unit, call=run_whole, arguments=arguments)
+
+
+class UnitGivenUp(BaseException):
+    """Raised within a unit that does not look at its cancellation, and no error, as KeyboardInterrupt."""
+
+
+class WatchedCancellation(Cancellation):
+    """Another cancellation, which remembers whether somebody has found it set.
+
+    Nobody who has not can have stopped early, so that what they return is whole.
+
+    `seen`: whether somebody has.
+    """
+
+    def __init__(self, watched: Cancellation) -> None:
+        super().__init__()
+        self._watched = watched
+        self.seen = False
+
+    def __reduce__(self) -> Any:
+        return self._watched.__reduce__()
+
+    def cancel(self) -> None:
+        """Set the other one."""
+        self.seen = True
+        self._watched.cancel()
+
+    @contextlib.contextmanager
+    def telling(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Call `tell` when the other one is set."""
+
+        def tell_and_note() -> None:
+            self.seen = True
+            tell()
+
+        with self._watched.telling(tell_and_note):
+            yield
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the other one is set."""
+        self.seen = self.seen or self._watched.cancelled
+        return self.seen
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What a unit returns that was stopped, or has more to do, where what it has is recorded in parts."""
+
+    result: Any
+
+
+def run_whole(cancellation: Cancellation, study: Study, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call returns that takes a keyword `budget`; None if it was stopped in the middle.
+
+    The call is stopped by the cancellation of that budget, which has no limit of its own, and may keep in its
+    study from where it goes on, if it runs in the process that drives the study. It counts as
+    stopped if anything in it has found the cancellation set, whatever it returned or raised then, unless it
+    returned :class:`Unfinished`. In the main thread, where there are alarms, a call that goes on for
+    the grace of the cancellation gets :class:`UnitGivenUp`, as soon as it is back in Python.
+    """
+    watched = WatchedCancellation(cancellation)
+    try:
+        with _given_up_after_grace(cancellation):
+            found = call(*arguments, budget=Budget(cancellation=watched, study=study))
+    except UnitGivenUp:
+        return None
+    except Exception:
+        if watched.seen:
+            return None
+        raise
+    return None if watched.seen and not isinstance(found, Unfinished) else found
+
+
+@contextlib.contextmanager
+def _given_up_after_grace(cancellation: Cancellation) -> Iterator[None]:
+    """Raise in a block that goes on too long after a cancellation."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    inside = True
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        if inside:
+            raise UnitGivenUp
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        with cancellation.telling(lambda: _alarm(cancellation.grace_s)):
+            yield
+    finally:
+        inside = False
+        _alarm(0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _alarm(after_s: float) -> None:
+    """Ring after some seconds and again and again, as a library may swallow the exception; 0 ends it."""
+    signal.setitimer(signal.ITIMER_REAL, after_s, after_s)

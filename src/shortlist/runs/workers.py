@@ -1,4 +1,4 @@
-"""Where units run: this process, processes or threads of this machine by joblib, or a Dask cluster."""
+"""Units, and where they run: this process, processes or threads of this machine, or a Dask cluster."""
 
 import contextlib
 import functools
@@ -6,6 +6,8 @@ import os
 import pickle
 import re
 import signal
+import socket
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -17,7 +19,6 @@ import numpy as np
 
 from shortlist.errors import BadInputError, ShortlistError, WorkerError
 from shortlist.runs.cancellation import Cancellation, undisturbed
-from shortlist.runs.unit import Completed, Unit, run_here
 
 Where: TypeAlias = int | str | None
 """A number of workers of this machine, -1 for every core, None for the enclosing joblib context, or the
@@ -34,6 +35,63 @@ common goes to each worker of a cluster once.
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://([^\s/:]+|\[[0-9a-f:.%]+\]):[0-9]{1,5}", re.IGNORECASE)
 """A scheduler's, with the port at which it listens; Dask takes 20 s to find out that there is none."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One call that depends on no other unit."""
+
+    key: str
+    """Names it in studies and messages."""
+    call: Callable[..., Any]
+    """What is called; with `whole` it takes a keyword `budget` besides."""
+    arguments: tuple[Any, ...] = ()
+    """By position."""
+    kind: str = ""
+    """Units of one kind take as long as their sizes say; one of each kind is run first, so that the time left
+    is known early.
+    """
+    size: float = 1.0
+    """Expected work, in any measure that is the same for all units, such as rows times classifiers. A unit of
+    size 0 takes next to no time, and says nothing of others.
+    """
+    whole: bool = False
+    """Whether a result counts only if the unit was not stopped: see :func:`~shortlist.runs.units.run_whole`.
+    Such units end some seconds after a cancellation.
+    """
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A unit that has ended."""
+
+    index: int
+    """Its place among the units that were given."""
+    result: Any = None
+    """What its call returned; None where it raised."""
+    seconds: float = 0.0
+    """Wall-clock time of the call alone."""
+    machine: str = ""
+    """Name of the machine that ran it."""
+    error: Exception | None = None
+    """What its call raised, or why it has no result."""
+
+
+def run_here(index: int, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Completed:
+    """Run a unit in this thread; an error is kept and not raised."""
+    start = time.perf_counter()
+    result, error = None, None
+    try:
+        result = call(*arguments)
+    except Exception as raised:  # noqa: BLE001  # raised again when the turn of the unit comes
+        error = raised
+    return Completed(index, result, time.perf_counter() - start, machine_name(), error)
+
+
+@functools.cache
+def machine_name() -> str:
+    """Return what this machine is called."""
+    return socket.gethostname()
 
 
 def as_where(value: Where, argument: str) -> Where:

@@ -12,7 +12,7 @@ from shortlist.cli.commands.compare_staged import MARGINS, STAGES_TOLD
 from shortlist.cli.commands.stage_opponent import SUM, opponent_facts, print_opponent
 from shortlist.cli.text.compared import TableComparison
 from shortlist.multistage.holdout import measure_on
-from shortlist.papers.opponents.cost_ordered import SingleStage
+from shortlist.papers.opponents.budgeted_classifier import SingleStage
 
 NAN = float("nan")
 MEANS = pd.DataFrame(

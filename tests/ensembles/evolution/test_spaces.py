@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
-from shortlist.ensembles.evolution.evolution import evolve
-from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
+from shortlist.ensembles.evolution.evolution import EvolutionSettings, evolve
 from shortlist.ensembles.evolution.scored_spaces import (
     CONSTANT,
     END,

@@ -10,7 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from shortlist.ensembles.pools.answers import class_probabilities
-from shortlist.ensembles.pools.fitting import as_pool, make_pool
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.errors import BadInputError
 
 X, Y = load_iris(return_X_y=True)

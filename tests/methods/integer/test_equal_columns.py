@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortlist.methods.integer.equal_columns import needed_columns
 from shortlist.methods.integer.integer_objectives import integer_objectives
+from shortlist.methods.integer.search_zones import needed_columns
 from shortlist.milp.program import make_program
 from tests.methods.random_programs import KINDS, listed_front, random_program
 

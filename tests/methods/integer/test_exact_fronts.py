@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shortlist.methods.integer.cwmoip import cwmoip
-from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
+from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones
 from shortlist.milp.program import Program
 from shortlist.results.front import Front

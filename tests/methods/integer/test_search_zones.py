@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.errors import BadInputError, SolverError
-from shortlist.methods.integer.cwmoip import cwmoip
-from shortlist.methods.integer.epsilon_constraint import epsilon_constraint
+from shortlist.methods.integer.bound_sweep import cwmoip, epsilon_constraint
 from shortlist.methods.integer.search_zones import search_zones, split_zones
 from shortlist.milp.backends import open_solver
 from shortlist.milp.program import LinearObjective, Program, make_program

@@ -17,7 +17,7 @@ from shortlist.multistage.search.stage_objectives import stage_problem
 from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
 from shortlist.multistage.subclassifiers.subclassifiers import LogisticSubclassifiers
 from shortlist.multistage.validation_split import rows_to_fit_and_validate
-from shortlist.papers.opponents.cost_ordered import CostOrderedStages, SingleStage
+from shortlist.papers.opponents.budgeted_classifier import CostOrderedStages, SingleStage
 from shortlist.papers.opponents.greedy_miser import GreedyMiser
 from shortlist.papers.opponents.lasso import CactLasso, L1Path
 from shortlist.papers.opponents.lightgbm_trees import CostAwareLightGBM

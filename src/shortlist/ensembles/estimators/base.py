@@ -28,7 +28,8 @@ from shortlist.ensembles.committees.committee import (
     Committee,
 )
 from shortlist.ensembles.pools.answers import check_probabilities, gives_probabilities
-from shortlist.ensembles.pools.fitting import as_pool, make_pool
+from shortlist.ensembles.pools.fitting import make_pool
+from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
 from shortlist.ensembles.pools.refit import cross_fit, whole_pool
 from shortlist.ensembles.votes.calibration import Calibration, fitted_factors, fitted_power, times_factors

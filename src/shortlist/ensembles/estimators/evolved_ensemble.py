@@ -10,8 +10,7 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Labels, Mask
 from shortlist.ensembles.committees.chosen import RecordedRows, record_rows
 from shortlist.ensembles.estimators.base import EnsembleClassifier
-from shortlist.ensembles.evolution.evolution import Evolved, evolve
-from shortlist.ensembles.evolution.evolution_settings import EvolutionSettings
+from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, evolve
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.class_votes import vote_shares
@@ -46,9 +45,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     gamma : float, default=1.0
         Exponent of the rows' hardness.
     tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
-        See :class:`shortlist.ensembles.evolution.evolution_settings.EvolutionSettings`.
+        See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
     selection, exact_every, exact_time_limit_s
-        See :class:`shortlist.ensembles.evolution.evolution_settings.EvolutionSettings`.
+        See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
     random_state : int, RandomState or None, default=None
         Seed.
 

@@ -23,12 +23,13 @@ from shortlist.ensembles.fronts.committee_problem import (
     MEMBER_OBJECTIVES,
     PAID,
     committee_problem,
+    member_bytes,
+    member_times,
     read_objectives,
 )
 from shortlist.ensembles.fronts.front_claims import best_at_its_price
 from shortlist.ensembles.fronts.mean_front import mean_front, mean_selection
 from shortlist.ensembles.fronts.mean_front_problem import check_rows_of_losses, mean_front_problem
-from shortlist.ensembles.fronts.member_prices import member_bytes, member_times
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import decision_table, weights_of

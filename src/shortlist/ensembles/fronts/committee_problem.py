@@ -1,7 +1,10 @@
 """What matters of a committee, as integers: right decisions by class, and what its members add up to."""
 
+import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+import pickle
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,12 +21,15 @@ from shortlist.ensembles.committees.orders import FEW_MEMBERS
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, exact_cost, selection_limits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, class_weights, decision_table
+from shortlist.ensembles.pools.answers import class_answers
+from shortlist.ensembles.pools.pool import Pool
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, merge_class_rows
 from shortlist.errors import BadInputError
 from shortlist.exact import as_integers
 from shortlist.results.front import LARGEST_POINT
 from shortlist.results.objective import Objective, Sense
+from shortlist.runs.budget import seconds_now
 
 VALUE_OBJECTIVES = {
     "accuracy": "share of right decisions",
@@ -381,3 +387,51 @@ def few_members(limits: SelectionLimits) -> SelectionLimits:
             "Lower it, or take min cost.",
         )
     return replace(limits, max_size=min(limits.max_size, FEW_MEMBERS))
+
+
+REPEATS = 5
+"""The median of so many measurements is taken."""
+
+DECIMALS = 3
+"""Of milliseconds per 1,000 rows."""
+
+
+def member_times(pool: Pool, X: Any, *, clock: Callable[[], float] = seconds_now) -> NDArray[np.float64]:
+    """Measure how long each member takes, in milliseconds per 1,000 rows, ``(n_classifiers,)``.
+
+    The rows are transformed once before, which all members share, and that is not counted. The measurement
+    depends on the machine and on what else it does.
+
+    `pool`: whose members are asked, one after the other and each several times. `X`, ``(n_samples,
+    n_features)``: at least one row. `clock`: tells the time in seconds.
+    """
+    rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
+    times = []
+    for k in range(len(pool)):
+        alone = pool.subset([k])
+        if pool.preprocessor is not None:
+            alone = dataclasses.replace(alone, preprocessor=None, n_features_in=None, feature_names_in=None)
+        seconds = []
+        for _ in range(REPEATS):
+            start = clock()
+            class_answers(alone, rows)
+            seconds.append(clock() - start)
+        times.append(statistics.median(seconds) * 1e6 / len(X))
+    return np.asarray(np.round(times, DECIMALS))
+
+
+def member_bytes(pool: Pool) -> NDArray[np.float64]:
+    """Return how many bytes each member takes as a pickle, ``(n_classifiers,)``.
+
+    Raises BadInputError if a member cannot be pickled; the sentence names it.
+    """
+    sizes = []
+    for name, member in zip(pool.names, pool.classifiers, strict=True):
+        try:
+            sizes.append(len(pickle.dumps(member)))
+        except (pickle.PicklingError, AttributeError, TypeError, RuntimeError, ValueError) as error:
+            raise BadInputError(
+                f"classifier {name} cannot be saved ({type(error).__name__}), so its bytes are not known. "
+                "Leave it out of the pool, or leave out min bytes."
+            ) from None
+    return np.array(sizes, dtype=np.float64)

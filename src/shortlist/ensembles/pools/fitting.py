@@ -1,4 +1,4 @@
-"""Fitting the classifiers of a pool, and taking over those that were fitted elsewhere."""
+"""Fitting the classifiers of a pool, and loading one."""
 
 import contextlib
 import warnings
@@ -16,9 +16,9 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
 from shortlist.ensembles.pools.families import FAMILIES, Family
-from shortlist.ensembles.pools.foreign import PoolParts, parts_of
+from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.ensembles.pools.members import Member
-from shortlist.ensembles.pools.pool import Pool, named_columns
+from shortlist.ensembles.pools.pool import Pool, named_columns, numbered
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.files import load_object
 from shortlist.runs import NO_STUDY, Cancellation, Finished, Report, Study, Unit, Work, run_units, silent
@@ -86,7 +86,7 @@ def make_pool(
     encoder = fit_table(X)
     encoded = encoder.transform(X)
     families = [list(FAMILIES)[index % len(FAMILIES)] for index in range(n)]
-    names = _numbered(families)
+    names = numbered(families)
     units = [
         Unit(name, fit_member, (family, encoded, indices, classes, seeds))
         for name, family, seeds in zip(names, families, np.random.SeedSequence(seed).spawn(n), strict=True)
@@ -135,38 +135,6 @@ def fit_all(
         return tuple(member for _, member in fitted)
 
 
-def as_pool(source: Any) -> Pool:
-    """Return classifiers that were fitted elsewhere as a pool.
-
-    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
-    classifier, or knows other classes than the first one. The sentence names it.
-
-    `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
-    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
-    answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
-    pipelines, and classifiers that only have ``predict``.
-
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
-    >>> as_pool(forest).names
-    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
-    """
-    if isinstance(source, Pool):
-        return source
-    parts: PoolParts = parts_of(source)
-    return Pool(
-        parts.classifiers,
-        parts.classes,
-        parts.names or _numbered(parts.families),
-        parts.families,
-        parts.preprocessor,
-        None,
-        parts.n_features_in,
-        parts.feature_names_in,
-    )
-
-
 def load_pool(path: str | Path, *, trust: bool = False) -> Pool:
     """Load what :func:`shortlist.files.dump_object` or joblib wrote, as a pool.
 
@@ -201,15 +169,6 @@ def own_members(study: Study) -> dict[str, Any]:
     """Return the classifiers of a study that this user's own Shortlist wrote on this machine."""
     members = {name: unpacked_object(content) for name, content in study.results().items()}
     return {name: member for name, member in members.items() if member is not None}
-
-
-def _numbered(families: Sequence[str]) -> tuple[str, ...]:
-    seen: dict[str, int] = {}
-    names = []
-    for family in families:
-        seen[family] = seen.get(family, 0) + 1
-        names.append(f"{family}-{seen[family]}")
-    return tuple(names)
 
 
 @contextlib.contextmanager

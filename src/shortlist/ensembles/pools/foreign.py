@@ -1,7 +1,7 @@
 """Classifiers that were fitted elsewhere: taken out of their ensembles, and checked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from shortlist._words import all_of
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.members import Member
+from shortlist.ensembles.pools.pool import Pool, numbered
 from shortlist.errors import BadInputError
 
 POOL_SOURCES = (
@@ -22,21 +23,25 @@ POOL_SOURCES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class PoolParts:
-    """What a pool is made of; `names` None: number them by family."""
+def as_pool(source: Any) -> Pool:
+    """Return classifiers that were fitted elsewhere as a pool.
 
-    classifiers: tuple[Any, ...]
-    classes: Labels
-    families: tuple[str, ...]
-    names: tuple[str, ...] | None = None
-    preprocessor: Any | None = None
-    n_features_in: int | None = None
-    feature_names_in: tuple[str, ...] | None = None
+    Raises BadInputError if `source` is something else or empty, or a classifier is not fitted, is no
+    classifier, or knows other classes than the first one. The sentence names it.
 
+    `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
+    ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
+    answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
+    pipelines, and classifiers that only have ``predict``.
 
-def parts_of(source: Any) -> PoolParts:
-    """Return the classifiers in `source`; see :func:`shortlist.ensembles.pools.fitting.as_pool`."""
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> as_pool(forest).names
+    ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
+    """
+    if isinstance(source, Pool):
+        return source
     if isinstance(source, list | tuple):
         return _of_list(source)
     if isinstance(source, Pipeline):
@@ -54,7 +59,7 @@ def to_array(X: Any, dtype: Any = None) -> Any:
     return np.asarray(X, dtype=dtype)
 
 
-def _of_list(source: Sequence[Any]) -> PoolParts:
+def _of_list(source: Sequence[Any]) -> Pool:
     if not source:
         raise BadInputError("pool", "must hold at least one fitted classifier", "an empty list")
     all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
@@ -67,17 +72,19 @@ def _of_list(source: Sequence[Any]) -> PoolParts:
             )
     names = [_feature_names(member) for member in source]
     counts = [getattr(member, "n_features_in_", None) for member in source]
-    return PoolParts(
+    families = tuple(type(member).__name__ for member in source)
+    return Pool(
         tuple(source),
         all_classes[0],
-        tuple(type(member).__name__ for member in source),
+        numbered(families),
+        families,
         n_features_in=next((count for count in counts if count is not None), None),
         feature_names_in=next((each for each in names if each is not None), None),
     )
 
 
-def _of_pipeline(source: Pipeline) -> PoolParts:
-    """Return the parts of the last step, which see what the steps before it make."""
+def _of_pipeline(source: Pipeline) -> Pool:
+    """Return the members of the last step, which see what the steps before it make."""
     last = source.steps[-1][1]
     if not _is_ensemble(last):
         raise BadInputError(
@@ -86,13 +93,13 @@ def _of_pipeline(source: Pipeline) -> PoolParts:
             f"a Pipeline that ends in {_shown(last)}",
             "Put a single classifier into a list.",
         )
-    parts = _of_ensemble(last)
+    pool = _of_ensemble(last)
     if len(source.steps) == 1:
-        return parts
+        return pool
     before = source[:-1]
     return replace(
-        parts,
-        preprocessor=before if parts.preprocessor is None else make_pipeline(before, parts.preprocessor),
+        pool,
+        preprocessor=before if pool.preprocessor is None else make_pipeline(before, pool.preprocessor),
         n_features_in=getattr(source, "n_features_in_", None),
         feature_names_in=_feature_names(source),
     )
@@ -112,12 +119,13 @@ def _is_ensemble(source: Any) -> bool:
     )
 
 
-def _of_ensemble(source: Any) -> PoolParts:
+def _of_ensemble(source: Any) -> Pool:
     """Return the members of a fitted ensemble, which know class indices only, as answering its labels."""
     from sklearn.ensemble import BaggingClassifier, VotingClassifier
 
     classes = _classes_of(source, "pool")
-    names: tuple[str, ...] | None = None
+    families = tuple(type(estimator).__name__ for estimator in source.estimators_)
+    names = numbered(families)
     preprocessor: Any = None
     columns: Sequence[Any] = [None] * len(source.estimators_)
     if isinstance(source, VotingClassifier):
@@ -130,15 +138,8 @@ def _of_ensemble(source: Any) -> PoolParts:
     members = tuple(
         Member(estimator, classes, seen) for estimator, seen in zip(source.estimators_, columns, strict=True)
     )
-    return PoolParts(
-        members,
-        classes,
-        tuple(type(estimator).__name__ for estimator in source.estimators_),
-        names,
-        preprocessor,
-        getattr(source, "n_features_in_", None),
-        _feature_names(source),
-    )
+    n_features = getattr(source, "n_features_in_", None)
+    return Pool(members, classes, names, families, preprocessor, None, n_features, _feature_names(source))
 
 
 def _classes_of(member: Any, where: str) -> Labels:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -189,6 +189,16 @@ class Pool:
             families=tuple(self.families[index] for index in indices),
             costs=None if self.costs is None else np.asarray(self.costs)[indices],
         )
+
+
+def numbered(families: Sequence[str]) -> tuple[str, ...]:
+    """Return a name for each classifier: its family, and how many of that came before, and one."""
+    seen: dict[str, int] = {}
+    names = []
+    for family in families:
+        seen[family] = seen.get(family, 0) + 1
+        names.append(f"{family}-{seen[family]}")
+    return tuple(names)
 
 
 def asking_cost(pool: Pool) -> float | None:

@@ -12,7 +12,8 @@ from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes
 from shortlist.ensembles.pools.families import FAMILIES
-from shortlist.ensembles.pools.fitting import as_pool, calm_fits, columns_that_vary, draw_stratified, fit_all
+from shortlist.ensembles.pools.fitting import calm_fits, columns_that_vary, draw_stratified, fit_all
+from shortlist.ensembles.pools.foreign import as_pool
 from shortlist.ensembles.pools.members import Member
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.errors import BadInputError, ShortlistError

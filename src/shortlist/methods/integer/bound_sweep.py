@@ -1,4 +1,4 @@
-"""Every bound on all objectives but one, from loose to tight, without programs of known answer."""
+"""Complete fronts by sweeping bounds on all objectives but one: CWMOIP and the ε-constraint method."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,14 @@ import numpy as np
 from shortlist._validation import as_choice
 from shortlist._words import all_of
 from shortlist.errors import BadInputError
-from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError
+from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.milp.program import Program
+from shortlist.milp.solution import Solver
+from shortlist.pareto import nondominated
+from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs.budget import Budget
 
 SolveBounded: TypeAlias = Callable[[Vector, Vector], Vector | None]
 """Returns the objectives of a best solution between least values and bounds, or None without one."""
@@ -158,3 +163,150 @@ def sweep_order(integers: IntegerObjectives, order: Sequence[str] | None) -> lis
     if len(set(order)) != len(names) or len(order) != len(names):
         raise BadInputError("order", f"must name each of {all_of(names)} once", all_of(order))
     return [names.index(name) for name in order]
+
+
+def cwmoip(
+    program: Program,
+    *,
+    order: Sequence[str] | None = None,
+    solver: str | Solver = "highs",
+    max_solves: int | None = None,
+    candidates: Sequence[str] | None = None,
+    budget: Budget | None = None,
+) -> Front:
+    """Return the complete front of a program with two or more linear objectives.
+
+    The method of Özlen and Azizoğlu (2009), Algorithm 2 of Xue and Li (2018): true bounds of all objectives
+    but the first, then objective after objective is turned into a bound and also added to the minimised
+    function with a weight so small that it only decides between equals; every answer is therefore
+    non-dominated. The paper's weights ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the
+    weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to the
+    others, which weigh 1 each; and where that is too large for a solver's arithmetic, two programs are
+    solved, the second one for the others at the first one's best value. Programs whose answer follows from an
+    earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
+
+    `program`: objectives must be exact integers after scaling; see
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
+    the first one, then the bounded ones from the innermost to the outermost level of the recursion. By
+    default from the widest range to the narrowest. `solver`, `max_solves`, `candidates`, `budget`: as in
+    :func:`shortlist.methods.integer.search_zones.search_zones`.
+
+    `front`, which it returns: COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number
+    of levels that were not finished. `extras` holds `n_programs` and `n_skipped`.
+
+    Raises BadInputError if the objectives are no exact integers or are unbounded.
+
+    The number of programs grows with the number of different values of the bounded objectives on the front.
+
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.milp.program import LinearObjective, make_program
+    >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
+    >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))
+    >>> shop = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, chosen]
+    ... )
+    >>> cwmoip(shop).values.tolist()
+    [[1.25, 1.0], [4.75, 2.0]]
+    """
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="CWMOIP"
+    )
+    numbers = sweep_order(solves.integers, order)
+
+    def solve(lower: Vector, bounds: Vector) -> Vector | None:
+        return _lexicographic(solves, numbers[0], lower, bounds)
+
+    swept = sweep_all(numbers, lambda: bounds_by_solves(solves, numbers[1:]), solve)
+    return solves.front(
+        swept.answers, swept.proof(ProofKind.NONDOMINATED), method="cwmoip",
+        candidates=candidates, n_skipped=swept.n_skipped,
+    )  # fmt: skip
+
+
+def _lexicographic(solves: BoundedSolves, first: int, lower: Vector, bounds: Vector) -> Vector | None:
+    """Minimise the first objective and, among its best, the sum of all others, within `bounds`."""
+    weights, decides = safe_weights(solves.integers, first, lower, bounds, solves.largest_objective)
+    if decides:
+        return solves.minimise(weights, bounds)
+    unit = np.zeros(len(weights), dtype=np.int64)
+    unit[first] = 1
+    best = solves.minimise(unit, bounds)
+    if best is None:
+        return None
+    at_best = bounds.copy()
+    at_best[first] = best[first]
+    return solves.minimise(1 - unit, at_best)
+
+
+def epsilon_constraint(
+    program: Program,
+    *,
+    true_bounds: bool = False,
+    order: Sequence[str] | None = None,
+    solver: str | Solver = "highs",
+    max_solves: int | None = None,
+    candidates: Sequence[str] | None = None,
+    budget: Budget | None = None,
+) -> Front:
+    """Return the complete front of a program with two or more linear objectives.
+
+    Algorithm 1 of Xue and Li (2018) for any number of objectives: the bounds of all objectives but one run
+    through their ranges in nested loops, and the remaining one is minimised. A bound falls by one step, the
+    greatest common divisor of the objective's scaled costs, below the largest value met, and a program whose
+    answer follows from an earlier one is left out (:class:`BoundSweep`). What is dominated among the answers
+    is dropped in the end.
+
+    `true_bounds`: find the least and largest value of every bounded objective by two more programs each,
+    instead of taking what follows from the bounds of the columns. All others: as in :func:`cwmoip`.
+
+    `front`, which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an
+    answer with a free choice among equal values of the minimised objective may be dominated, with the number
+    of loops that were not finished. `extras` holds `n_programs` and `n_skipped`.
+
+    Raises BadInputError if the objectives are no exact integers or are unbounded.
+
+    The number of programs grows with the number of different values of the bounded objectives, in the worst
+    case with their product.
+
+    >>> from shortlist.results.objective import Objective
+    >>> from shortlist.milp.program import LinearObjective, make_program
+    >>> price = LinearObjective(Objective("price", scale=None), np.array([1.25, 3.5]))
+    >>> chosen = LinearObjective(Objective("chosen", "max"), np.array([1.0, 1.0]))
+    >>> shop = make_program(
+    ...     [[1, 1]], row_lower=1, row_upper=2, column_lower=0, column_upper=1, integer=True,
+    ...     objectives=[price, chosen]
+    ... )
+    >>> epsilon_constraint(shop).values.tolist()
+    [[1.25, 1.0], [4.75, 2.0]]
+    """
+    solves = BoundedSolves(
+        program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="ε-constraint"
+    )
+    numbers = sweep_order(solves.integers, order)
+    only_first = np.zeros(len(numbers), dtype=np.int64)
+    only_first[numbers[0]] = 1
+    find_ends = bounds_by_solves if true_bounds else _bounds_by_columns
+    swept = sweep_all(
+        numbers,
+        lambda: find_ends(solves, numbers[1:]),
+        lambda _, bounds: solves.minimise(only_first, bounds),
+    )
+    marks = nondominated(np.array(swept.answers)) if swept.answers else ()
+    return solves.front(
+        [answer for answer, kept in zip(swept.answers, marks, strict=True) if kept],
+        swept.proof(ProofKind.APPROXIMATE), method="epsilon_constraint",
+        candidates=candidates, n_skipped=swept.n_skipped,
+    )  # fmt: skip
+
+
+def _bounds_by_columns(solves: BoundedSolves, bounded: Sequence[int]) -> Ends:
+    """Return the limits of the objectives that follow from the bounds of the columns."""
+    integers = solves.integers
+    for number in bounded:
+        if max(-integers.lower[number], integers.upper[number]) >= UNLIMITED:
+            raise BadInputError(
+                f"the columns must bound objective {integers.names[number]!r}, but one of them is "
+                "unbounded. Bound it, or pass `true_bounds=True`."
+            )
+    return integers.lower, integers.upper
