@@ -261,7 +261,13 @@ def _staged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[s
 
 def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     """Return what a panel decides, or whom it asks; who is silent, fails or says no class has no vote."""
-    labels, final = [_word(label) for label in policy["classes"]], policy["final"]
+    final, fold = policy["final"], str.casefold if policy.get("fold_case") else str
+    labels: list[str | None] = [fold(_word(label)) for label in policy["classes"]]
+    is_open = not labels
+    if is_open:  # then its classes are what was said, and two answers that nobody has given
+        spelled = _open_answers(policy, row, failed)
+        labels = [*spelled, None, None]
+        policy = policy | {"classes": [*spelled.values(), None, None]}
     heard: dict[int, int | None] = {}
     asked, needs, unknown = list[str](), list[str](), dict[str, str]()
     number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
@@ -272,7 +278,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
             if word is None:
                 needs.append(judge["name"])
                 continue
-            heard[place] = labels.index(word) if word in labels else None
+            heard[place] = labels.index(fold(word)) if fold(word) in labels else None
             unknown |= {judge["name"]: word} if word and heard[place] is None else {}
             asked.append(judge["name"])
             cost += judge["price"]
@@ -288,8 +294,19 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
     is_left = not (answers or needs)
     last = {"number": number, "cost": cost + (final["price"] if is_left else 0)}
     label = best.label if answers else None
-    told = _told(policy, label, best.shares, best.sure, last, needs=needs, unknown=unknown)
+    shares = best.shares[:-2] if is_open else best.shares
+    told = _told(policy, label, shares, best.sure, last, needs=needs, unknown=unknown)
     return told | way | {"asked": asked, "handed_over": is_left and final["kind"] == "hand-over"}
+
+
+def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, str]:
+    """Return the different answers to a case as they are compared, each as it was first spelled."""
+    fold = str.casefold if policy.get("fold_case") else str
+    spelled: dict[str, str] = {}
+    for judge in policy["judges"]:
+        if word := _said(judge, row, failed):
+            spelled.setdefault(fold(word), word)
+    return spelled
 
 
 def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -337,7 +354,9 @@ def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
     """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
     if always or best.label is None:
         return best.label is not None
-    least = stage["answer_from"][best.label]
+    least = stage["answer_from"][
+        min(best.label, len(stage["answer_from"]) - 1)
+    ]  # of open answers there is one
     return best.settled if stage["settled"] else least is not None and best.sure >= least
 
 
@@ -766,7 +785,8 @@ def check(policy: Any) -> None:
             _need(policy["digest"] == digest(policy), "a digest that is not that of its content")
         names = policy["classes"]
         most = MOST_CLASSES if policy["kind"] != "panel" else LARGEST  # open answers are of many classes
-        _need(_is_list(names) and 2 <= len(names) <= most, "classes")
+        is_open = policy["kind"] == "panel" and names == []
+        _need(_is_list(names) and (is_open or 2 <= len(names) <= most), "classes")
         _need(all(isinstance(one, bool | int | float | str) for one in names), "classes")
         _need(isinstance(policy["reject_label"], bool | int | float | str | None), "reject_label")
         kinds = {"committee": _check_committee, "judges": _check_judges}
@@ -804,7 +824,8 @@ def _check_judges(policy: Any) -> None:
 
 def _check_panel(policy: Any) -> None:
     judges, final = policy["judges"], policy["final"]
-    n_classes = len(policy["classes"])
+    n_classes = len(policy["classes"]) or 1  # open answers have one threshold
+    _need(isinstance(policy.get("fold_case", False), bool), "fold_case")
     for judge in judges:
         scale = judge["confidence"]
         _need(isinstance(judge["name"], str), "name of a judge")
@@ -873,6 +894,9 @@ def _check_fork(node: Any, n_branches: int, columns: set[str]) -> None:
 
 def _check_panel_decision(stage: Any, n_classes: int) -> None:
     decision, n_judges = stage["decision"], len(stage["knows"])
+    if n_classes == 1:
+        _need(decision["rule"] in {"plurality", "majority"}, "rule of a decision")
+        _need(decision.get("ties") != "first", "ties of a decision")
     if decision["rule"] == "alone":
         _need(_are_numbers(decision["shares"], n_classes) and n_judges == 0, "shares of a decision")
         _need(decision["label"] == -1 or _are_places([decision["label"]], n_classes), "label of a decision")

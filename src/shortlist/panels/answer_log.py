@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ SUM_TOLERANCE = 0.02
 
 FEWEST_OPEN = 10
 """With fewer cases of known truth than this, answers are taken to be of the classes of the truth."""
+ONCE = 0.1
+"""Answers are open if more than this share of the cases has a truth that no other case has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,10 @@ class AnswerLog:
         A sentence for everything that was missing or passed over, with its count.
     unknown_words : mapping of str to int
         Answers that are no class, and how many times each was given; they are silent in `answers`.
+    is_open : bool
+        Whether new cases are likely to have answers that are none of `classes`; see :func:`make_log`.
+    folds_case : bool
+        Whether labels that differ only in capital letters were taken as the same.
     """
 
     judges: tuple[str, ...]
@@ -93,6 +99,8 @@ class AnswerLog:
     groups: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
     unknown_words: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    is_open: bool = False
+    folds_case: bool = False
 
     @property
     def paid(self) -> NDArray[np.float64]:
@@ -112,6 +120,27 @@ class AnswerLog:
 def n_different(log: AnswerLog) -> int:
     """Return how many different cases a log has; one that was asked several times counts once."""
     return len(log.truth) if log.groups is None else len(np.unique(log.groups))
+
+
+def by_agreement(log: AnswerLog) -> AnswerLog:
+    """Return a log whose classes are, case by case, the answers by who of the judges gave them first.
+
+    Then only counts which answers are equal, as it has to where new cases have answers that nobody knows. A
+    class has the number of the first judge that gave it; the last one is a truth that no judge gave. Done
+    again, it changes nothing.
+
+    >>> said = [["Rome", "Oslo", "Oslo"], ["Bern", "", "Ulm"]]
+    >>> log = by_agreement(make_log(["a", "b", "c"], [1, 2], said, classes=["Rome", "Oslo", "Bern", "Ulm"]))
+    >>> log.answers.tolist()
+    [[0, 1, 1], [0, -1, 2]]
+    """
+    answers, truth = log.answers.copy(), np.where(log.truth >= 0, len(log.judges), log.truth)
+    for judge in reversed(range(len(log.judges))):
+        said = log.answers[:, judge]
+        answers[(log.answers == said[:, None]) & (said >= 0)[:, None]] = judge
+        truth[(log.truth == said) & (said >= 0)] = judge
+    classes = (*(f"what {name} says" for name in log.judges), "another answer")
+    return replace(log, answers=answers, truth=truth, classes=classes, probabilities=None)
 
 
 _OPTIONAL = ("confidence", "probabilities", "latency", "groups")
@@ -154,7 +183,8 @@ def make_log(
     classes : sequence, optional
         What may be answered. By default the labels of the truth, and also those of the answers if no truth
         is known or the answers are open: ten or more cases of known truth, with more labels than half of
-        them. Any other answer is an unknown word: counted, and silent.
+        them, or with ten or more truths, a tenth of all, that come once. Any other answer is an unknown word:
+        counted, and silent.
     notes : sequence of str, optional
         Sentences about how the log was read; further ones are added to them.
 
@@ -175,7 +205,8 @@ def make_log(
     shape = (len(ids), len(names))
     codes, labels = _labels_of(said, shape, "answers")
     true_codes, true_labels = _labels_of([None] * len(ids) if truth is None else truth, shape[:1], "truth")
-    known = _classes(classes, true_codes, true_labels, labels)
+    is_open = classes is None and _is_open(true_codes)
+    known = _classes(classes, true_labels, labels, is_open=is_open)
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)
@@ -193,6 +224,7 @@ def make_log(
         probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
         latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
         groups=_checked_groups(groups, ids), notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
+        is_open=is_open,
     )  # fmt: skip
 
 
@@ -269,8 +301,17 @@ def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[n
     return of_unique[codes].reshape(shape), list(places)[1:]
 
 
+def _is_open(truth: NDArray[np.int64]) -> bool:
+    """Whether new cases are likely to have other truths; the share that comes once estimates how likely."""
+    times = np.bincount(truth[truth >= 0])
+    times = times[times > 0]
+    n_known, n_once = int(times.sum()), int((times == 1).sum())
+    is_rare = n_once >= FEWEST_OPEN and n_once > ONCE * n_known
+    return n_known >= FEWEST_OPEN and (2 * len(times) > n_known or is_rare)
+
+
 def _classes(
-    given: Sequence[Any] | None, codes: NDArray[np.int64], true_labels: list[str], labels: list[str]
+    given: Sequence[Any] | None, true_labels: list[str], labels: list[str], *, is_open: bool
 ) -> tuple[str, ...]:
     """Return what may be answered; see :func:`make_log`."""
     if given is not None:
@@ -283,8 +324,6 @@ def _classes(
                 f"none of {all_of(map(repr, others), most=5)}",
             )
         return sorted_labels(named)
-    n_known = int((codes >= 0).sum())
-    is_open = n_known >= FEWEST_OPEN and 2 * len(true_labels) > n_known
     found = dict.fromkeys([*true_labels, *labels]) if is_open or not true_labels else true_labels
     if not found:
         raise BadInputError("answers", "must hold at least one label", "none", "Name the column of answers.")

@@ -20,10 +20,10 @@ from shortlist.guarantees.thresholds import (
     possible_thresholds,
     promise_each,
 )
-from shortlist.panels.answer_log import UNASKED, AnswerLog, n_different
+from shortlist.panels.answer_log import UNASKED, AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
-from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, WEIGHTED, OutOfFold, folds_of
+from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
 from shortlist.panels.panel_options import (
     ACCURACY,
     AUTO,
@@ -148,6 +148,7 @@ def choose_panels(
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
     known, gaps = _fully_asked(log.at(log.truth >= 0))
+    known = by_agreement(known) if log.is_open else known
     if not all_choose(n_different(known), options, objectives):
         return _chosen(_split(known, options), gaps, options, objectives, budget)
     part_of = folds_of(known, N_PARTS, options.seed)
@@ -274,7 +275,8 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     learners = dict.fromkeys((VOTES, options.decide))
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
-        learners = dict.fromkeys((VOTES, WEIGHTED, LOGISTIC if few or scale.told.any() else DAWID_SKENE))
+        learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
+        learners = dict.fromkeys(VOTING if log.is_open else (*VOTING, learned))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
@@ -287,6 +289,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         answers, log.truth, prices, latency, _losses(log, options), options.final,
         round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
+        is_open=log.is_open,
     )  # fmt: skip
     return cases, steps
 
@@ -379,14 +382,15 @@ def _ordered(choice: PanelChoice) -> PanelChoice:
 
 def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:
     log = choice.chosen
-    members, recipe, n_classes = list(found.recipe.judges), found.recipe, len(log.classes)
+    members, recipe = list(found.recipe.judges), found.recipe
+    classes, n_classes = ((), 1) if log.is_open else (log.classes, len(log.classes))
     places = {judge: place for place, judge in enumerate(members)}
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
         latency = log.latency[:, members].mean(axis=0)
     panel = Panel(
         tuple(log.judges[judge] for judge in members),
-        log.classes,
+        classes,
         stages_of(recipe, choice.cases.decisions, n_classes, places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
         choice.scale.at(members),
@@ -396,6 +400,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
         question=_question(choice),
+        folds_case=log.folds_case,
     )
     return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
 
@@ -497,6 +502,11 @@ def _fields(guarantee: Guarantee) -> dict[str, Any]:
 def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
+    if log.is_open:
+        said.append(
+            "The answers are free text, as many truths occur only once. So panels decide by votes on which "
+            "answers are equal, letter by letter, and know no classes."
+        )
     if choice.parts:
         told = (
             f"All {len(choice.chosen.truth):,} cases are training cases, as they are few. Accuracy and price "

@@ -299,7 +299,7 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
         "votes": _unequal_votes(panel, stage.decision),
         "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
         "settled": stage.settled,
-        "answer_from": None if always else dict(zip(panel.classes, least, strict=True)),
+        "answer_from": None if always else dict(zip(panel.classes or ("an answer",), least, strict=True)),
     }
 
 

@@ -10,6 +10,7 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
+from shortlist.panels.learning import VOTES, WEIGHTED
 from shortlist.panels.policy import Final
 
 AUTO = "auto"
@@ -96,6 +97,8 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         why = "" if options.demand is None else " with a promise, as as many cases calibrate"
         raise BadInputError("test_share", f"must be from 0.05 to {most}{why}", f"{options.test_share:g}")
     _check_objectives(log, options, objectives)
+    if log.is_open:
+        _check_open(options, objectives)
     for name in options.router:
         if name not in log.features.columns or name in log.judges:
             raise BadInputError("router", "must name features of the log that are no judges", repr(name))
@@ -131,6 +134,17 @@ def _check_objectives(log: AnswerLog, options: PanelOptions, objectives: Sequenc
         raise BadInputError(
             "error_costs", "must come with the objective min error-cost", "other objectives", "Name it first."
         )
+
+
+def _check_open(options: PanelOptions, objectives: Sequence[str]) -> None:
+    """Refuse what needs classes where answers are open: they can only be compared with each other."""
+    why = "where answers are free text, as many truths occur only once"
+    if options.decide not in {AUTO, VOTES, WEIGHTED}:
+        raise BadInputError("decide", f"must be {VOTES} or {WEIGHTED} {why}", repr(options.decide))
+    if options.ties != UNANSWERED:
+        raise BadInputError("ties", f"must be {UNANSWERED} {why}", repr(options.ties))
+    if ACCURACY not in objectives:
+        raise BadInputError("objectives", f"must begin with accuracy {why}", str(list(objectives)))
 
 
 def _check_two_classes(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:

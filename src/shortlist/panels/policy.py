@@ -4,18 +4,19 @@ import functools
 import json
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._words import all_of
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, by_agreement
 from shortlist.panels.decisions import FIRST, UNDECIDED, ConfidenceScale, Decided, Decision, Heard, heard
 from shortlist.panels.router import Fork
 
@@ -120,6 +121,7 @@ class Panel:
     judges : tuple of str
         Names of those whom any stage asks, in the order of the log that they were chosen from.
     classes : tuple of str
+        None where answers are open: votes then count which answers are equal, and a stage has one threshold.
     stages : tuple of Stage
     prices : tuple of float
         The mean price of a call of each judge.
@@ -139,6 +141,8 @@ class Panel:
         The stages of each branch of the router; `stages` are then those of a case that it cannot tell.
     question : Question, optional
         What it was chosen for; None where that is not known.
+    folds_case : bool, default=False
+        Whether labels that differ only in capital letters are the same.
     """
 
     judges: tuple[str, ...]
@@ -153,6 +157,7 @@ class Panel:
     router: Fork | None = None
     branches: tuple[tuple[Stage, ...], ...] = ()
     question: Question | None = None
+    folds_case: bool = False
 
     @property
     def ways(self) -> tuple[tuple[Stage, ...], ...]:
@@ -167,6 +172,12 @@ class Panel:
         BadInputError
             If the log lacks a judge of the panel or a column of its router, or has other classes.
         """
+        if self.classes:
+            return self._run(log)
+        told = self._run(by_agreement(log))
+        return told._replace(codes=_said_first(log, told.codes))
+
+    def _run(self, log: AnswerLog) -> Outcome:
         places = self._places(log)
         answers = heard(_of_judges(log, places), self.scale)
         prices = log.paid[:, places]
@@ -231,8 +242,10 @@ class Panel:
             raise BadInputError(
                 f"the log must have the answers of every judge of the panel; missing: {', '.join(missing)}."
             )
-        if log.classes != self.classes:
-            raise BadInputError("classes", f"must be those of the panel, {self.classes}", str(log.classes))
+        if self.classes and log.classes != self.classes:
+            own, others = (all_of(map(repr, names), most=5) for names in (self.classes, log.classes))
+            got = "free text" if log.is_open else others
+            raise BadInputError("classes", f"must be those of the panel, {own}", got)
         return [log.judges.index(name) for name in self.judges]
 
     def plain(self) -> dict[str, Any]:
@@ -265,6 +278,8 @@ class Panel:
             policy |= {"router": self.router.plain(), "branches": branches}
         if self.question is not None:
             policy["question"] = self.question.plain()
+        if self.folds_case:
+            policy["fold_case"] = True
         return policy | {"digest": reader.digest(policy)}
 
 
@@ -294,6 +309,11 @@ def run_stages(
     return Outcome(codes, sure, ended, price, seconds, handed, np.zeros(n_cases, dtype=np.int64))
 
 
+def _said_first(log: AnswerLog, judges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the classes of a log that these judges gave; -1 stays -1."""
+    return np.where(judges >= 0, log.answers[np.arange(len(judges)), judges], UNDECIDED)
+
+
 def _nothing_yet(way: NDArray[np.int64]) -> Outcome:
     """Return an outcome to be filled in, of cases that go these ways."""
     codes, stage = np.empty_like(way), np.empty_like(way)
@@ -311,7 +331,7 @@ def is_done(stage: Stage, decided: Decided, answers: Heard, last: bool, final: F
     if stage.settled:
         return settled(stage.decision, answers)
     least = np.array([*stage.answer_from, NEVER])  # the last one for what is not decided
-    return np.asarray(decided.sure >= least[decided.codes])
+    return np.asarray(decided.sure >= least[np.minimum(decided.codes, len(least) - 2)])
 
 
 def settled(votes: Any, answers: Heard) -> Mask:
@@ -334,8 +354,6 @@ def settled(votes: Any, answers: Heard) -> Mask:
 
 
 def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:
-    from dataclasses import replace
-
     return replace(
         log,
         judges=tuple(log.judges[place] for place in places),

@@ -37,6 +37,11 @@ GAPS = (
     "Who says nothing, fails or says a word that is no class has no vote. Nobody answers where none of those "
     "asked has answered, and where two classes are equal."
 )
+OPEN_GAPS = (
+    "Who says nothing or fails has no vote. Answers count as the same where they are so letter by letter, "
+    "but for white space around them. Nobody answers where none of those asked has answered, and where two "
+    "answers are equally frequent."
+)
 
 
 def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way"] | None = None) -> Protocol:
@@ -80,7 +85,7 @@ def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share
     """Return a step; `first` is the number of the first one of its way."""
     stage, score = stages[place], _score(panel, stages[place].decision)
     is_last = place == len(stages) - 1
-    codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(panel.classes))
+    codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(stage.answer_from))
     rules = tuple(
         _rule(panel, stage, code, score, always=is_last and panel.final.kind == ANSWER) for code in codes
     )
@@ -122,7 +127,7 @@ def _wording(panel: Panel) -> Wording:
         if panel.final.kind == HAND_OVER
         else f"{last} about a case that no step answers."
     )
-    gaps = GAPS
+    gaps = GAPS if panel.classes else OPEN_GAPS
     if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
         gaps = GAPS.replace(", and where two classes are equal", "")
         gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
@@ -167,7 +172,8 @@ def _adds(scores: Sequence[float]) -> tuple[str, ...]:
 
 def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
     """Return when a stage answers a class."""
-    answer, least = plain(panel.classes[code]), 0.0 if always else stage.answer_from[code]
+    answer = plain(panel.classes[code]) if panel.classes else "an answer"
+    least = 0.0 if always else stage.answer_from[code]
     if isinstance(stage.decision, Alone):
         return Rule(answer, "the case goes this way", "")
     if isinstance(stage.decision, Votes):

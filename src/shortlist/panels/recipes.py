@@ -83,6 +83,7 @@ class Cases:
     final_price : What a person costs, in steps.
     decisions : By the name of the learner; votes are among them.
     positive : The place of the positive class, where there are two.
+    is_open : Whether classes are who gave an answer first; all of them have one threshold then.
     """
 
     answers: Heard
@@ -94,6 +95,7 @@ class Cases:
     final_price: int
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
     positive: int = 1
+    is_open: bool = False
 
     @property
     def n_judges(self) -> int:
@@ -161,7 +163,7 @@ def stages_of(
     ----------
     recipe : Recipe
     decisions : mapping of str to OutOfFold
-    n_classes : int
+    n_classes : So many thresholds a stage has.
     places : New places of the judges, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
@@ -175,7 +177,7 @@ def stages_of(
             decision = _decision_at(recipe, number, decisions[recipe.learner])
             decision = replace(decision, judges=tuple(moved[judge] for judge in decision.judges))
         least = thresholds or (0.0,) * n_classes
-        stages.append(Stage(asks, decision, tuple(least), settled=recipe.settled))
+        stages.append(Stage(asks, decision, tuple(least)[:n_classes], settled=recipe.settled))
     return tuple(stages)
 
 

@@ -157,7 +157,7 @@ class _Search:
     def router(self, rows: NDArray[np.intp], n_groups: int) -> Fork | None:
         cases = self.cases.at(rows)
         aims = (cases.answers.words == cases.truth[:, None]).astype(np.float64)
-        if cases.answers.n_classes <= MOST_CLASSES_AIMED:
+        if cases.answers.n_classes <= MOST_CLASSES_AIMED and not cases.is_open:
             classes = cases.truth[:, None] == np.arange(cases.answers.n_classes)
             aims = np.column_stack([aims, classes])
         columns = [one._replace(numbers=one.numbers[rows]) for one in self.columns]
@@ -167,7 +167,7 @@ class _Search:
     def front_of(self, rows: NDArray[np.intp], *, alone: bool = False) -> list[Found]:
         """Return the front on some of the cases, of what was searched on all; a limit ends it early."""
         cases, front = self.cases.at(rows), PolicyFront(with_latency=False)
-        if alone:
+        if alone and not cases.is_open:
             front.add(alone_policies(cases))
         for job in self.searched.jobs:
             front.add(job(cases))

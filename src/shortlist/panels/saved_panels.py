@@ -59,6 +59,7 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         router=router_of(policy["router"]) if "router" in policy else None,
         branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
         question=_question(policy["question"]) if "question" in policy else None,
+        folds_case=policy.get("fold_case", False),
     )
 
 

@@ -18,7 +18,7 @@ from shortlist.panels.candidates import (
     stages_until_settled,
     triples_of,
 )
-from shortlist.panels.chains import threshold_front
+from shortlist.panels.chains import ChainFront, threshold_front
 from shortlist.panels.decisions import Decided, Votes
 from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER
@@ -261,7 +261,7 @@ def _first_thresholds(
     `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
     """
     decided = cases.decisions[name].of(sets[0]).ordering
-    front = threshold_front(decided, stopped, going_on, cases.answers.n_classes)
+    front = _thresholds(cases, decided, stopped, going_on)
     begun = cases.seconds_of(sets[0])
     added = np.zeros_like(begun)
     if len(sets) > 1:
@@ -278,11 +278,23 @@ def _first_thresholds(
     return found
 
 
+def _thresholds(
+    cases: Cases, decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
+) -> ChainFront:
+    """Return the front of the thresholds of a stage: one for each class, or for all of open answers."""
+    n_classes = cases.answers.n_classes
+    if not cases.is_open:
+        return threshold_front(decided, stopped, going_on, n_classes)
+    alike = decided._replace(codes=np.minimum(decided.codes, 0))
+    front = threshold_front(alike, stopped, going_on, 1)
+    return front._replace(thresholds=np.repeat(front.thresholds, n_classes, axis=1))
+
+
 def _windows(
     cases: Cases, decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> Iterator[tuple[tuple[float, ...], Mask]]:
     """Yield thresholds of a stage, evenly spread over its own front, and which cases it ends with them."""
-    front = threshold_front(decided, stopped, going_on, cases.answers.n_classes)
+    front = _thresholds(cases, decided, stopped, going_on)
     places = np.unique(np.linspace(0, len(front.points) - 1, WINDOWS).astype(np.intp))
     for thresholds in front.thresholds[places].tolist():
         least = np.array([*thresholds, NEVER])

@@ -52,7 +52,7 @@ class Figures:
     ended : tuple of float
         The share of the cases that each stage ends.
     recall : tuple of float or None
-        The share of each class that is answered rightly; None where no case is of it.
+        The share of each class that is answered rightly; None where no case is of it. Of open answers none.
     """
 
     n_cases: int
@@ -111,7 +111,7 @@ def _possible_prices(panel: Panel, log: AnswerLog) -> tuple[Floats, Floats]:
 
 
 def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
-    of_class = [log.truth == code for code in range(len(log.classes))]
+    of_class = [log.truth == code for code in range(0 if log.is_open else len(log.classes))]
     return tuple(float(right[mask].mean()) if mask.any() else None for mask in of_class)
 
 
@@ -412,6 +412,8 @@ def _constant(
     choice: PanelChoice, panels: Sequence[Panel], log: AnswerLog, scoring: Scoring
 ) -> tuple[str, float] | None:
     """Return the best answer to every case, with its value, where no panel is better beyond chance."""
+    if choice.cases.is_open:
+        return None
     losses = scoring_of(choice, choice.chosen).losses[:-1, choice.chosen.truth].mean(axis=1)
     code = int(losses.argmin())
     lost = scoring.losses[code, log.truth]

@@ -1,6 +1,7 @@
 """From records of calls to a log of answers: one row for each case and repeat, one column for each judge."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def assembled(
         ),
         features=features, groups=_groups(firsts), classes=classes, notes=told,
     )  # fmt: skip
-    return _with_probabilities(log, frame)
+    return replace(_with_probabilities(log, frame), folds_case=fold_case)
 
 
 def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":

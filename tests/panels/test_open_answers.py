@@ -1,0 +1,126 @@
+"""Answers that nobody knows in advance: panels decide by which of them are equal, also about words never seen."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shortlist.errors import BadInputError
+from shortlist.export import reader
+from shortlist.export.protocol_text import markdown
+from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
+from shortlist.panels.choice import choose_panels, told_notes
+from shortlist.panels.facts import panel_facts, panel_report
+from shortlist.panels.panel_options import PanelOptions
+from shortlist.panels.policy import Final
+from shortlist.panels.protocol import panel_protocol
+from shortlist.panels.recipes import Recipe
+from shortlist.panels.saved_panels import panel_of
+from tests.panels.test_policy_schema import SCHEMA, fits
+
+JUDGES = ("a", "b", "c")
+
+
+def open_log(seed: int = 0, n_cases: int = 160) -> AnswerLog:
+    """Each case has an answer of its own; judges are silent at times, and agree on wrong answers at times."""
+    rng = np.random.default_rng(seed)
+    truth = np.array([f"answer {case}" for case in range(n_cases)])
+    wrong = np.array([f"{rng.integers(0, 2)} no {case}" for case in range(n_cases)])
+    said = np.where(rng.random((n_cases, 3)) < [0.6, 0.7, 0.8], truth[:, None], wrong[:, None]).astype(object)
+    said[rng.random(said.shape) < 0.05] = ""
+    return make_log(JUDGES, np.arange(n_cases), said, truth, measures=Measures(prices=[1.0, 2.0, 5.0]))
+
+
+@pytest.mark.parametrize("final", [Final(), Final("hand-over", 9.0), Final("reject")])
+def test_the_reader_follows_every_panel_of_the_front_as_the_log_is_followed(final: Final) -> None:
+    log = open_log()
+    choice = choose_panels(log, PanelOptions(final=final))
+    for point in range(len(choice.found)):
+        panel = choice.panel(point)
+        policy = panel.plain()
+        reader.check(policy)
+        assert fits(policy, SCHEMA)
+        assert policy["classes"] == []
+        assert panel_of(policy).plain() == policy
+        outcome = panel.run(log)
+        own = panel.run(choice.test)
+        assert (
+            panel_facts(panel_report(choice, point))["held_out"]["accuracy"]
+            == own.right(choice.test.truth).mean()
+        )
+        for case, codes in enumerate(log.answers):
+            row = {
+                name: "" if code < 0 else log.classes[code] for name, code in zip(JUDGES, codes, strict=True)
+            }
+            told = reader.answer(policy, row)
+            expected = log.classes[outcome.codes[case]] if outcome.codes[case] >= 0 else None
+            assert (told["label"], told["cost"]) == (expected, outcome.price[case])
+            assert told["handed_over"] == outcome.handed_over[case]
+
+
+def test_words_that_were_never_seen_win_by_agreement() -> None:
+    choice = choose_panels(open_log())
+    panel = choice.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    told = panel.next({"a": "Novi Sad", "b": " Novi Sad", "c": "Subotica"})
+    assert told["ask"] == []
+    assert told["decision"]["label"] == "Novi Sad"
+    assert told["decision"]["unknown"] == {}
+    folding = replace(panel, folds_case=True)
+    assert folding.next({"a": "Novi sad", "b": "novi Sad", "c": "x"})["decision"]["label"] == "Novi sad"
+    assert "Answers count as the same" in markdown(panel_protocol(panel))
+
+
+def test_letters_that_were_folded_in_the_log_are_folded_in_the_policy() -> None:
+    log = replace(
+        make_log(["a"], range(40), [[one] for one in ["ham", "spam"] * 20], ["ham", "spam"] * 20),
+        folds_case=True,
+    )
+    policy = choose_panels(log).panel(0).plain()
+    assert fits(policy, SCHEMA)
+    assert reader.answer(policy, {"a": " SPAM "})["label"] == "spam"
+    assert reader.answer(policy | {"fold_case": False}, {"a": "SPAM"})["unknown"] == {"a": "SPAM"}
+
+
+def test_a_log_is_open_where_most_truths_come_once_or_many_do() -> None:
+    some = [f"{place}" for place in range(40)]
+    truths = {
+        "each its own": (some, True),
+        "a third once": ([*some[:20], *["0", "1"] * 20], True),
+        "few once": ([*some[:9], *["0", "1"] * 40], False),
+        "two classes": (["0", "1"] * 20, False),
+    }
+    for truth, is_open in truths.values():
+        log = make_log(["a"], range(len(truth)), [[one] for one in truth], truth)
+        assert log.is_open == is_open
+        again = by_agreement(by_agreement(log))
+        assert (again.answers == by_agreement(log).answers).all()
+    assert any("answers are free text" in one for one in told_notes(open_log(), choose_panels(open_log())))
+
+
+@pytest.mark.parametrize(
+    ("options", "objectives", "sentence"),
+    [
+        (PanelOptions(decide="logistic"), ("accuracy", "price"), "decide must be votes or weighted-votes"),
+        (
+            PanelOptions(ties="first"),
+            ("accuracy", "price"),
+            "ties must be unanswered where answers are free text",
+        ),
+        (PanelOptions(), ("error-cost", "price"), "objectives must begin with accuracy"),
+    ],
+)
+def test_what_needs_classes_is_refused(
+    options: PanelOptions, objectives: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(BadInputError, match=sentence):
+        choose_panels(open_log(), options, objectives=objectives)
+
+
+def test_a_damaged_policy_of_open_answers_is_refused() -> None:
+    policy = choose_panels(open_log()).panel(0).plain()
+    del policy["digest"]
+    stage = policy["stages"][0]
+    for changed in ({"ties": "first"}, {"rule": "logistic"}):
+        damaged = policy | {"stages": [stage | {"decision": stage["decision"] | changed}]}
+        with pytest.raises(reader.ReaderError, match="of a decision"):
+            reader.check(damaged)
