@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
+from shortlist._threads import limited_threads
 from shortlist._validation import as_count, as_seed
 from shortlist.arrays import Labels
 from shortlist.ensembles.pools.encoder import as_classes, as_frame, fit_table
@@ -178,7 +178,7 @@ def calm_fits() -> Iterator[None]:
     Both settings belong to the process: whoever fits in several threads has to enter this around all of them
     too.
     """
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
+    with warnings.catch_warnings(), limited_threads(1):
         # the number of iterations is one of the random parameters: stopping early is meant
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
+from shortlist._threads import limited_threads
 from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels, VoteMatrix
 from shortlist.ensembles.pools.encoder import as_classes
@@ -258,7 +258,7 @@ def ask_pool(
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)
     n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     answers = np.empty((n_rows, len(pool), *width), dtype=dtype)
-    with threadpool_limits(limits=1):  # many small calls: starting threads for each costs more than it saves
+    with limited_threads(1):  # many small calls: starting threads for each costs more than it saves
         asked: dict[int, int] = {}  # who is in the pool twice is asked once
         some: list[NDArray[Any]] = []  # written together: one column at a time is slow in a large table
         for place, (name, classifier) in enumerate(zip(pool.names, pool.classifiers, strict=True)):

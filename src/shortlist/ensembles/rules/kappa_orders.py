@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from shortlist._threads import limited_threads
 from shortlist.arrays import Counts
 from shortlist.ensembles.rules._kernels import count_right
 from shortlist.ensembles.votes.class_votes import ClassVotes
@@ -38,7 +38,7 @@ def common_counts(flags: Sequence[BlockFlags], votes: ClassVotes) -> NDArray[np.
     n_together = max(256, _BLOCK // votes.n_classifiers)
     # waking a second thread takes longer than a small product
     limit = 1 if votes.n_classifiers < FEW_CLASSIFIERS else None
-    with threadpool_limits(limits=limit):
+    with limited_threads(limit):
         for start in range(0, len(votes.labels), n_together):
             rows = slice(start, start + n_together)
             counts = votes.counts[rows]

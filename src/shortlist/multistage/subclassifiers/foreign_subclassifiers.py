@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from shortlist._threads import limited_threads
 from shortlist.arrays import Floats, Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.exact import as_fraction
@@ -135,7 +135,7 @@ class ForeignSubclassifiers:
         try:
             if not self.budget.stopped:
                 # one small fit after the other: threads within a fit would wait for each other
-                with threadpool_limits(limits=1):
+                with limited_threads(1):
                     for key, models in self._fitted(units):
                         if int(key) != slots[new[done]]:  # a cancellation left out one before it
                             break

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist._bits import pack
+from shortlist._threads import limited_threads
 from shortlist.arrays import Mask
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage.problem.reject_rules import RejectRule, confident_answers, raised_threshold
@@ -341,7 +342,7 @@ class LogisticSubclassifiers:
         most = max(1, min(BATCH, self.work_of_a_unit // work_of_one))
         if len(slots) <= min(most, FEW_SUBSETS):
             if len(slots):
-                with _blas().limit(limits=1):
+                with limited_threads(1):
                     self._coefficients[slots] = fit_parts(self._parts, subsets)
                 done = len(slots)
             self.n_fits += done * len(self._parts)
@@ -350,7 +351,7 @@ class LogisticSubclassifiers:
         pieces = [slice(start, start + size) for start in range(0, len(slots), size)]
         units = [Unit(str(i), fit_parts, (self._parts, subsets[piece])) for i, piece in enumerate(pieces)]
         work = Work(self.n_jobs, report=self.budget.report, cancellation=self.budget.cancellation)
-        with _blas().limit(limits=1), pooled_threads():
+        with limited_threads(1), pooled_threads():
             for key, coefficients in run_units(units, work, stage="fitting subclassifiers"):
                 piece = pieces[int(key)]
                 if piece.start != done:  # a cancellation left out one before it
@@ -383,7 +384,7 @@ class LogisticSubclassifiers:
         """Return what predicts for one subset; out of fold it is fitted now, which takes no budget."""
         if self.rows.fold_of is None:
             return self._validating(int(self.slots(subset[None, :])[0]))[0]
-        with _blas().limit(limits=1):
+        with limited_threads(1):
             coefficients = fit_subsets(self._all, subset[None, :])[0]
         return LogisticModel(coefficients, np.flatnonzero(self.rows.encoding.columns(subset)))
 
@@ -410,14 +411,6 @@ def _check_memory(rows: StageRows, n_bytes: int) -> None:
             f"{n_bytes / 1e9:.1f} GB: feature {widest.name!r} alone makes {widest.width} columns. Drop "
             "identifiers, or join rare values."
         )
-
-
-@functools.cache
-def _blas() -> Any:
-    """Find the linear-algebra libraries once; looking for them takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def pooled_threads() -> Any:
