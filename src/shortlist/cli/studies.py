@@ -132,9 +132,9 @@ class StudyOptions:
     study: Annotated[
         Path | None,
         typer.Option(
-            help="File that keeps finished units, ending in .db, so that a stopped or killed "
-            "run can resume; none starts from scratch and keeps nothing. Default: a file"
-            " in the cache, removed once the answer is printed."
+            help="File ending in .db that keeps finished units, so that a stopped or killed run can "
+            "resume; none keeps nothing. By default a file in the cache is used, and removed once the "
+            "answer is printed."
         ),
     ] = None
 

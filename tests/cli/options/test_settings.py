@@ -89,6 +89,13 @@ def test_the_help_lists_every_setting_of_every_method(words: str) -> None:
             assert setting.told.endswith(".")
 
 
+def test_no_summary_of_a_command_is_cut_off_in_a_list() -> None:
+    longest = 58  # characters beside the longest name, on a line of 80
+    assert {words: one.get_short_help_str(longest) for words, one in COMMANDS.items()} == {
+        words: one.get_short_help_str(1000) for words, one in COMMANDS.items()
+    }
+
+
 def test_commands_with_settings_say_where_they_are() -> None:
     assert {
         words for words, one in COMMANDS.items() if any(each.name == "settings" for each in one.params)

@@ -36,7 +36,7 @@ def check(
     context: typer.Context,
     model: FeatureModelFile,
     products: Annotated[
-        str, typer.Argument(help="Table with a product a row, as configure and model sample write it.")
+        str, typer.Argument(help="Table with a row per product, as configure and model sample write it.")
     ],
     *,
     drop: Drop = None,
@@ -44,10 +44,10 @@ def check(
     out: Annotated[Path | None, output("the verdict on every row, as .csv or .xlsx.")] = None,
     json: Json = False,
 ) -> None:
-    """Check the products of a table or spreadsheet, row by row, against the rules of a feature model.
+    """Check the products of a table against a feature model.
 
-    For every row that is no product the broken rules are named. Columns of objectives are recomputed.
-    A column is a feature, or is called 'objective: min cost'. The exit code is 1 if any row is wrong.
+    For every row that is no product the broken rules are named. Columns of objectives are recomputed. A
+    column is a feature, or is called 'objective: min cost'. The exit code is 1 if any row is wrong.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 

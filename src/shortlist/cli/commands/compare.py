@@ -33,7 +33,7 @@ class ComparedTable(TableOptions):
 
     costs: Annotated[
         Path | None,
-        typer.Option(help="CSV with the prices of judges, as for prune, or of features, as for stage."),
+        typer.Option(help="CSV file with the prices of judges, as for prune, or of features, as for stage."),
         Fills("member_costs", "feature_costs"),
     ] = None
 
@@ -44,8 +44,8 @@ class SeedOptions:
 
     seeds: Annotated[
         int | None,
-        "Runs of each evolutionary method (default 30), or splits of the table for stages (10), with seeds "
-        "from --seed on.",
+        "Number of runs of each evolutionary method, by default 30, or of splits of the table for stages, by "
+        "default 10, with seeds from --seed on.",
     ] = None
 
 
@@ -121,9 +121,9 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Methods to compare. Of a table: pruning or stages for all of them, or names of one kind, "
-            "such as exact,margin,uwa or emsco,cstc,single. Of a model: solrep, ibed, ibea, satibea, "
-            "smtibea, nsga2, diagram, exact, cwmoip, epsilon-constraint; default: the first four."
+            help="Methods to compare: on a table all of pruning or of stages, or names of one kind, such as "
+            "exact,margin,uwa or emsco,cstc,single; on a model solrep, ibed, ibea, satibea (the default), "
+            "smtibea, nsga2, diagram, exact, cwmoip and epsilon-constraint."
         ),
         Fills("method"),
     ] = None,
@@ -132,7 +132,7 @@ def compare(
     repeated: SeedOptions,
     settings: dict[str, Any],
     time_limit: Annotated[
-        float | None, typer.Option(help=f"{SECONDS_HELP}, for each run; default: none.")
+        float | None, typer.Option(help=f"{SECONDS_HELP}, for each run; by default there is none.")
     ] = None,
     kept: StudyOptions,
     seed: Seed = 0,
@@ -141,17 +141,17 @@ def compare(
     out: Annotated[
         Path | None,
         output(
-            "the front of all methods, as .parquet, .csv or .xlsx; of a table every measurement, .parquet."
+            "the front of all methods, as .parquet, .csv or .xlsx; on a table every measurement, as .parquet."
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run methods on one table or one product line, and compare what they find.
+    """Compare methods on one table or one product line.
 
     On a table, pruning methods are ranked over the folds of a cross-validation, and multi-stage classifiers
-    are measured on the splits of several seeds; --set says what prune and stage take as options. On a feature
-    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops, and compares the finished
-    runs.
+    are measured on the splits of several seeds; --set takes the options of prune and stage. On a feature
+    model evolution runs once per seed, and the fronts are compared. Ctrl-C stops the work, and the finished
+    runs are compared.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, RESULTS_FILE, STUDY_FILE, check_files
     from shortlist.runs.budget import seconds_now

@@ -80,16 +80,17 @@ def configure(
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help=f"{SECONDS_HELP}; default 60, none for solrep and evolution, and 10 for each line typed."
+            help=f"{SECONDS_HELP}; by default 60, none for solrep and evolution, and 10 for each line typed."
         ),
     ] = None,
     kept: SearchRun,
     json: Json = False,
 ) -> None:
-    """Find every non-dominated product of a feature model, with proof, or a good part of them.
+    """Find every non-dominated product of a feature model.
 
-    With --interactive nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by
-    min cost are answered, and help lists them.
+    By the method, the front is proved to be complete, or holds a part of the points. With --interactive
+    nothing is searched: lines such as select GPS, why MP3, cost Camera, undo and finish by min cost are
+    answered, and help lists them.
 
     An option that the method does not have is refused. Ctrl-C stops the search and keeps what was found.
     """

@@ -26,10 +26,10 @@ def convert(
             "given twice."
         ),
     ],
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Write a feature model in another format, and prove that its products are the same.
+    """Write a feature model in another format, with proof.
 
     The output names what the format expresses differently or not at all. The file is read back, and every
     rule of one is proved to follow from the other. Ctrl-C ends the proof, and the file is written without
@@ -89,7 +89,7 @@ class KeptOptions:
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            help="Feature to keep, several with commas between them, or a file with a name a line; may be "
+            help="Features to keep, with commas between them, or a file with a name per line; may be "
             "repeated."
         ),
     ] = None
@@ -129,7 +129,7 @@ def slice_(
     *,
     out: Annotated[Path, output("the model, in the format of its ending.")],
     kept: KeptOptions,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     json: Json = False,
 ) -> None:
     """Reduce a feature model to some of its features.

@@ -12,7 +12,7 @@ from shortlist.datasets.shipped import SHIPPED
 if TYPE_CHECKING:
     from pathlib import Path
 
-app = typer.Typer(help="Tables that are always there, and public sets to fetch.", no_args_is_help=True)
+app = typer.Typer(help="List, describe and fetch data sets.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="Name of the set, as shortlist datasets list prints it.")]
 
@@ -43,7 +43,10 @@ def list_sets(context: typer.Context, *, json: Json = False) -> None:
 
 @app.command()
 def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json = False) -> None:
-    """Download a public set into the user's cache, or take it from a folder, if its SHA-256 is right."""
+    """Download a public set into the cache.
+
+    With --data it is taken from a folder. Its SHA-256 must be right.
+    """
     from shortlist.cli.files import check_folder
     from shortlist.datasets.store import fetch as fetch_set
 
@@ -60,7 +63,10 @@ def fetch(context: typer.Context, name: Name, *, data: Data = None, json: Json =
 
 @app.command()
 def show(context: typer.Context, name: Name, *, json: Json = False) -> None:
-    """Print what a public set is, who may use it, and where it comes from."""
+    """Print what a public set is, and where it comes from.
+
+    The licence says who may use it.
+    """
     data_set = public_set(name)
     fact = _facts(data_set)
     if json:

@@ -34,14 +34,17 @@ class SingleEvolution:
     space: Annotated[str, "Search space: linear, networks, rules or genetic-programs."] = "linear"
     n_generations: Annotated[int, "Most generations, of which the first is random."] = 200
     population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
-    tournament: Annotated[int | None, "Individuals that compete for being a parent; default 2."] = None
+    tournament: Annotated[int | None, "Individuals that compete to be a parent; by default 2."] = None
     crossover_rate: Annotated[
         float | None, "Share of the children with two parents; default 0.9.", "crossover"
     ] = None
-    survivors: Annotated[str | None, "children (the default) replace all but the elites; or best."] = None
-    n_elites: Annotated[int | None, "Number of fittest parents kept with survivors=children; default 1."] = (
-        None
-    )
+    survivors: Annotated[
+        str | None,
+        "Who survives: children (the default) and the elites, or the best of parents and children.",
+    ] = None
+    n_elites: Annotated[
+        int | None, "Number of fittest parents kept with survivors=children; by default 1."
+    ] = None
     patience: Annotated[int | None, "Stop after this many generations without a lower error."] = None
 
     def __post_init__(self) -> None:
@@ -66,13 +69,17 @@ class SingleEvolution:
 class OfflineEvolution(SingleEvolution):
     """The ensemble is chosen from the last generation."""
 
-    gamma: Annotated[float | None, "Exponent of the rows' hardness, 0 for equal rows; default 1."] = None
-    criterion: Annotated[str, "What the selection compares: histogram or minimum."] = "histogram"
-    max_members: Annotated[int | None, "Most members of the ensemble; default no limit."] = None
-    selection: Annotated[str, "How members are chosen: margins, or exact, with a bound."] = "margins"
-    exact_time_limit_s: Annotated[float | None, "Seconds for each step of selection=exact; default 10."] = (
-        None
-    )
+    gamma: Annotated[float | None, "Exponent of the rows' hardness; 0 makes rows equal; by default 1."] = None
+    criterion: Annotated[
+        str, "What selection compares: margin histograms (histogram), or least margins (minimum)."
+    ] = "histogram"
+    max_members: Annotated[int | None, "Most members of the ensemble; by default there is no limit."] = None
+    selection: Annotated[
+        str, "How members are chosen: by margins, or by exact pruning with a bound (exact)."
+    ] = "margins"
+    exact_time_limit_s: Annotated[
+        float | None, "Seconds for each step of selection=exact; by default 10."
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,7 +91,7 @@ class OfflineEvolution(SingleEvolution):
 class OnlineEvolution(OfflineEvolution):
     """The ensemble grows in every generation, and says which rows are hard."""
 
-    exact_every: Annotated[int | None, "Generations between steps of selection=exact; default 10."] = None
+    exact_every: Annotated[int | None, "Generations between steps of selection=exact; by default 10."] = None
 
 
 MODES: dict[str, type[SingleEvolution]] = {
@@ -134,11 +141,11 @@ def evolve(
     report: ReportOut = None,
     json: Json = False,
 ) -> None:
-    """Breed classifiers that correct each other's errors, and choose an ensemble of them by margins.
+    """Evolve classifiers that correct each other's errors.
 
-    Splits the rows 90 : 10, evolves on the first part, and reports on the second. Any number of classes;
-    text columns and missing values are fine. Ctrl-C stops evolution and keeps the ensemble so far. With
-    --study the same command goes on from there.
+    The ensemble is chosen by margins, or exactly. Nine rows of ten evolve, and the others test the
+    ensemble. There may be any number of classes, text columns and missing values. Ctrl-C stops evolution
+    and keeps the ensemble so far; with --study the same command continues from there.
     """
     from shortlist.cli.files import MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 

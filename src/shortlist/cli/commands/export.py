@@ -19,8 +19,8 @@ def export_policy(
     table: Annotated[
         str | None,
         typer.Argument(
-            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer: rows to "
-            "check the policy on, required except for a protocol."
+            help="CSV, Parquet or Excel file, - for standard input, or a set such as example:digits; its "
+            "rows check the policy, and only a protocol needs none."
         ),
     ] = None,
     *,
@@ -29,18 +29,18 @@ def export_policy(
         typer.Option(
             "--out",
             "-o",
-            help="File to write: the policy, as .json, and its reader in plain Python, as "
-            ".py, if it is given twice; or ONNX, as .onnx; or a protocol of stages to "
-            "print, as .html, .md or .svg.",
+            help="File to write: the policy as .json, and, if it is given twice, its reader in plain "
+            "Python as .py; or ONNX as .onnx; or a protocol of stages to print as .html, .md or .svg.",
         ),
     ],
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Write a saved model of prune, evolve or stage as a policy: plain numbers that any language reads.
+    """Write a saved model as a policy, ONNX or a protocol.
 
-    The policy is asked about every row of the table, and written only if it answers them all as the model
-    does. Stages can be written as a protocol as well, which people follow step by step on paper.
+    A policy is plain numbers that any language reads. The policy is asked about every row of the table, and
+    written only if it answers them all as the model does. Stages can be written as a protocol as well,
+    which people follow step by step on paper.
     """
     from shortlist.cli.files import CODE_FILE, POLICY_FILE, PROTOCOL_FILE, check_files
     from shortlist.runs.budget import seconds_now

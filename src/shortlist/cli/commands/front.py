@@ -74,9 +74,7 @@ def _write_columns(front: "Front", picked: "Pick", model: Path | None, out: Path
     )
 
 
-app = typer.Typer(
-    help="Look at a saved front, take one point of it, compare two, or write it as CSV.", no_args_is_help=True
-)
+app = typer.Typer(help="Show, pick, compare, draw or export points of a front.", no_args_is_help=True)
 
 
 @app.command()
@@ -87,8 +85,8 @@ def show(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}, which is printed as well: ideal, knee, one-se or norm; or its number. Two "
-            "numbers, such as 12,40, are compared."
+            help=f"{POINT}, by the rule ideal, knee, one-se or norm, or by its number, which is printed "
+            "as well; two numbers, such as 12,40, are compared."
         ),
         Fills("rule"),
     ] = None,
@@ -96,7 +94,7 @@ def show(
     rows: MostPoints = 20,
     json: Json = False,
 ) -> None:
-    """Print the points of a front, what is proved about them, and their ranges."""
+    """Print the points of a front and what is proved about them."""
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FRONT": front}, outputs={})
@@ -154,16 +152,16 @@ def pick(
     pick: Annotated[
         str | None,
         typer.Option(
-            help=f"{POINT}: ideal, knee, weights:cost=2,defects=1, lexicographic:cost,defects (the best in "
-            "the first, ties by the next), and of stages one-se or norm; or its number. Default: ideal, or "
-            "of stages one-se."
+            help=f"{POINT}, by its number or by the rule ideal, knee, weights:cost=2,defects=1, "
+            "lexicographic:cost,defects (the best in the first, ties by the next), or of stages one-se "
+            "or norm; by default ideal, or of stages one-se."
         ),
         Fills("rule", "order", "weights"),
     ] = None,
     limit: LimitTexts = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Feature model: checks the product, and writes it at its places."),
+        typer.Option(help="Feature model; the product is checked by it, and written as its tree."),
         needs("out", "FILE"),
     ] = None,
     out: Annotated[
@@ -171,7 +169,10 @@ def pick(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Take one point of a front, by a rule or its number, and write what to choose for it."""
+    """Take one point of a front, by a rule or its number.
+
+    What to choose for it can be written to a file.
+    """
     from shortlist.cli.files import PRODUCT_FILE, check_files
 
     check_files(
@@ -224,7 +225,10 @@ def export(
     out: Annotated[Path, output("a row per point and a column per feature, as .csv or .xlsx.")],
     json: Json = False,
 ) -> None:
-    """Write a front for spreadsheets: a row per point, with its objectives and with every feature by name."""
+    """Write a front for spreadsheets.
+
+    The table has a row per point, with its objectives and every feature.
+    """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": SPREADSHEET_FILE})
@@ -246,15 +250,16 @@ def export(
 @app.command()
 def diff(
     context: typer.Context,
-    first: Annotated[Path, typer.Argument(help="Front before, a .parquet file.")],
-    second: Annotated[Path, typer.Argument(help="Front now, a .parquet file.")],
+    first: Annotated[Path, typer.Argument(help="Earlier front, a .parquet file.")],
+    second: Annotated[Path, typer.Argument(help="Later front, a .parquet file.")],
     *,
     out: Annotated[Path | None, output("every point and what became of it, as .csv or .xlsx.")] = None,
     json: Json = False,
 ) -> None:
-    """Show what became of the points of a front under new prices or a changed model.
+    """Show what became of the points of an earlier front.
 
-    Points are matched by their choices, then by their values, which are compared exactly.
+    Prices or the model may have changed since. Points are matched by their choices, then by their values,
+    which are compared exactly.
     """
     from shortlist.cli.files import SPREADSHEET_FILE, check_files
 
@@ -295,7 +300,10 @@ def plot(
     out: Annotated[Path, output("a picture, as .svg, .png or .pdf; or a page, as .html.")],
     json: Json = False,
 ) -> None:
-    """Draw a front: every pair of objectives, with the points at ideal and knee marked."""
+    """Draw every pair of objectives of a front.
+
+    The points of the rules ideal and knee are marked.
+    """
     from shortlist.cli.files import PAGE_FILE, PICTURE_FILE, check_files
 
     check_files(inputs={"FRONT": front}, outputs={"--out": out}, endings={"--out": PICTURE_FILE})

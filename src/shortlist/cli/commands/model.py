@@ -11,7 +11,7 @@ from shortlist.cli.text.output import as_typed, print_json, print_notes, run_fac
 if TYPE_CHECKING:
     from shortlist.products.feature_models.model import FeatureModel
 
-app = typer.Typer(help="What is in a feature model, and what follows from it.", no_args_is_help=True)
+app = typer.Typer(help="Analyse, compare, sample and convert feature models.", no_args_is_help=True)
 
 
 @app.callback()
@@ -25,12 +25,15 @@ def info(
     model: FeatureModelFile,
     *,
     max_nodes: Annotated[
-        int | None, typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size.")
+        int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Print features, constraints, core and dead features, and the number of products."""
+    """Print the size of a feature model, and count its products.
+
+    The sizes are the numbers of features, constraints, core and dead features.
+    """
     from shortlist.cli.files import check_files
     from shortlist.runs.budget import seconds_now
 
@@ -86,20 +89,18 @@ def analyse(
     context: typer.Context,
     model: FeatureModelFile,
     *,
-    explained: Annotated[
-        int, typer.Option(help="Number of findings of each kind to explain; 0 for none.")
-    ] = 10,
+    explained: Annotated[int, typer.Option(help="Number of findings of each kind to explain.")] = 10,
     max_nodes: Annotated[
-        int | None, typer.Option(help=f"{NODES}; 0 counts no products. Default: by the size.")
+        int | None, typer.Option(help=f"{NODES}; 0 counts none, and by default it depends on the size.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Print what follows from a feature model, and the fewest rules that imply it.
+    """Print what follows from a feature model, and why.
 
-    That is: dead and core features, false-optional features, redundant constraints, atomic sets (features
-    always selected together), and how many products have each feature. Ctrl-C ends the analysis with what was
-    found.
+    Findings are dead and core features, false-optional features, redundant constraints, atomic sets
+    (features always selected together), and how many products have each feature. Ctrl-C ends the analysis
+    with what was found.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.budget import seconds_now
@@ -135,16 +136,16 @@ def analyse(
 @app.command()
 def diff(
     context: typer.Context,
-    first: Annotated[Path, typer.Argument(help="Feature model before.")],
-    second: Annotated[Path, typer.Argument(help="Feature model after.")],
+    first: Annotated[Path, typer.Argument(help="Feature model before the edit.")],
+    second: Annotated[Path, typer.Argument(help="Feature model after the edit.")],
     *,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     json: Json = False,
 ) -> None:
-    """Say how an edit changed the products, with a product that only one of the models has.
+    """Say how an edit changed the products.
 
-    Features are matched by name; one that a model does not have counts as not selected there. Ctrl-C ends
-    the search, and the command says what is known.
+    An example is a product that only one of the models has. Features are matched by name; one that a model
+    does not have counts as not selected there. Ctrl-C ends the search, and the command says what is known.
     """
     from shortlist.cli.files import check_files
     from shortlist.runs.budget import seconds_now

@@ -50,13 +50,13 @@ def panel(
     report: ReportOut = None,
     json: Json = False,
 ) -> None:
-    """Choose which judges to ask, in which order and when to stop, from a log of their answers.
+    """Choose which judges to ask, in which order, until when.
 
-    A quarter of the cases is the hold-out set. Panels are chosen on the others, the training cases, out of
-    fold wherever something is learned; fewer than 500 cases all choose, and nested cross-validation
-    measures. Single judges, committees and cascades are points of one front. The
-    panel that --out writes as JSON says whom to ask next about a new case, and answers (shortlist panel
-    compare measures it again).
+    The panel is chosen from a log of their answers. A quarter of the cases is the hold-out set. Panels are
+    chosen on the others, the training cases, with out-of-fold answers wherever something is learned. With
+    fewer than 500 cases all of them choose, and the figures come from nested cross-validation. Single
+    judges, committees and cascades are points of one front. The panel that --out writes as JSON says whom
+    to ask next about a new case, and what the answer is. shortlist panel compare measures it again.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, check_files
 
@@ -151,11 +151,12 @@ def compare(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Measure a saved panel on new answers or new prices, and say whether it is still the best.
+    """Measure a saved panel on new answers or new prices.
 
-    Unless options say otherwise, a new search looks for the best panel for the mean price of the saved one
-    on these logs, with its objectives, error costs, --final and the columns of its router. Both are measured
-    on the same hold-out set of these logs; cases among it may have chosen the saved panel.
+    The verdict says whether it is still the best. Unless options say otherwise, a new search looks for the
+    best panel of at most the saved one's mean price on these logs, with its objectives, error costs,
+    --final and the columns of its router. Both are measured on the same hold-out set of these logs, some
+    cases of which may have chosen the saved panel.
     """
     from shortlist.cli.files import check_files
 

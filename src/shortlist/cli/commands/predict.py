@@ -32,33 +32,36 @@ def predict(
         bool,
         typer.Option(
             "--explain",
-            help="For a model of shortlist stage: also the stage, features bought and money spent per row.",
+            help="Write for each row also its stage, the features bought and their cost; for models of "
+            "shortlist stage.",
         ),
     ] = False,
     early_exit: Annotated[
         bool,
         typer.Option(
             "--early-exit",
-            help="For a model of shortlist prune: ask members one after the other until the "
-            "class (with a promise: whether to answer) can no longer change; the answers"
-            " stay the same.",
+            help="Ask members one after the other until the class, and with a promise whether to answer, "
+            "can no longer change; the answers stay the same. For models of shortlist prune.",
         ),
     ] = False,
     not_asked: Annotated[
         str | None,
         typer.Option(
             "--not-asked",
-            help="For judges and stages: marker of cells that were not asked or bought yet; "
-            "'' for empty cells. Without it an empty cell counts as asked, except in "
-            "stages of which a row has no value.",
+            help="What cells hold that were not asked or bought yet; '' for empty cells. Without it an "
+            "empty cell counts as asked, unless a row has no value at all of a stage. For models of "
+            "judges and stages.",
             metavar="MARKER",
         ),
     ] = None,
-    out: Annotated[Path | None, output("CSV with the answers; default: stdout.")] = None,
+    out: Annotated[Path | None, output("CSV with the answers; by default standard output.")] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Answer new rows with a saved model: one line per row, in order."""
+    """Answer new rows with a saved model.
+
+    The answers have one line per row, in the order of the table.
+    """
     from shortlist.cli.files import TABLE_FILE, check_files
     from shortlist.runs.budget import seconds_now
 

@@ -27,22 +27,25 @@ def report(
         typer.Option(
             "--out",
             "-o",
-            help="File to write: an HTML page, for any browser; with --protocol also .md or .svg.",
+            help="File to write: an HTML page for any browser; with --protocol also .md or .svg.",
         ),
     ],
     model: Annotated[
         Path | None,
-        typer.Option(help="Feature model: shows the picked product as a tree."),
+        typer.Option(help="Feature model; the picked product is shown as its tree."),
         excludes("protocol"),
     ] = None,
     protocol: Annotated[
         bool,
-        typer.Option(help="Write what to do, step by step, for people to print: of stages or of a panel."),
+        typer.Option(help="Write instructions for people to print, of stages or of a panel."),
     ] = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Write a saved result as one HTML page, which opens anywhere, loads nothing and sends nothing."""
+    """Write a saved result as one HTML page.
+
+    The page opens in any browser, loads nothing and sends nothing.
+    """
     from shortlist.cli.files import PAGE_FILE, PROTOCOL_FILE, check_files
     from shortlist.runs.budget import seconds_now
 
@@ -94,9 +97,10 @@ def open_result(
     browser: Annotated[bool, typer.Option(help="Open it in the browser of this machine.")] = True,
     trust: Trust = False,
 ) -> None:
-    """Show a result or a running study in the browser of this machine, and follow it; Ctrl-C ends it.
+    """Show a result or a running study in the browser.
 
-    The page is read-only, and served to this machine only, at an address that cannot be guessed.
+    A running study is followed until Ctrl-C. The page is read-only, and served to this machine only, at an
+    address that cannot be guessed.
     """
     from shortlist.cli.files import check_files
 

@@ -32,8 +32,10 @@ class ExtentOptions:
             "two cores) or paper (everything as printed, which takes hours to months)."
         ),
     ] = "small"
-    tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; default all."] = ""
-    sets: Annotated[str, "Data sets or systems to measure, such as e-shop,ecos."] = ""
+    tables: Annotated[str, "Tables and figures to make, such as 5,6,figure-7; by default all."] = ""
+    sets: Annotated[
+        str, "Data sets or systems to measure, such as e-shop,ecos; by default those of the scale."
+    ] = ""
     classifiers: Annotated[str, "Numbers of classifiers in a pool, such as 40,100."] = ""
     folds: Annotated[int | None, "Number of folds of each set."] = None
     seeds: Annotated[int | None, "Number of runs with different seeds."] = None
@@ -62,7 +64,7 @@ def _listed(text: str) -> tuple[str, ...]:
 @grouped
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, typer.Argument(help="pruning, emsco, products or evolution.")],
+    paper: Annotated[str, typer.Argument(help="The paper: pruning, emsco, products or evolution.")],
     *,
     data: Data = None,
     extent: ExtentOptions,
@@ -75,7 +77,10 @@ def reproduce(
     workers: WorkersOrAddress = 1,
     json: Json = False,
 ) -> None:
-    """Run a paper's experiments again, and print its tables with the published and the new values."""
+    """Run a paper's experiments again.
+
+    The tables have the published and the new values.
+    """
     from shortlist.cli.files import PAGE_FILE, STUDY_FILE, check_files, check_folder
     from shortlist.cli.text.output import save_page, tell_page
     from shortlist.cli.work import long_work

@@ -39,13 +39,13 @@ class SampleOptions:
     kind: Annotated[
         str,
         typer.Option(
-            help="Which products: uniform, each with the same probability; diverse, as far apart as possible."
+            help="Which products are drawn: uniform (all with the same probability), or diverse (far apart)."
         ),
     ] = "uniform"
     n: Annotated[int, typer.Option(help="Number of products.")] = 10
     front: Annotated[
         Path | None,
-        typer.Option(help="Front of configure, as .parquet, whose products diverse chooses from."),
+        typer.Option(help="Front of configure, as .parquet, from which diverse products are chosen."),
     ] = None
 
     def check(self, max_nodes: int | None) -> None:
@@ -67,11 +67,12 @@ def sample(
     model: FeatureModelFile,
     *,
     wanted: SampleOptions,
-    max_nodes: Annotated[int | None, typer.Option(help=NODES)] = None,
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default 60.")] = None,
+    max_nodes: Annotated[int | None, typer.Option(help=f"{NODES}.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60.")] = None,
     seed: Annotated[int, typer.Option(help=SEED)] = 0,
     out: Annotated[
-        Path | None, output("the products, as .csv or .xlsx: one a row, one column a feature.")
+        Path | None,
+        output("the products, as .csv or .xlsx, with a row per product and a column per feature."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -38,13 +38,13 @@ class ProgramQuestion:
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'min cost, max value'; default: every objective and every row "
+            help=f"{WHAT_MATTERS}, such as 'min cost, max value'; by default every objective and every row "
             "without limits."
         ),
     ] = None
     tolerance: Annotated[
         str | None,
-        "Step of an objective with continuous columns, such as cost=0.5: values are its multiples.",
+        "Step of which the values of an objective with continuous columns are multiples, such as cost=0.5.",
     ] = None
 
 
@@ -76,14 +76,15 @@ def solve(
     question: ProgramQuestion,
     settings: dict[str, Any],
     time_limit: Annotated[
-        float | None, typer.Option(help=f"{SECONDS_HELP}; default 60, none for solrep.")
+        float | None, typer.Option(help=f"{SECONDS_HELP}; by default 60, and none for solrep.")
     ] = None,
     kept: SolveRun,
     json: Json = False,
 ) -> None:
-    """Find every non-dominated point of an integer program, with proof, or a good part of them.
+    """Find every non-dominated point of an integer program.
 
-    An option that the method does not have is refused. Ctrl-C stops the search and keeps what was found.
+    By the method, the front is proved to be complete, or holds a part of the points. An option that the
+    method does not have is refused. Ctrl-C stops the search and keeps what was found.
     """
     from shortlist.cli.files import FRONT_FILE, PAGE_FILE, STUDY_FILE, check_files
 

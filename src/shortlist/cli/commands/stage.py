@@ -83,9 +83,10 @@ def stage(
     method: Annotated[
         str,
         typer.Option(
-            help="Method: enumerate (complete front, proved), windows (wide tables, exact within windows of "
-            "features), emsco (evolution), auto by its budget; or an opponent: greedy-miser, cstc, astc, "
-            "co-t, cact-lasso, single, lightgbm, l1-path."
+            help="Method: enumerate (complete front, proved), windows (for wide tables, exact within "
+            "windows of features), emsco (evolution), or auto (enumerate within its budget, else "
+            "windows); or an opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm or "
+            "l1-path."
         ),
     ] = "auto",
     prices: PriceOptions,
@@ -98,21 +99,22 @@ def stage(
     out: Annotated[
         list[Path] | None,
         output(
-            "the front if it ends in .parquet or .csv, the model if in .joblib, both if it is given twice."
+            "the front if it ends in .parquet or .csv, the model if it ends in .joblib; may be given twice."
         ),
     ] = None,
     report: Annotated[ReportOut, OF_FRONTS] = None,
     json: Json = False,
 ) -> None:
-    """Find out which features to buy at which stage: coverage, accuracy and cost, with proof.
+    """Find out which features to buy at which stage.
 
-    A quarter of the rows is the test set. Up to 2,000 other rows are used out of fold; of more, two thirds
-    are for training and one third for validation. --out front.parquet writes the front (shortlist front
-    show), --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which
-    shortlist stage use changes to another point of its front. Ctrl-C stops the search and keeps what was
-    found. With --answer-accuracy a quarter of the rows is set aside first as the calibration set of all
-    thresholds, and a point that keeps the promise is taken. With --method NAME of an opponent it fits that
-    one instead. shortlist compare measures several methods.
+    The front of coverage, accuracy and cost is proved to be complete where that is in reach. A quarter of
+    the rows is the test set. Up to 2,000 other rows are used out of fold; of more, two thirds are for
+    training and one third for validation. --out front.parquet writes the front (shortlist front show),
+    --out stages.joblib the classifier (shortlist predict stages.joblib NEW.csv --explain), which shortlist
+    stage use changes to another point of its front. Ctrl-C stops the search and keeps what was found. With
+    --answer-accuracy a quarter of the rows is set aside first as the calibration set of all thresholds, and
+    a point that keeps the promise is taken. With --method NAME of an opponent it fits that one instead.
+    shortlist compare measures several methods.
     """
     from shortlist.cli.files import FRONT_FILE, MODEL_FILE, PAGE_FILE, STUDY_FILE, check_files
 

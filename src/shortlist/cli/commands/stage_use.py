@@ -16,11 +16,14 @@ def use(
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, which predicts: one-se, norm, ideal, knee, weights, lexicographic; or its number."
+            help=f"{POINT}, by the rule one-se, norm, ideal, knee, weights or lexicographic, or by its "
+            "number; it predicts."
         ),
     ] = "one-se",
     limit: LimitTexts = None,
-    out: Annotated[Path | None, output("the model, ending in .joblib; default: only show the point.")] = None,
+    out: Annotated[
+        Path | None, output("the model, ending in .joblib; without it the point is shown.")
+    ] = None,
     anyway: Anyway = False,
     trust: Trust = False,
     json: Json = False,

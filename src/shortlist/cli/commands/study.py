@@ -15,7 +15,7 @@ from shortlist.cli.text.output import complain, print_json
 if TYPE_CHECKING:
     from shortlist.runs.studies.summary import Summary
 
-app = typer.Typer(help="What studies hold, and going on with one.", no_args_is_help=True)
+app = typer.Typer(help="List, show, resume and remove studies.", no_args_is_help=True)
 
 StudyFileArgument = Annotated[Path, typer.Argument(help="Study written with --study, or one of the cache.")]
 
@@ -27,13 +27,16 @@ def _group() -> None:
 
 @app.command("list")
 def list_studies(
-    files: Annotated[list[Path] | None, typer.Argument(help="Studies; default those of the cache.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Studies; by default those of the cache.")
+    ] = None,
     *,
     json: Json = False,
 ) -> None:
-    """Print a line for each study: its command, finished and failed units, and when it was begun.
+    """Print a line for each study.
 
-    Files that cannot be read are reported on stderr.
+    The line has its command, finished and failed units, and when it was begun. Files that cannot be read
+    are reported on stderr.
     """
     from shortlist.cli.files import check_files
 
@@ -62,7 +65,10 @@ def list_studies(
 
 @app.command()
 def show(file: StudyFileArgument, *, json: Json = False) -> None:
-    """Print what was asked, units done, running and failed, time left, and the best so far."""
+    """Print the progress of a study, and the best so far.
+
+    Also printed are what was asked, the units done, running and failed, and the time left.
+    """
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})
@@ -93,7 +99,10 @@ def show(file: StudyFileArgument, *, json: Json = False) -> None:
 
 @app.command()
 def resume(context: typer.Context, file: StudyFileArgument) -> None:
-    """Resume a study: run its command again with the same options in the same folder."""
+    """Resume a study.
+
+    Its command runs again with the same options in the same folder.
+    """
     from shortlist.cli.files import check_files
 
     check_files(inputs={"FILE": file}, outputs={})
@@ -118,7 +127,7 @@ def resume(context: typer.Context, file: StudyFileArgument) -> None:
 
 @app.command()
 def clear(
-    files: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; default all.")] = None,
+    files: Annotated[list[Path] | None, typer.Argument(help="Studies of the cache; by default all.")] = None,
 ) -> None:
     """Remove studies of the cache on which no process works."""
     from shortlist.cli.files import check_files

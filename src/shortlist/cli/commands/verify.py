@@ -30,15 +30,15 @@ NO_MODELS = {
 CertificateOut: TypeAlias = Annotated[
     Path | None,
     output(
-        "the certificate, for other auditors: as .json; of a complete front of products as .drat, with its "
-        "formula as .cnf beside it."
+        "the certificate as .json; of a complete front of products as .drat, with its formula as .cnf "
+        "beside it."
     ),
 ]
 
 
 WholePool: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help=f"{POOL}, the whole pool: then the votes of all classifiers are recomputed."),
+    typer.Option(help=f"{POOL}, the whole pool, whose votes are then all computed again."),
 ]
 
 
@@ -58,20 +58,22 @@ class FrontRecheck:
     pruned: Annotated[
         Path | None,
         typer.Option(
-            help="Model that shortlist prune wrote with a front of committees: it knows the pruning rows and "
-            "all votes on them."
+            help="Model that shortlist prune wrote with a front of committees, and that holds all votes "
+            "on the pruning rows."
         ),
     ] = None
     pool: WholePool = None
     attributes: Annotated[
         list[str] | None,
         typer.Option(
-            help="Table with a column feature, where it is no longer where shortlist configure read it; may "
-            "be repeated."
+            help="Table with a column feature, if it is no longer where shortlist configure read it; may be "
+            "repeated."
         ),
     ] = None
     certificate: CertificateOut = None
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default none.")] = None
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default there is none.")] = (
+        None
+    )
     trust: Trust = False
 
 
@@ -92,8 +94,8 @@ def verify(
     table: Annotated[
         str,
         typer.Argument(
-            help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer; for a front of programs "
-            "or products the program or feature model that it is of."
+            help="CSV, Parquet or Excel file, - for standard input, or a set such as example:digits; for "
+            "a front of a program or product line the program or feature model."
         ),
     ],
     *,
@@ -101,12 +103,13 @@ def verify(
     front: FrontRecheck,
     json: Json = False,
 ) -> None:
-    """Recheck value and bound of a pruned ensemble on its table, or the claims of a front on its program.
+    """Recheck what a saved model or a front claims.
 
-    Of an ensemble without a certificate, as of a named solver, a rule or evolution by margins, the value is
-    counted again. Of a front every point is, and what it says of all others is asked of a solver that did not
-    find it; fronts of committees go with --pruned. Stages are fitted and searched again, and their points
-    counted row by row. Exits with 1 if something is not as claimed, and with 3 if nothing proves a claim.
+    A pruned ensemble is rechecked on its table, a front on its program or feature model. An ensemble
+    without a certificate, by a named solver, a rule or evolution, has only its value counted again. Every
+    point of a front is counted again, and a solver that did not find the front is asked whether others are
+    missing; fronts of committees need --pruned. Stages are fitted and searched again, and their points
+    counted row by row. The exit code is 1 if something is not as claimed, and 3 if nothing proves a claim.
     """
     from shortlist.cli.files import check_files
     from shortlist.errors import BadInputError

@@ -31,8 +31,8 @@ RouterColumns = Annotated[
     str | None,
     typer.Option(
         "--router",
-        help="Columns of the case that cost nothing, such as length,topic: they may choose whom to ask, or "
-        "answer alone.",
+        help="Columns of the case that cost nothing, such as length,topic, and may decide whom to ask, "
+        "or answer without asking.",
     ),
 ]
 
@@ -57,12 +57,12 @@ class LogOptions:
         ),
     ] = None
     costs: Annotated[
-        Path | None, typer.Option(help="CSV file with the price of a call of each judge: name,cost.")
+        Path | None, typer.Option(help="CSV file with columns name,cost: the price of a call of each judge.")
     ] = None
     router: RouterColumns = None
     token_prices: Annotated[str | None, "File with prices per token by model, such as LiteLLM's JSON."] = None
-    truth: Annotated[str | None, "File with the truth of each case, where the log has none."] = None
-    form: Annotated[str | None, "Form of the log, where its content does not tell it."] = None
+    truth: Annotated[str | None, "File with the truth of each case, if the log has none."] = None
+    form: Annotated[str | None, "Form of the log, if it is not recognised by its content."] = None
     confidence: Annotated[str | None, "Column of a long table with the confidence of each answer."] = None
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
     fold_case: Annotated[bool, "Whether labels that differ only in capital letters are the same."] = False
@@ -91,19 +91,21 @@ class PolicyOptions:
     objectives: Annotated[
         str | None,
         typer.Option(
-            help="Objectives: max accuracy, min error-cost, or max recall and max specificity; then min "
-            "price, and min latency. By default max accuracy, min price, or those of a saved panel."
+            help="Objectives: max accuracy, min error-cost, or max recall and max specificity, followed "
+            "by min price and perhaps min latency; by default max accuracy, min price, or those of a "
+            "saved panel."
         ),
     ] = None
     max_price: Annotated[
-        float | None, typer.Option(help="Take the most accurate panel of at most this mean price of a case.")
+        float | None, typer.Option(help="Take the most accurate panel of at most this mean price per case.")
     ] = None
     limit: LimitTexts = None
     pick: Annotated[
         str | None,
         typer.Option(
-            help="Point by a rule: one-se (the cheapest within one standard error of the best), best, ideal "
-            "or knee; or its number; or single, to write the best single judge in place of a panel."
+            help="Point of the front, by the rule one-se (the cheapest within one standard error of the "
+            "best), best, ideal or knee, or by its number; single writes the best single judge in place "
+            "of a panel."
         ),
     ] = None
     final: Annotated[
@@ -119,17 +121,21 @@ class PolicyOptions:
     votes: Annotated[str, "Which class wins votes: plurality (the most) or majority (more than half)."] = (
         "plurality"
     )
-    missing: Annotated[str, "Missing votes in the denominator of a majority: ignored or counted."] = "ignored"
+    missing: Annotated[
+        str, "Whether a majority is of the votes heard (ignored) or of all votes (counted)."
+    ] = "ignored"
     router: RouterColumns = None
     max_stages: Annotated[int, "Most stages of a panel, 1 to 3."] = 2
-    ties: Annotated[str, "Where votes are equal: unanswered, or the first of the equal classes."] = (
-        "unanswered"
+    ties: Annotated[
+        str, "What equal votes decide: nothing (unanswered), or the first of the equal classes."
+    ] = "unanswered"
+    positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
+    error_costs: Annotated[str | None, "CSV file with columns said,truth,cost: the cost of each mistake."] = (
+        None
     )
-    positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
-    error_costs: Annotated[str | None, "CSV file with the cost of each mistake: said,truth,cost."] = None
     test_share: Annotated[
         float | None,
-        "Share of the cases in the hold-out set; by default 0.25, or none of fewer than 500 cases.",
+        "Share of the cases in the hold-out set; by default 0.25, or 0 with fewer than 500 cases.",
     ] = None
 
     def made(self, promised: PromiseOptions, seed: int) -> "PanelOptions":

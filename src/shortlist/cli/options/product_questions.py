@@ -80,15 +80,15 @@ class QuestionOptions:
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'min cost, max quality'; default: min deselected and every "
+            help=f"{WHAT_MATTERS}, such as 'min cost, max quality'; by default min deselected and every "
             "attribute."
         ),
     ] = None
     attributes: Annotated[
         list[str] | None,
         typer.Option(
-            help="Table with a column feature, or .augment; - for stdin; random or random:SEED draws cost, "
-            "defects and not_used_before; may be repeated. Default: MODEL.augment."
+            help="Table with a column feature, - for standard input, or an .augment file; random or "
+            "random:SEED draws cost, defects and not_used_before; may be repeated. By default MODEL.augment."
         ),
     ] = None
     default: Annotated[

@@ -44,8 +44,8 @@ class AnswerOptions:
 
     voting: Annotated[
         str,
-        "How members answer: auto; hard (votes); averaged (mean probability); or soft (the "
-        "selection uses it too; exact and greedy-means only).",
+        "How members answer: auto, hard (by votes), averaged (by the mean probability), or soft (the mean "
+        "also selects the members; only with exact and greedy-means).",
     ] = "auto"
     probabilities: Annotated[
         str, "Scores of predict: auto, mean, shares, calibrated-mean, calibrated-shares or cross-validated."
@@ -71,9 +71,9 @@ def rules_voting(voting: str) -> str:
 class PoolOptions:
     """Which classifiers there are."""
 
-    pool: Annotated[Path | None, typer.Option(help=f"{POOL}; default: fit a pool."), excludes("answers")] = (
-        None
-    )
+    pool: Annotated[
+        Path | None, typer.Option(help=f"{POOL}; by default a pool is fitted."), excludes("answers")
+    ] = None
     trust: Annotated[Trust, needs("pool", "FILE")] = False
     classifiers: Annotated[int, typer.Option(help="Size of the pool to fit."), FITS] = 100
     answers: Annotated[
@@ -87,7 +87,9 @@ class PoolOptions:
     ] = False
     costs: Annotated[
         Path | None,
-        typer.Option(help="CSV with columns name,cost: what each classifier of --pool, or judge, costs."),
+        typer.Option(
+            help="CSV file with columns name,cost: prices of the classifiers of --pool, or of judges."
+        ),
         Needs("`pool` or `answers`", lambda given: not _fits(given), "add `pool='FILE'` or `answers=True`"),
         Needs("`max_cost`", _prices_matter, "add `max_cost='NUMBER'`"),
         Fills("member_costs"),
@@ -144,7 +146,7 @@ class PoolOptions:
 class SizeOptions:
     """Which committees may be chosen."""
 
-    positive: Annotated[str | None, "Class that counts as positive; default the last, sorted."] = None
+    positive: Annotated[str | None, "Class that counts as positive; by default the last one, sorted."] = None
     min_size: Annotated[int, "Fewest members."] = 1
     max_size: Annotated[int | None, typer.Option(help="Largest number of members.")] = None
     time_limit: Annotated[float, typer.Option(help=f"{SECONDS_HELP}, for search and proof.")] = 60.0
@@ -157,13 +159,15 @@ class ExactOptions(SizeOptions, AnswerOptions):
     objective: Annotated[
         str,
         typer.Option(
-            help="auto, accuracy, balanced-accuracy, theta-weighted, recall, specificity, or weights such as "
-            "tp=1,tn=1,fp=-5,fn=0, or by class; with soft votes also log-loss, brier, or accuracy+slope-8."
+            help="What is optimised: auto, accuracy, balanced-accuracy, theta-weighted, recall, "
+            "specificity, or weights such as tp=1,tn=1,fp=-5,fn=0, or by class; with soft voting also "
+            "log-loss, brier, or accuracy+slope-8."
         ),
     ] = "auto"
     diversity: Annotated[
         str,
-        "Limits on diversity: none, average, each, or such as each=0.2,mean=0.4 or double-fault:mean=0.1.",
+        "Limits on diversity: none, average, each, or numbers such as each=0.2,mean=0.4 or "
+        "double-fault:mean=0.1.",
     ] = "none"
     max_copies: Annotated[
         int, "Largest weight of a classifier in the mean; each copy counts towards the sizes."
@@ -224,17 +228,17 @@ class FrontOptions(SizeOptions):
     objectives: Annotated[
         str | None,
         typer.Option(
-            help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size': max accuracy, "
-            "balanced-accuracy, true-positives, true-negatives, recall, specificity or recall:CLASS; "
-            "min cost, price-paid (as early exit pays), size, time, bytes, or, of mean probabilities "
-            "on up to 47,662 pruning rows, log-loss or brier. Finds every "
-            "non-dominated committee."
+            help=f"{WHAT_MATTERS}, such as 'max accuracy, min cost, min size', of which every "
+            "non-dominated committee is found: max accuracy, balanced-accuracy, true-positives, "
+            "true-negatives, recall, specificity or recall:CLASS; min cost, price-paid (with early "
+            "exit), size, time or bytes; and, of mean probabilities on up to 47,662 pruning rows, min "
+            "log-loss or brier."
         ),
     ] = None
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, which predicts: ideal, knee, lexicographic; or its number. "
+            help=f"{POINT}, by the rule ideal, knee or lexicographic, or by its number; it predicts. "
             "Only with --objectives."
         ),
     ] = "ideal"

@@ -199,13 +199,17 @@ class WithSettings(typer.core.TyperCommand):
             )
             together.setdefault(rows, []).append(method)
         for rows, methods in together.items():
-            with formatter.section(f"--set of {', '.join(methods)}"):
+            with formatter.section(f"--set ({', '.join(methods)})"):
                 formatter.write_dl(rows)
         super().format_epilog(ctx, formatter)
 
 
 def _usual(default: Any) -> str:
-    return "" if default is None or default is dataclasses.MISSING else f"  [default: {default}]"
+    return "" if default in (None, "", dataclasses.MISSING) else f"  [default: {_typed(default)}]"
+
+
+def _typed(default: Any) -> str:
+    return {True: "yes", False: "no"}[default] if isinstance(default, bool) else str(default)
 
 
 def read_names(text: str) -> list[str]:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from shortlist.tables.learning import LearningTable
 
 SEED = "Seed of all randomness."
-OWN_WORKERS = "Workers or threads at a time; -1 for every core."
-WORKERS = f"{OWN_WORKERS[:-1]}; or the address of a Dask scheduler."
+OWN_WORKERS = "Number of workers or threads; -1 uses every core."
+WORKERS = f"{OWN_WORKERS[:-1]}, or the address of a Dask scheduler."
 SECONDS_HELP = "Time limit in seconds"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"
-POINT = "Point by a rule"
-NODES = "Nodes of the diagram at most"
+POINT = "Point of the front"
+NODES = "Most nodes of the diagram that counts products"
 JOBS = Fills("n_jobs")
 
 
@@ -39,7 +39,8 @@ def read_workers(given: int | str) -> int | str:
 
 
 TableFile: TypeAlias = Annotated[
-    str, typer.Argument(help="CSV, Parquet or Excel file, - for stdin, or example:breast-cancer.")
+    str,
+    typer.Argument(help="CSV, Parquet or Excel file, - for standard input, or a set such as example:digits."),
 ]
 FeatureModelFile: TypeAlias = Annotated[
     Path, typer.Argument(help="Feature model: SXFM, UVL, FeatureIDE XML or DIMACS.")
@@ -65,11 +66,14 @@ Group: TypeAlias = Annotated[
 ]
 LimitTexts: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(help="Only within it, such as 'cost<=120'; with <=, <, >=, > or ==; may be repeated."),
+    typer.Option(
+        help="Limit that an answer has to keep, such as 'cost<=120', with <=, <, >=, > or ==; may be "
+        "repeated."
+    ),
     Fills("limits"),
 ]
 Trust: TypeAlias = Annotated[
-    bool, typer.Option("--trust", help="Load joblib files of others although loading runs the code in them.")
+    bool, typer.Option("--trust", help="Load joblib files of others, although loading runs their code.")
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(help=SEED), Fills("random_state")]
 WorkersOrAddress: TypeAlias = Annotated[
@@ -86,9 +90,9 @@ MethodWorkers: TypeAlias = Annotated[
 ]
 """Likewise."""
 Data: TypeAlias = Annotated[
-    str | None, typer.Option(help="Folder with data sets that is looked into first."), Fills("folder")
+    str | None, typer.Option(help="Folder with data sets that is searched first."), Fills("folder")
 ]
-MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 for all.")]
+MostPoints: TypeAlias = Annotated[int, typer.Option(help="Most points to print; 0 prints all.")]
 Anyway: TypeAlias = Annotated[
     bool,
     typer.Option(

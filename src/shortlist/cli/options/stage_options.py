@@ -33,9 +33,10 @@ class PriceOptions:
     costs: Annotated[
         Path | None,
         typer.Option(
-            help="CSV with columns feature,cost; with discount_cost,group as well, the first feature of a "
-            "group costs its full price; needs names other lines that are bought with it, once; further "
-            "columns of numbers, such as hours, may be objectives. Default: 1 each."
+            help="CSV file with columns feature,cost; without it every feature costs 1. With the columns "
+            "group and discount_cost only the first feature of a group costs its full price; the column "
+            "needs names lines that are bought with a feature, once; other columns of numbers, such as "
+            "hours, may be objectives."
         ),
         Fills("feature_costs", "first_prices", "groups", "needs"),
     ] = None
@@ -48,20 +49,21 @@ class PriceOptions:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="heart, pima, credit or synthetic30: EMSCO's paper's costs, confidence and parameters of "
-            "evolution for that table; explicit options come first."
+            help="Costs, confidence and parameters of evolution of EMSCO's paper for its table heart, pima, "
+            "credit or synthetic30; other options take precedence."
         ),
     ] = None
     scaling: Annotated[
         str | None,
-        "Cost of class T in a preset: 10T, 10^T or 100T; default the preset's.",
+        "Cost of a feature of cost class T: 10T, 10^T or 100T; by default as in the preset.",
         needs("preset", "NAME"),
         excludes("costs"),
     ] = None
     confidence: Annotated[
         str | None,
         typer.Option(
-            help="Least probability of an answer, in (0, 1], or per class: ill=0.9,well=0.7. Default: 0.75."
+            help="Least probability of an answer, in (0, 1], or per class, as in ill=0.9,well=0.7; by "
+            "default 0.75."
         ),
     ] = None
 
@@ -95,14 +97,14 @@ class GoalOptions:
     pick: Annotated[
         str,
         typer.Option(
-            help=f"{POINT}, which predicts: one-se (the cheapest of those with about the most right "
-            "answers), norm (the paper's), ideal, knee, weights, lexicographic; or its number."
+            help=f"{POINT}, by the rule one-se (the cheapest with about the most right answers), norm (the "
+            "paper's), ideal, knee, weights or lexicographic, or by its number; it predicts."
         ),
     ] = "one-se"
     limit: LimitTexts = None
     positive: Annotated[
         str | None,
-        "Class that counts as positive; default the last, sorted.",
+        "Class that counts as positive; by default the last one, sorted.",
         measured("false_positive_rate"),
     ] = None
     penalty: Annotated[
@@ -146,14 +148,14 @@ class StageClassifierOptions:
     subclassifier: Annotated[
         str,
         typer.Option(
-            help="Classifier of every stage: logistic (regression), pruned (an ensemble whose"
-            " members are chosen with proof), evolved (an ensemble), forest or boosting;"
-            " each feature set gets its own."
+            help="Classifier of every set of features: logistic (regression), pruned (an ensemble whose"
+            " members are chosen with proof), evolved (an ensemble), forest or boosting."
         ),
     ] = LOGISTIC
     ensemble_size: Annotated[
         int | None,
-        "Most members of an ensemble, trees of a forest or rounds of boosting; default 5, 25, 50 and 50.",
+        "Most members of a pruned or evolved ensemble, trees of a forest or rounds of boosting; by default "
+        "5, 25, 50 and 50.",
         OF_ENSEMBLES,
     ] = None
     share_fits: Annotated[
@@ -184,19 +186,19 @@ EVOLVES = Needs(
 class StageSearchOptions:
     """Which stage assignments there are, and how the front is found."""
 
-    max_stages: Annotated[int | None, "Most stages; default: 4, or fewer features."] = None
-    removal: Annotated[bool, "Whether features may be in no stage."] = False
+    max_stages: Annotated[int | None, "Most stages; by default 4, or the number of features."] = None
+    removal: Annotated[bool, "Whether features may be left out of all stages."] = False
     feature_model: Annotated[
         Path | None,
         typer.Option(
-            help="Feature model over the columns: what was bought after a stage must be one of its products. "
-            "Its attribute cost has the prices, unless --costs or --preset has."
+            help="Feature model over the columns; what has been bought after each stage must be one of its "
+            "products. Its attribute cost holds the prices, unless --costs or --preset does."
         ),
         Fills("purchase_rules"),
     ] = None
     accuracy_risk: Annotated[
         float | None,
-        "Risk, shared among the stages, at which an exact binomial tail supports each threshold.",
+        "Raise thresholds until an exact binomial test at this risk, shared among the stages, supports them.",
     ] = None
     budget: Annotated[
         int,
@@ -214,11 +216,14 @@ class StageSearchOptions:
     ] = None
     recall: Annotated[
         int | None,
-        "Enumerate, and report what share of the complete front emsco finds, with this many seeds.",
+        "Number of seeds with which emsco runs beside an enumeration, to report what share of the front it "
+        "finds.",
         excludes("feature_model"),
         Fills("seeds", "n_seeds"),
     ] = None
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; default: none.")] = None
+    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default there is none.")] = (
+        None
+    )
     sample_rows: Annotated[
         int | None, "Search with at most this many rows; default all.", excludes("recall")
     ] = None
