@@ -173,7 +173,7 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
 
 
 ESTIMATORS = (
-    "estimators", "exact_pruner", "rule_pruners", "evolved_ensemble", "base", "tree_classifiers",
+    "estimators", "exact_options", "rule_pruners", "evolved_ensemble", "base", "tree_classifiers",
     "front_pruner", "lightgbm_trees", "greedy_miser",
 )  # fmt: skip
 """Modules whose classes take their parameters one by one, as scikit-learn wants it."""

@@ -18,7 +18,6 @@ from shortlist.ensembles.committees.chosen import Chosen, RecordedRows, member_a
 from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import PruningRows, pruning_rows_of
 from shortlist.ensembles.estimators.exact_pruner import ExactPruner
-from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import named_weights
 from shortlist.ensembles.measured import Measured, Reached, only_answer, what_was_reached
 from shortlist.ensembles.pools.answers import class_answers, class_shares
@@ -305,14 +304,7 @@ def check_pruner(pruner: "ExactPruner | RulePruner", y: Labels, n_classifiers: i
         return
     pool = None if pruner.pool is None else whole_pool(pruner.pool)
     n = as_count(n_classifiers, "n_classifiers") if pool is None else len(pool)
-    costs: Any = pruner.member_costs
-    if costs is None and pool is not None and pruner.max_cost is not None:
-        costs = pool.costs
-    conflict = selection_limits(
-        n * pruner.max_copies, min_size=pruner.min_size, max_size=pruner.max_size, member_costs=costs,
-        max_cost=pruner.max_cost, costs_are="costs" if pruner.member_costs is None else "member_costs",
-    ).conflict()  # fmt: skip
-    if conflict:
+    if conflict := pruner.limits_of(pool, n).conflict():
         raise BadInputError(f"no selection can keep the limits: {conflict}. Relax them.")
 
 

@@ -153,21 +153,16 @@ def open_workers(where: Where = 1) -> Iterator[Workers]:
         with contextlib.closing(Cluster(where)) as cluster:
             yield Workers(cluster.n_workers, cluster.completed)
         return
-    n_workers, in_processes = _of_this_machine(where)
-    if n_workers == 1:
-        yield Workers(1, _one_by_one)
-    else:
-        yield Workers(n_workers, functools.partial(_in_processes if in_processes else _in_context, n_workers))
-
-
-def _of_this_machine(where: int | None) -> tuple[int, bool]:
-    """Return how many workers joblib's context allows, and whether they are processes."""
     from joblib.parallel import get_active_backend
 
     backend, n_configured = get_active_backend()
     wanted = n_configured if where is None else where
     n_workers = int(backend.effective_n_jobs(1 if wanted is None else wanted))
-    return n_workers, type(backend).__name__ == "LokyBackend"
+    if n_workers == 1:
+        yield Workers(1, _one_by_one)
+        return
+    in_processes = type(backend).__name__ == "LokyBackend"
+    yield Workers(n_workers, functools.partial(_in_processes if in_processes else _in_context, n_workers))
 
 
 def _one_by_one(units: Sequence[Unit], stop: Cancellation) -> Iterator[Completed]:

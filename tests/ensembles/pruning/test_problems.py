@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from shortlist import BadInputError
 from shortlist.ensembles.audit.class_cut_check import check_class_certificate
 from shortlist.ensembles.committees.evidence import ClassSelection
-from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -176,7 +176,7 @@ def test_diversity_limits_equal_brute_force(
     votes = as_votes(pool, merged=True)
     each, mean = tenths
     explicit = {"measure": measure, "each": each / 10, "mean": mean / 10}
-    limits = selection_limits(pool[1], min_size=least, diversity=class_diversity_limits(explicit, votes))
+    limits = selection_limits(pool[1], min_size=least, diversity=diversity_limits(explicit, votes))
 
     result = prune_classes(votes, "balanced-accuracy", limits, solver=solver)
 
@@ -191,7 +191,7 @@ def test_diversity_limits_equal_brute_force(
 
 @given(pool=class_pools(max_classifiers=5))
 def test_failure_credit_of_classes_is_that_of_right_and_wrong(pool: Pool) -> None:
-    limits = class_diversity_limits({}, as_votes(pool, merged=True))
+    limits = diversity_limits({}, as_votes(pool, merged=True))
 
     assert isinstance(limits, DiversityLimits)
     for k, m in itertools.combinations(range(pool[1]), 2):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist.arrays import Mask
-from shortlist.ensembles.goals.diversity import CREDIT_SLACK, class_diversity_limits, diversity_limits
+from shortlist.ensembles.goals.diversity import CREDIT_SLACK, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
 from shortlist.ensembles.goals.weights import (
     CLASS_OBJECTIVES,
@@ -443,7 +443,7 @@ def test_rated_flips_change_the_total_as_rated(pool: Pool, data: st.DataObject) 
 def _tight_limits(votes: ClassVotes) -> SelectionLimits:
     """Size, cost and diversity limits that many selections break."""
     costs = [1 + k % 5 for k in range(votes.n_classifiers)]
-    diversity = class_diversity_limits("average", votes)
+    diversity = diversity_limits("average", votes)
     return selection_limits(
         votes.n_classifiers, min_size=3, max_size=9, member_costs=costs, max_cost=20, diversity=diversity
     )

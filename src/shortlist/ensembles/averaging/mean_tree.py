@@ -172,17 +172,13 @@ class MeanTree:
 
     def __post_init__(self) -> None:
         terms = self.problem.terms
+        self.is_large = terms.columns.size >= self.settings.large_numbers  # then few are looked at at a time
         n_forms, n_terms = terms.columns.shape[1], len(terms.worth)
         self._envelopes = Envelopes(*(np.zeros(n_forms) for _ in range(4)))
         none = np.zeros(n_terms, dtype=np.int64)
         self._found = FoundTangents(np.zeros(self.problem.n_classifiers), none, np.zeros(n_terms))
         self._count = itertools.count()
         self._root: _Node | None = None
-
-    @property
-    def is_large(self) -> bool:
-        """Whether bounds are looked for among few classifiers at a time."""
-        return self.problem.terms.columns.size >= self.settings.large_numbers
 
     @property
     def leaders(self) -> NDArray[np.intp]:

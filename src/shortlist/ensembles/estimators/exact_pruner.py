@@ -2,56 +2,52 @@
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shortlist._validation import AUTO, as_choice, as_count, as_positive_seconds
-from shortlist._words import any_of, did_you_mean
+from shortlist._validation import as_positive_seconds
 from shortlist.arrays import Labels
 from shortlist.ensembles.committees.ballots import Mean
 from shortlist.ensembles.committees.chosen import Terms, record_rows
-from shortlist.ensembles.committees.committee import MEANS, Committee
-from shortlist.ensembles.committees.facts import HELD_OUT, OUT_OF_FOLD
+from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.estimators.base import (
     AVERAGED,
     HARD,
     SOFT,
-    PoolPruner,
     PruningRows,
     check_pool_classes,
 )
+from shortlist.ensembles.estimators.exact_options import (
+    NO_QUESTION,
+    ExactOptions,
+    positive_class,
+    price_settings,
+)
 from shortlist.ensembles.goals.diversity import (
-    DiversityLimits,
-    Setting,
-    class_diversity_limits,
     diversity_limits,
 )
 from shortlist.ensembles.goals.mean_goals import MEAN_LOSSES, mean_goal
-from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import for_classes, weights_of
+from shortlist.ensembles.goals.selection_limits import SelectionLimits
+from shortlist.ensembles.goals.weights import for_classes
 from shortlist.ensembles.pools.answers import (
-    check_probabilities,
     class_answers,
     class_shares,
-    gives_probabilities,
 )
-from shortlist.ensembles.pools.judges import abstain_somewhere, pass_costs
+from shortlist.ensembles.pools.judges import abstain_somewhere
 from shortlist.ensembles.pools.members import with_copies
-from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, positive_votes
+from shortlist.ensembles.pools.pool import Pool, positive_votes
 from shortlist.ensembles.pools.refit import refit_members, whole_pool
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.ensembles.pruning.pruning import (
     WHY_FEW,
     asks_for_choice,
-    parse_objective,
     prune_for,
     prune_soft,
-    soft_goal,
     soft_metric,
     taken_copies,
 )
@@ -59,25 +55,14 @@ from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge_class_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.errors import BadInputError, ShortlistError
-from shortlist.milp import open_solver
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.study import as_settings, digest_of_arrays
-from shortlist.tables.splits import MOST_ROWS_IN_FOLDS
-
-NO_QUESTION = {
-    "pool", "pruning_rows", "refit", "probabilities", "n_classifiers", "time_limit_s", "n_jobs",
-    "random_state",
-}  # fmt: skip
-"""Parameters that a study is not bound to: it knows the pool by its votes, and the seed as a number."""
-
-
-PRUNING_ROWS = (AUTO, OUT_OF_FOLD, HELD_OUT)
 
 
 @saved_from("shortlist")
-class ExactPruner(PoolPruner):
+class ExactPruner(ExactOptions):
     """The best members of a pool and the best threshold, by integer programming, with proof.
 
     Solves Eqs. 1 to 20 of :cite:t:`Bastos2022` on the rows given to :meth:`fit`. A row is positive when more
@@ -211,175 +196,7 @@ class ExactPruner(PoolPruner):
     ('optimal', 0.0)
     """
 
-    VOTING: ClassVar[tuple[str, ...]] = (AUTO, HARD, AVERAGED, SOFT)
-
-    CHECKS = PoolPruner.CHECKS | {"time_limit_s": as_positive_seconds}
-
     result_: Any
-    max_copies: int = 1
-    refit: bool
-    pruning_rows: str
-
-    def __init__(
-        self,
-        pool: Any = None,
-        *,
-        objective: str | Mapping[str, float] = AUTO,
-        voting: str = AUTO,
-        probabilities: str = AUTO,
-        positive: Any = None,
-        diversity: Setting = "none",
-        min_size: int = 1,
-        max_size: int | None = None,
-        max_copies: int = 1,
-        member_costs: Sequence[float] | None = None,
-        max_cost: float | None = None,
-        time_limit_s: float | None = 60,
-        node_limit: int | None = None,
-        solver: str = AUTO,
-        pruning_rows: str = AUTO,
-        refit: bool = True,
-        n_classifiers: int = 100,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            pool,
-            voting=voting,
-            probabilities=probabilities,
-            n_classifiers=n_classifiers,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.objective = objective
-        self.positive = positive
-        self.diversity = diversity
-        self.min_size = min_size
-        self.max_size = max_size
-        self.max_copies = max_copies
-        self.member_costs = member_costs
-        self.max_cost = max_cost
-        self.time_limit_s = time_limit_s
-        self.node_limit = node_limit
-        self.solver = solver
-        self.pruning_rows = pruning_rows
-        self.refit = refit
-
-    def check_options(self, y: Labels) -> None:
-        """Refuse classes and options that cannot be used, before any long work.
-
-        Raises
-        ------
-        BadInputError
-            If `y` holds one class only, or an option has a bad value.
-        MissingDependencyError
-            If the solver is not installed.
-        """
-        super().check_options(y)
-        classes = np.unique(y)
-        several = len(classes) > 2
-        if several and self.positive is not None:
-            raise BadInputError(
-                "positive",
-                f"must be left out with {len(classes)} classes",
-                repr(self.positive),
-                "They vote by plurality.",
-            )
-        positive = None if several else positive_class(self.positive, classes)
-        wanted = for_classes(self.objective, classes, positive)
-        voting = self.meant_voting
-        if voting != SOFT:
-            if wanted in tuple(MEAN_LOSSES):
-                raise BadInputError(
-                    "objective",
-                    f"must be one of votes with `voting={voting!r}`",
-                    f"{wanted!r}, which is of the mean of probabilities",
-                    "Pass `voting='soft'`.",
-                )
-            two_rows, codes = merge_rows([[0], [1]], [0, 1]), np.arange(len(classes))
-            goal = parse_objective(wanted, n_classes=len(classes))
-            weights_of(goal, class_votes(codes[:, None], codes) if several else two_rows)
-            diversity_limits(self.diversity, two_rows)
-        if voting != HARD:
-            self._check_averaging(wanted, len(classes), voting)
-        selection_limits(1, min_size=self.min_size, max_size=self.max_size)
-        given = None if self.pool is None else whole_pool(self.pool)
-        costs_are_given = self.member_costs is not None or (given is not None and given.costs is not None)
-        if self.max_cost is not None and not costs_are_given:
-            raise BadInputError(f"`max_cost` needs the cost of every member. {pass_costs(self.pool)}")
-        if as_count(self.max_copies, "max_copies") > 1 and (voting != SOFT or self.max_cost is not None):
-            raise BadInputError(
-                "max_copies",
-                "must be 1 where members vote or cost",
-                self.max_copies,
-                "Pass `voting='soft'`, and no `max_cost`.",
-            )
-        if self.solver != AUTO:
-            open_solver(self.solver)
-        as_choice(self.pruning_rows, "pruning_rows", PRUNING_ROWS)
-        if self.pruning_rows == OUT_OF_FOLD and given is not None and not self._knows_folds:
-            raise BadInputError(
-                "pruning_rows",
-                "must be 'auto' or 'held-out' with a pool of your own",
-                "'out-of-fold'",
-                "Its classifiers cannot be fitted without a fold; leave pool out, or cross-fit it.",
-            )
-
-    @property
-    def most_asked(self) -> int:
-        """How many members an answer asks at most: the whole pool, or `max_size`."""
-        pool = super().most_asked
-        return pool if self.max_size is None else min(pool, as_count(self.max_size, "max_size"))
-
-    @property
-    def _knows_folds(self) -> bool:
-        """Whether the pool comes with its classifiers without each fold."""
-        return isinstance(self.pool, CrossFittedPool)
-
-    def prunes_out_of_fold(self, n_rows: int) -> bool:
-        """Whether so many rows, which fit a pool, prune it too, by answers out of fold."""
-        if self.pruning_rows != AUTO:
-            return self.pruning_rows == OUT_OF_FOLD
-        return self.meant_voting == SOFT and n_rows <= MOST_ROWS_IN_FOLDS
-
-    @property
-    def meant_voting(self) -> str:
-        """How the members are to be chosen and to answer, which ``auto`` leaves open."""
-        if self.voting != AUTO:
-            return self.voting
-        name = self.objective.replace("_", "-") if isinstance(self.objective, str) else ""
-        if name in MEAN_LOSSES:
-            return SOFT
-        of_votes = self.diversity != "none" or self.solver != AUTO or self.min_size == 0
-        asked = self.pool is None or gives_probabilities(whole_pool(self.pool))
-        return SOFT if asks_for_choice(name) and asked and not of_votes else HARD
-
-    def _instead_of_means(self) -> str:
-        if self.meant_voting != SOFT:
-            return super()._instead_of_means()
-        shares = ", `probabilities='calibrated-shares'`" if self.probabilities in MEANS else ""
-        return f"pass `voting='hard'`{shares} and an objective of votes, such as `objective='accuracy'`"
-
-    def _check_averaging(self, wanted: str | Mapping[Any, float], n_classes: int, voting: str) -> None:
-        """Refuse what cannot be meant where probabilities are averaged."""
-        even = np.zeros((n_classes, 1, n_classes), dtype=np.int16)
-        each = SoftVotes(even, np.arange(n_classes, dtype=np.uint8))  # a row of each class
-        if self.pool is not None:
-            check_probabilities(whole_pool(self.pool), self._instead_of_means())
-        mean_goal(soft_metric(wanted), each) if voting == AVERAGED else soft_goal(each, wanted)
-        if self.min_size == 0:
-            raise BadInputError(
-                "min_size",
-                "must be at least 1 where probabilities are averaged",
-                "0",
-                "An empty committee has no mean.",
-            )
-        if voting == SOFT and self.diversity != "none":
-            raise BadInputError(
-                "diversity", "must be 'none' with soft voting", repr(self.diversity), "It is of votes."
-            )
-        if voting == SOFT and self.solver != AUTO:
-            raise BadInputError("solver", "must be 'auto' with soft voting", repr(self.solver))
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
@@ -430,9 +247,8 @@ class ExactPruner(PoolPruner):
             sentence says how to mend it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
-        two = len(self.classes_) == 2
-        self.positive_ = positive_class(self.positive, self.classes_) if two else None
-        if two and self.pool is None and np.unique(y, return_counts=True)[1].min() < 2:
+        self.positive_ = positive_class(self.positive, self.classes_)
+        if self.positive_ is not None and self.pool is None and np.unique(y, return_counts=True)[1].min() < 2:
             raise BadInputError(
                 "each class needs at least 2 rows to fit and to prune on, got a class with 1. Add rows."
             )
@@ -451,11 +267,9 @@ class ExactPruner(PoolPruner):
             self._refuse_positive(rows.pool, rows.X)
         report(Progress("asking the classifiers", 0))
         record = self._prune(rows, budget)
-        truth = (
-            np.searchsorted(self.classes_, rows.y)
-            if self.positive_ is None
-            else (rows.y == self.positive_).astype(np.uint8)
-        )
+        truth: NDArray[Any] = np.searchsorted(self.classes_, rows.y)
+        if self.positive_ is not None:
+            truth = (rows.y == self.positive_).astype(np.uint8)
         self.validation_ = record_rows(X, y, rows.places, truth, **record)
         taken = functools.partial(with_copies, copies=self.copies_)
         threshold = getattr(self.result_, "threshold", None)
@@ -490,9 +304,8 @@ class ExactPruner(PoolPruner):
 
     def _how_chosen(self) -> dict[str, Any]:
         least, most = self.sizes_
-        costs: Any = self.member_costs
-        if costs is None and self.max_cost is not None and self.pool is not None:
-            costs = whole_pool(self.pool).costs
+        pool = None if self.pool is None else whole_pool(self.pool)
+        costs = self.own_costs(pool).get("cost", self.member_costs)
         return {
             "terms": Terms(
                 goal=self.goal,
@@ -535,8 +348,8 @@ class ExactPruner(PoolPruner):
             self.gains_ = mean_goal(soft_metric(self.goal), soft, positive=positive).gains
             return record | self._prune_votes(rows, budget)
         if budget.study.keeps:
-            budget.study.bind(self._question(soft, budget.seed) | price_settings(self._own_costs(rows.pool)))
-        limits = self._limits(rows.pool, None)
+            budget.study.bind(self._question(soft, budget.seed) | price_settings(self.own_costs(rows.pool)))
+        limits = self.limits_of(rows.pool, len(rows.pool))
         result, goal, kept = prune_soft(
             soft, self.goal, limits, budget.begun(), positive=positive, max_copies=self.max_copies
         )
@@ -547,13 +360,9 @@ class ExactPruner(PoolPruner):
     def _prune_votes(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:
         """Choose members by their votes; return these."""
         votes, record = self._votes_on(rows)
-        if isinstance(votes, Votes):
-            diversity = diversity_limits(self.diversity, votes)
-        else:
-            diversity = class_diversity_limits(self.diversity, votes)
         if budget.study.keeps:
-            budget.study.bind(self._question(votes, budget.seed) | price_settings(self._own_costs(rows.pool)))
-        limits = self._limits(rows.pool, diversity)
+            budget.study.bind(self._question(votes, budget.seed) | price_settings(self.own_costs(rows.pool)))
+        limits = self.limits_of(rows.pool, len(rows.pool), diversity_limits(self.diversity, votes))
         self._take(prune_for(votes, self.goal, limits, budget.begun(), solver=self.solver), limits)
         return record
 
@@ -611,42 +420,3 @@ class ExactPruner(PoolPruner):
             answers = [votes.votes if isinstance(votes, Votes) else votes.codes, votes.labels, votes.counts]
         digest = digest_of_arrays(answers)
         return as_settings(given | {"random_state": seed}) | {"the votes": digest}
-
-    def _limits(self, pool: Pool, diversity: DiversityLimits | None) -> SelectionLimits:
-        return selection_limits(
-            len(pool) * self.max_copies,
-            min_size=self.min_size,
-            max_size=self.max_size,
-            member_costs=self._own_costs(pool).get("cost", self.member_costs),
-            max_cost=self.max_cost,
-            diversity=diversity,
-            costs_are="costs" if self.member_costs is None else "member_costs",
-        )
-
-    def _own_costs(self, pool: Pool) -> dict[str, NDArray[np.float64]]:
-        """Return the pool's own costs where they matter and no others are given."""
-        is_priced = self.member_costs is None and self.max_cost is not None
-        return {"cost": pool.costs} if is_priced and pool.costs is not None else {}
-
-
-def price_settings(prices: Mapping[str, Sequence[float] | NDArray[np.float64]]) -> dict[str, str]:
-    """Return prices of members as a study is bound to them."""
-    return {
-        f"the {name} of members": digest_of_arrays([np.asarray(each, dtype=np.float64)])
-        for name, each in prices.items()
-    }
-
-
-def positive_class(positive: Any, classes: Labels) -> Any:
-    """Return the positive label as it stands in the classes; its text will do."""
-    if positive is None:
-        return classes[1]
-    for label in classes:
-        if label == positive or str(label) == str(positive):
-            return label
-    raise BadInputError(
-        "positive",
-        f"must be one of the classes {any_of(classes)}",
-        repr(str(positive)),
-        did_you_mean(positive, classes),
-    )

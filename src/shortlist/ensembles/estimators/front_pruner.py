@@ -16,7 +16,8 @@ from shortlist.ensembles.committees.committee import Committee
 from shortlist.ensembles.committees.evidence import ClassSelection, EnsembleSelection, PrunedSelection
 from shortlist.ensembles.committees.facts import HELD_OUT, exit_report
 from shortlist.ensembles.estimators.base import HARD, SOFT, PoolPruner, PruningRows, rows_to_fit_and_prune
-from shortlist.ensembles.estimators.exact_pruner import ExactPruner, positive_class, price_settings
+from shortlist.ensembles.estimators.exact_options import positive_class, price_settings
+from shortlist.ensembles.estimators.exact_pruner import ExactPruner
 from shortlist.ensembles.fronts.committee_front import committee_front
 from shortlist.ensembles.fronts.committee_problem import (
     BY_CLASS,
@@ -206,13 +207,6 @@ class FrontPruner(ExactPruner):
         """
         PoolPruner.check_options(self, y)
         classes = np.unique(y)
-        if self.positive is not None and len(classes) > 2:
-            raise BadInputError(
-                "positive",
-                f"must be left out with {len(classes)} classes",
-                repr(self.positive),
-                "They vote by plurality.",
-            )
         names = read_objectives(self._texts(), self._labels(classes))
         if self.meant_voting == SOFT:
             check_rows_of_losses(len(y if self.pool is not None else rows_to_fit_and_prune(y, 0)[1]))
@@ -253,9 +247,9 @@ class FrontPruner(ExactPruner):
 
     def _labels(self, classes: Labels) -> list[str]:
         """Return what the classes are called, of two the positive one last."""
-        if len(classes) != 2:
-            return [str(label) for label in classes]
         positive = positive_class(self.positive, classes)
+        if positive is None:
+            return [str(label) for label in classes]
         return [str(label) for label in classes if label != positive] + [str(positive)]
 
     @property

@@ -141,12 +141,8 @@ class OrderedPruner(PluralityPruner):
         How the members answer: each with a vote, ties to the lowest class, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
     probabilities : str, default="auto"
-        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
-        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
-        decides too where means do. ``"shares"``: the shares of the members' votes, of which every class has
-        one more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
-        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: calibrated
-        shares where votes decide, otherwise the calibrated mean.
+        As of :class:`ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the calibrated
+        mean.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
@@ -333,12 +329,7 @@ class GreedyMeansPruner(RulePruner):
     n_bags : int, default=20
         Bags; 0: one search among all classifiers.
     probabilities : str, default="auto"
-        Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
-        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
-        then decides too. ``"shares"``: the shares of the members' votes, of which every class has one
-        more. ``"calibrated-shares"``: a power of these that is fitted there, too. ``"cross-validated"``:
-        whichever of the four has the least log loss in five folds of these rows. ``"auto"``: the calibrated
-        mean.
+        As of :class:`ExactPruner`. ``"auto"``: the calibrated mean, which then decides too.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None

@@ -189,8 +189,11 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
     return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))
 
 
-def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
+def diversity_limits(setting: Setting, votes: Votes | ClassVotes) -> DiversityLimits | None:
     """Return the limits of a named setting, or explicit ones; None when there is no limit.
+
+    All measures ask only who is right and who fails, so that of several classes they are those of votes
+    "right" on rows that are all positive.
 
     Raises BadInputError if a name is unknown or a number is out of its range.
 
@@ -199,7 +202,14 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     ``{"each": τ, "mean": γ}`` of PFC, either left out being none, or ``{"measure": "double-fault", "mean":
     0.1}``. Limits on PFC and disagreement are lower ones, in [0, 1]. Those on double faults, in [0, 1], and
     on Q, in [-1, 1], are upper ones.
+
+    >>> from shortlist.ensembles.votes.class_votes import class_votes
+    >>> diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
+    [[0, 1000000000], [1000000000, 0]]
     """
+    if isinstance(votes, ClassVotes):
+        right = (votes.codes == votes.labels[:, None]).astype(np.uint8)
+        votes = Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts)
     if isinstance(setting, Mapping):
         return _explicit(setting, votes)
     if setting not in NAMES:
@@ -218,20 +228,6 @@ def diversity_limits(setting: Setting, votes: Votes) -> DiversityLimits | None:
     lowest, mean = min(sums) // others, sum(sums) // (others * len(sums))
     each = lowest if kind == "each" else 0
     return DiversityLimits(credit, each=each, mean=(lowest + mean) // 2, measure=measure or PFC)
-
-
-def class_diversity_limits(setting: Setting, votes: ClassVotes) -> DiversityLimits | None:
-    """Return the diversity limits for several classes, by the same settings.
-
-    All measures ask only who is right and who fails, so they are those of votes "right" on rows that are all
-    positive.
-
-    >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> class_diversity_limits("average", class_votes([[0, 2], [1, 1]], [0, 1])).credit.tolist()
-    [[0, 1000000000], [1000000000, 0]]
-    """
-    right = (votes.codes == votes.labels[:, None]).astype(np.uint8)
-    return diversity_limits(setting, Votes(right, np.ones(len(right), dtype=np.uint8), votes.counts))
 
 
 def _explicit(limits: Mapping[str, Any], votes: Votes) -> DiversityLimits:

@@ -45,7 +45,7 @@ def class_claim(votes: ClassVotes, weights: ClassWeights, limits: SelectionLimit
     return {
         "format": FORMAT,
         "data": class_fingerprint(votes),
-        **plain_class_problem(weights, limits),
+        **plain_problem(weights, limits),
         "members": np.flatnonzero(mask).tolist(),
     }
 
@@ -126,12 +126,9 @@ def write_certificate(certificate: Certificate, path: str | Path) -> None:
     write_text(path, json.dumps(certificate, indent=1) + "\n")
 
 
-def plain_problem(weights: Weights, limits: SelectionLimits) -> dict[str, Any]:
-    """Return the fields ``weights`` and ``limits`` , which say what a certificate is of."""
+def plain_problem(weights: Weights | ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
+    """Return the fields ``limits``, and ``weights`` or ``gains``, which say what a certificate is of."""
+    if isinstance(weights, ClassWeights):
+        return {"gains": weights.gains.tolist(), "limits": limits.plain()}
     sums = {"tp": weights.tp, "fn": weights.fn, "tn": weights.tn, "fp": weights.fp}
     return {"weights": sums, "limits": limits.plain()}
-
-
-def plain_class_problem(weights: ClassWeights, limits: SelectionLimits) -> dict[str, Any]:
-    """Return the same for several classes: what a right decision is worth in each."""
-    return {"gains": weights.gains.tolist(), "limits": limits.plain()}

@@ -15,7 +15,7 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits, selectio
 from shortlist.ensembles.goals.weights import class_weights
 from shortlist.ensembles.pools.answers import class_shares
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold
-from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem
+from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.evidence import evidence_of_step
 from shortlist.ensembles.pruning.pruning import soft_goal
 from shortlist.ensembles.votes.class_votes import ClassCodes, class_votes, merge_class_rows
@@ -146,7 +146,7 @@ def recheck_step(
     codes = model.space_.predict(step.candidates, model.encoder_.transform(rows)).astype(np.uint8)
     votes = merge_class_rows(class_votes(codes, truth, n_classes=len(model.classes_)))
     limits = selection_limits(len(step.candidates), max_size=model.max_members)
-    meant = plain_class_problem(class_weights("accuracy", votes), limits)
+    meant = plain_problem(class_weights("accuracy", votes), limits)
     verdict = check_class_certificate(certificate, codes.tolist(), list(truth), len(model.classes_))
     failures = [*counted["failures"], *verdict.failures, *other_problem(certificate, meant)]
     n_rows, bound = len(codes), verdict.bound

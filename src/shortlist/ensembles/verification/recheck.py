@@ -16,13 +16,13 @@ from shortlist.ensembles.committees.chosen import Chosen, RecordedRows
 from shortlist.ensembles.committees.committee import MEAN, SHARES
 from shortlist.ensembles.committees.evidence import Evidence, PrunedSelection, evidence_of_rule
 from shortlist.ensembles.estimators.base import SOFT, fit_probabilities
-from shortlist.ensembles.goals.diversity import DiversityLimits, class_diversity_limits, diversity_limits
+from shortlist.ensembles.goals.diversity import DiversityLimits, diversity_limits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits, selection_limits
-from shortlist.ensembles.goals.weights import Weights, weights_of
+from shortlist.ensembles.goals.weights import weights_of
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool, out_of_fold, positive_votes
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.proofs.certificate import Certificate, plain_class_problem, plain_problem
+from shortlist.ensembles.proofs.certificate import Certificate, plain_problem
 from shortlist.ensembles.pruning.pruning import parse_objective
 from shortlist.ensembles.verification.mean_recheck import (
     PRUNED_ON,
@@ -384,17 +384,11 @@ def _recheck(chosen: Chosen, result: PrunedSelection, answers: NDArray[np.uint8]
     votes: Votes | ClassVotes
     if two:
         votes = merge_rows(answers, truth)
-        diversity = diversity_limits(terms.diversity, votes)
     else:
         votes = merge_class_rows(class_votes(answers, truth, n_classes=n_classes))
-        diversity = class_diversity_limits(terms.diversity, votes)
     weights = weights_of(parse_objective(terms.goal, n_classes=n_classes), votes)
-    limits = _limits(chosen, votes.n_classifiers, diversity)
-    meant = (
-        plain_problem(weights, limits)
-        if isinstance(weights, Weights)
-        else plain_class_problem(weights, limits)
-    )
+    limits = _limits(chosen, votes.n_classifiers, diversity_limits(terms.diversity, votes))
+    meant = plain_problem(weights, limits)
     unit = weights.denominator
     certificate, plain = result.certificate, (answers.tolist(), truth.tolist())
     members = np.flatnonzero(chosen.selection).tolist()

@@ -60,7 +60,8 @@ def fitted_power(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     >>> fitted_power(sure, np.array([0] * 6 + [1] * 4)).power < 0.5
     True
     """
-    logs, targets = _logs(scores), smoothed_targets(labels, scores.shape[1])
+    logs = np.log(np.maximum(scores, LEAST_SCORE))
+    targets = smoothed_targets(labels, scores.shape[1])
 
     def loss(power: float) -> float:
         return _loss(power * logs, targets)
@@ -82,7 +83,8 @@ def fitted_factors(scores: Floats, labels: NDArray[np.integer]) -> Calibration:
     >>> fitted_factors(even, np.array([0] * 80 + [1] * 20)).of(even)[0].round(2).tolist()
     [0.8, 0.2]
     """
-    logs, targets = _logs(scores), smoothed_targets(labels, scores.shape[1])
+    logs = np.log(np.maximum(scores, LEAST_SCORE))
+    targets = smoothed_targets(labels, scores.shape[1])
 
     def loss(shifts: Floats) -> tuple[float, Floats]:
         shifted = logs + np.append(0.0, shifts)
@@ -125,10 +127,6 @@ def smoothed_targets(labels: NDArray[np.integer], n_classes: int) -> Floats:
     targets = np.repeat(((1 - own) / (n_classes - 1))[:, None], n_classes, axis=1)
     targets[np.arange(len(labels)), labels] = own
     return np.asarray(targets)
-
-
-def _logs(scores: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(scores, LEAST_SCORE)))
 
 
 def _loss(logs: Floats, targets: Floats) -> float:
