@@ -52,7 +52,7 @@ def _drawn(seed: int, n_judges: int, sure: bool, n_cases: int, learner: str, *, 
     latency = rng.integers(1, 9, words.shape) / 4.0
     folds = np.arange(n_cases) % 3
     names = dict.fromkeys(("votes", learner))
-    decisions = {name: OutOfFold(answers, truth, folds, name, start=votes) for name in names}
+    decisions = {name: OutOfFold(answers, truth, folds, name, counting=votes) for name in names}
     for array in (truth, words, confidence, prices, latency):
         array.setflags(write=False)
     return Cases(answers, truth, prices, latency, right_or_wrong(3), Final(), 0, decisions)

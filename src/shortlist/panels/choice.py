@@ -283,7 +283,9 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         for fold in np.unique(folds)
     ]
     votes = Votes((), (), options.votes, options.missing, options.ties)
-    decisions = {name: OutOfFold(answers, log.truth, folds, name, without, start=votes) for name in learners}
+    decisions = {
+        name: OutOfFold(answers, log.truth, folds, name, without, counting=votes) for name in learners
+    }
     latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
     cases = Cases(
         answers, log.truth, prices, latency, _losses(log, options), options.final,

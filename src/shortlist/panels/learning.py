@@ -31,18 +31,20 @@ LEARNERS = (LOGISTIC, DAWID_SKENE, VOTES, WEIGHTED)
 VOTING = (VOTES, WEIGHTED)
 """Those that decide by votes: one for each judge, or more for those that are right more often."""
 
-Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Decision | None], Decision]
-"""Makes the decision of some judges out of their answers and the truth; perhaps from an earlier one."""
+COUNTING = Votes((), ())
+"""Votes of nobody, which say how votes are counted."""
+
+Learner = Callable[[tuple[int, ...], Heard, NDArray[np.int64], Votes], Decision]
+"""Makes the decision of some judges out of their answers and the truth; votes are counted as said."""
 
 
 def fit_logistic(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], start: Decision | None = None
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: Votes = COUNTING
 ) -> ScoreTable:
     """Fit logistic regression over labels and confidences, the weights penalised.
 
     `judges`: whose answers these are. `answers`: with a column for each of them. `truth`: places of classes,
-    ``(n_cases,)``; cases of unknown truth, -1, are left out. `start`: weights to begin with, such as those of
-    a fit to nearly the same cases.
+    ``(n_cases,)``; cases of unknown truth, -1, are left out.
     """
     from scipy.optimize import minimize
 
@@ -58,16 +60,15 @@ def fit_logistic(
         loss = logistic_loss(words, confidence, right, weights, PENALTY, scores, gradient)
         return loss / len(known), gradient / len(known)
 
-    begin = start.weights if isinstance(start, ScoreTable) else np.zeros(size)
     found = minimize(
-        mean_loss, begin, jac=True, method="L-BFGS-B",
+        mean_loss, np.zeros(size), jac=True, method="L-BFGS-B",
         options={"maxiter": MOST_STEPS, "gtol": GRADIENT, "ftol": 1e-9},
     )  # fmt: skip
     return ScoreTable(judges, np.ascontiguousarray(found.x), n_classes)
 
 
 def fit_dawid_skene(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _start: Decision | None = None
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], _counting: Votes = COUNTING
 ) -> ScoreTable:
     """Fit the model of Dawid and Skene (1979): each judge gives each answer to cases of a class so often.
 
@@ -89,16 +90,16 @@ def fit_dawid_skene(
 
 
 def fit_votes(
-    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], start: Decision | None = None
+    judges: tuple[int, ...], _answers: Heard, _truth: NDArray[np.int64], counting: Votes = COUNTING
 ) -> Votes:
-    """Return one vote for each judge, counted as those of `start` are; nothing is learned."""
-    return _counted_like(start, judges, (1,) * len(judges))
+    """Return one vote for each judge, counted like `counting`; nothing is learned."""
+    return replace(counting, judges=judges, votes=(1,) * len(judges))
 
 
 def fit_weighted_votes(
-    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], start: Decision | None = None
+    judges: tuple[int, ...], answers: Heard, truth: NDArray[np.int64], counting: Votes = COUNTING
 ) -> Votes:
-    """Give each judge votes by how often it is right, counted as those of `start` are.
+    """Give each judge votes by how often it is right, counted like `counting`.
 
     A judge that is right with probability p has log((k - 1) p / (1 - p)) in units of a quarter, rounded, of k
     classes. Those are the best weights if judges err independently, and in every wrong class alike
@@ -115,12 +116,7 @@ def fit_weighted_votes(
     wrong = (words < n_classes).sum(axis=0) - right
     units = np.log((right + 1) * (n_classes - 1) / (wrong + n_classes - 1))
     votes = np.clip(np.rint(VOTES_A_UNIT * units), 0, MOST_VOTES).astype(np.int64)
-    return _counted_like(start, judges, tuple(votes.tolist()))
-
-
-def _counted_like(start: Decision | None, judges: tuple[int, ...], votes: tuple[int, ...]) -> Votes:
-    rule = start if isinstance(start, Votes) else Votes((), ())
-    return replace(rule, judges=judges, votes=votes)
+    return replace(counting, judges=judges, votes=tuple(votes.tolist()))
 
 
 FITS: dict[str, Learner] = {
@@ -187,7 +183,7 @@ class OutOfFold:
     folds : ndarray of int64, shape (n_cases,)
     learner : {"logistic", "dawid-skene", "votes", "weighted-votes"}
     without : For each fold the answers to all cases, with what confidence is worth learned without that fold.
-    start : What fits begin with: votes of nobody, which say how votes are counted.
+    counting : How votes are counted.
     """
 
     def __init__(
@@ -198,9 +194,9 @@ class OutOfFold:
         learner: str,
         without: Sequence[Heard] | None = None,
         *,
-        start: Decision | None = None,
+        counting: Votes = COUNTING,
     ) -> None:
-        self.answers, self.truth, self.learner, self._start = answers, truth, learner, start
+        self.answers, self.truth, self.learner, self._counting = answers, truth, learner, counting
         self._folds = [folds == fold for fold in np.unique(folds)]
         self._without = [answers] * len(self._folds) if without is None else without
         self._known: dict[tuple[int, ...], Judged] = {}
@@ -214,14 +210,14 @@ class OutOfFold:
 
     def _judged(self, chosen: tuple[int, ...]) -> Judged:
         fit, answers = FITS[self.learner], self.answers.of(chosen)
-        whole = fit(chosen, answers, self.truth, self._start)
+        whole = fit(chosen, answers, self.truth, self._counting)
         if self.learner == VOTES:
             plain = whole.decide(answers)
             return Judged(whole, plain, plain)
         codes, sure = np.empty(len(self.truth), dtype=np.int64), np.empty(len(self.truth))
         for out, every in zip(self._folds, self._without, strict=True):
             seen = every.of(chosen)
-            part = fit(chosen, seen.at(~out), self.truth[~out], whole)
+            part = fit(chosen, seen.at(~out), self.truth[~out], self._counting)
             codes[out], sure[out] = part.decide(seen.at(out))
         decided = Decided(codes, sure)
         finely = self.learner != WEIGHTED and answers.confidence.any()
