@@ -47,11 +47,11 @@ class ShortlistError(Exception):
 
 
 class BadInputError(ShortlistError, ValueError):
-    """What was passed cannot be used; the message says what was expected, what came and what to do."""
+    """An argument cannot be used; the message says what was expected, what came instead and what to do."""
 
 
 class BadFileError(BadInputError):
-    """A file cannot be read as what it was given for; the message names the file and, if known, the place."""
+    """A file does not hold what was expected; the message names the file and, if known, the place in it."""
 
 
 class UnwritableFileError(BadFileError):
@@ -103,7 +103,7 @@ class WorkerError(ShortlistError, RuntimeError):
 
 
 class AcquisitionError(ShortlistError, RuntimeError):
-    """Acquiring features failed; `partial` holds what was decided before, and what was paid."""
+    """Acquiring features failed; `partial` holds what was decided and paid before."""
 
     def __init__(self, message: str, partial: Any) -> None:
         super().__init__(message)

@@ -19,7 +19,7 @@ class Demand(NamedTuple):
     """What is to be promised: so many of the answers are right, and the promise holds so often."""
 
     accuracy: float
-    """Least share of right answers among the answered rows, in (0, 1)."""
+    """Smallest share of right answers among the answered rows, in (0, 1)."""
     confidence_level: float
     """How likely a promise is to hold over the draw of the calibration rows, at least, in (0, 1)."""
 
@@ -98,8 +98,7 @@ class Guarantee:
     accuracy, confidence_level : float
         What was asked for, each in (0, 1).
     threshold : float
-        Rows are answered from this confidence on; infinite where nothing can be promised, and then no row is
-        answered.
+        Least confidence of an answered row; infinite if nothing can be promised, and then no row is answered.
     n_rows, n_answered, n_right : int
         Calibration rows, those that are answered, and those that are answered rightly.
     """

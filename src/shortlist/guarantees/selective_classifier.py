@@ -43,9 +43,9 @@ class SelectiveClassifier(TableClassifier):
 
     Selective classification (:cite:t:`ElYaniv2010`) with the threshold found by
     :func:`shortlist.guarantees.thresholds.promise`: with probability at least `confidence_level` over the
-    draw of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. How
-    confident an answer is, is the probability that ``predict_proba`` of the classifier gives it; it need not
-    be calibrated.
+    draw of the calibration rows, at least `answer_accuracy` of the answers to new rows are right. The
+    confidence of an answer is the probability that ``predict_proba`` of the classifier gives it, which need
+    not be calibrated.
 
     The promise needs calibration rows that fitted nothing and chose nothing, and new rows drawn as they
     were. It is about all answers together, not about each class or group.
@@ -55,11 +55,11 @@ class SelectiveClassifier(TableClassifier):
     classifier : estimator
         With ``predict`` and ``predict_proba``, such as a pruner. :meth:`fit` fits a clone.
     answer_accuracy : float, default=0.9
-        Least share of right answers among the answered rows, in (0, 1).
+        Smallest share of right answers among the answered rows, in (0, 1).
     confidence_level : float, default=0.95
         How often the promise holds at least, in (0, 1).
     calibration_share : float, default=0.25
-        Part of the rows given to :meth:`fit` that calibrates, drawn without regard to classes.
+        Share of the rows given to :meth:`fit` that calibrates, drawn without regard to classes.
     reject_label : label or None, default=None
         Answer for rows that are not answered; None: -1 for numeric classes (one less than the smallest where
         -1 is a class), ``"REJECT"`` otherwise.
@@ -74,8 +74,8 @@ class SelectiveClassifier(TableClassifier):
     guarantee_ : Guarantee
         What is promised. Where nothing can be promised, no row is answered.
     promised_instead_ : Guarantee or None
-        The most that could have been promised, in whole per cent of right answers from 50 on, where what was
-        asked for cannot be.
+        The largest whole per cent of right answers, from 50 on, that could have been promised if what was
+        asked for cannot.
     classes_ : ndarray of shape (n_classes,)
         Those of the classifier.
     reject_label_ : label
@@ -125,12 +125,12 @@ class SelectiveClassifier(TableClassifier):
         y : array-like of shape (n_samples,)
             Their classes, two or more.
         **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
+            Refused, since weights of rows (``sample_weight``) are not supported.
 
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
+            If the input or a parameter cannot be used; the message says how to fix it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         rest, calibration = keep_rows_apart(len(y), self.calibration_share, seed)
@@ -146,15 +146,15 @@ class SelectiveClassifier(TableClassifier):
         return self._calibrate(fitted, (take_rows(X, calibration), y[calibration]), chose)
 
     def calibrate(self, X: Any, y: Any, *, chose: tuple[Any, Any] | None = None) -> Self:
-        """Take the classifier as it is, which is fitted, and calibrate its threshold.
+        """Calibrate the threshold of the classifier, which is fitted already.
 
         Parameters
         ----------
         X, y : array-like
             Calibration rows and their classes: none of them fitted the classifier or chose anything.
         chose : tuple of X and y, optional
-            Rows that chose something, such as those that pruned; they choose which thresholds are tested.
-            Without them a quarter of the calibration rows does, and takes no part in the tests.
+            Rows that chose something, such as pruning rows; they also choose which thresholds are tested.
+            Without them a quarter of the calibration rows does so, and takes no part in the tests.
 
         Raises
         ------
@@ -176,14 +176,14 @@ class SelectiveClassifier(TableClassifier):
 
     @property
     def committee_(self) -> Any:
-        """The committee of a pruner with what is promised of it, which answers in place of both."""
+        """The committee of a pruner with its promise, which answers in place of both."""
         return replace(
             self.classifier_.chosen_.committee, promise=self.guarantee_, reject_label=self.reject_label_
         )
 
     @property
     def chosen_(self) -> Any:
-        """What a pruner chose, with what is promised of it."""
+        """What a pruner chose, with the promise about it."""
         return replace(
             self.classifier_.chosen_, committee=self.committee_, promised_instead=self.promised_instead_
         )

@@ -145,45 +145,45 @@ class MultiStageClassifier(StagedAnswers):
     answer_accuracy : float or None, default=None
         Promise that at least this share of the answers to new rows is right: each point of the front gets a
         threshold besides `confidence`, found on calibration rows, and only points that keep the promise are
-        picked. None: nothing is promised, and `confidence` is a threshold only. See
+        picked. With None nothing is promised, and `confidence` is only a threshold. See
         :func:`shortlist.multistage.predict.stage_answers.promised_front`.
     confidence_level : float, default=0.95
-        How often the promises about all points hold at least, together, in (0, 1).
+        Least probability that the promises about all points hold together, in (0, 1).
     calibration_share : float, default=0.25
-        Part of the rows that calibrates where something is to be promised, unless :meth:`fit` gets
-        calibration rows; drawn without regard to classes.
+        Share of the rows in the calibration set of a promise, unless :meth:`fit` gets calibration rows; it is
+        drawn without regard to classes.
     enumeration_budget : int, default=300_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
         Parameters of ``method="emsco"``.
     time_limit_s : float or None, default=None
-        Wall-clock limit of the search, in seconds, fits included. Where an enumeration has not fitted all
-        feature subsets in half of it, windows are searched in the other half.
+        Wall-clock limit of the search in seconds, fits included. If an enumeration has not fitted all feature
+        subsets in half of it, windows are searched in the other half.
     n_jobs : int, str or None, default=None
-        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do; None is one. Each
-        `subclassifier` is fitted in this process at first, and by others after some seconds of that.
+        Threads that fit and enumerate, or the address of a Dask scheduler whose workers do so; None is one.
+        Fits of a `subclassifier` begin in this process, and after some seconds others take part.
     random_state : int, RandomState or None, default=None
         Seed of the split and of the search.
 
     Attributes
     ----------
     front_ : Front
-        The trade-offs on the rows that chose; the decision is the stage of each feature. Where something is
-        to be promised, as the points are with it, and ``front_.extras["promised"]`` marks those that keep it.
+        The trade-offs on the rows that chose; the decision is the stage of each feature. With a promise the
+        values are those with its thresholds, and ``front_.extras["promised"]`` marks the points that keep it.
     point_ : int
         The point of the front that predicts.
     coverage_ : ndarray of float, shape (n_points,)
-        Share of the rows that chose which each point answers, also where coverage is no objective.
+        Share of the rows that chose that each point answers, also if coverage is no objective.
     notes_ : tuple of str
-        What to know of the point that predicts: a sentence where it answers less than half of the rows.
+        Sentences about the point that predicts, such as that it answers less than half of the rows.
     guarantee_ : Guarantee or None
-        What is promised about the point that predicts; None where nothing was asked for.
+        What is promised about the point that predicts; None if nothing was to be promised.
     assignment_ : ndarray of int8, shape (n_features,)
         Stage of each feature, from 0; -1 if removed.
     result_ : StageResult
-        All that the method found.
+        The whole result of the method.
     problem_ : StageProblem
-        What was searched, with the validation rows' decision bits.
+        The problem that was searched, with the decision bits of the validation rows.
     classes_ : ndarray of shape (n_classes,)
         Classes, sorted.
     reject_label_ : label
@@ -292,7 +292,7 @@ class MultiStageClassifier(StagedAnswers):
         study: Study = NO_STUDY,
         **unsupported: Any,
     ) -> Self:
-        """Fit subclassifiers, search stage assignments, and take one.
+        """Fit the classifiers of the stages, search stage assignments, and take one.
 
         Parameters
         ----------
@@ -306,29 +306,31 @@ class MultiStageClassifier(StagedAnswers):
             With `answer_accuracy`, the calibration set; otherwise it is drawn as `calibration_share` of
             the rows.
         cases : array-like of shape (n_samples,), optional
-            Of which case each row is: a number or a name. All rows of a case are in one fold, or in one part.
+            The case of each row: a number or a name. All rows of a case are in one fold, or in one part.
         report, cancellation : optional
             Progress events, and a way to stop with what was found.
         study : Study, optional
-            Where the search keeps what it has done, to go on from there; the time limit then begins anew.
+            Keeps what the search has done, from which the same fit continues; the time limit then begins
+            anew.
         **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
+            Refused, since weights of rows (``sample_weight``) are not supported.
 
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used, or the study belongs to another question; the
-            sentence says how to mend it.
+            If the input or a parameter cannot be used, or the study belongs to another question; the message
+            says how to fix it.
         UnmetChoiceError
-            If no point of the front is as `pick` and `limits` ask for, or none keeps the promise;
-            ``front_`` is there, and :meth:`use` takes another.
+            If no point of the front meets `pick` and `limits`, or none keeps the promise; ``front_`` is
+            there, and :meth:`use` takes another point.
 
         Warns
         -----
         LowCoverageWarning
             If the point answers less than half of the rows that chose, and rejected rows get no class.
         RoughSearchWarning
-            If the search saw only some of the rows, or windows were searched for want of time to enumerate.
+            If the search saw only some of the rows, or if windows were searched because time was too short to
+            enumerate.
         """
         for chosen in ("point_", "assignment_", "model_", "guarantee_"):  # those of an earlier fit
             if chosen in vars(self):
@@ -367,7 +369,7 @@ class MultiStageClassifier(StagedAnswers):
         return self
 
     def validates_out_of_fold(self, n_rows: int) -> bool:
-        """Whether so many rows, which fit, validate too, by answers out of fold."""
+        """Whether this many rows, which fit, also validate by their out-of-fold answers."""
         if self.validation_share != AUTO:
             return self.validation_share == OUT_OF_FOLD
         as_printed = self.emsco_options is not None and self.emsco_options.rules == "paper"

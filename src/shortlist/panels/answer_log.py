@@ -32,18 +32,18 @@ ONCE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Numbers that came with the answers, each of shape (n_cases, n_judges) or None where nobody told them.
+    """Numbers that came with the answers, each of shape (n_cases, n_judges), or None if they are not known.
 
     Attributes
     ----------
     confidence : array of float, optional
-        How sure the judge was, on any scale; NaN where not told.
+        How sure the judge was, on any scale; NaN if it did not say so.
     probabilities : array of float of shape (n_cases, n_judges, n_classes), optional
-        Of each class, in the order of the sorted classes; NaN where not told.
+        Of each class, in the order of the sorted classes; NaN where they are not known.
     prices : array of float, optional
         What each call costs; of shape (n_judges,) where all of a judge's calls cost the same.
     latency : array of float, optional
-        Seconds until the answer came; NaN where not told.
+        Seconds until the answer came; NaN where they are not known.
     """
 
     confidence: ArrayLike | None = None
@@ -68,14 +68,14 @@ class AnswerLog:
     truth : ndarray of int, shape (n_cases,)
         Places in `classes`; -1 where the truth is not known.
     prices : ndarray of float, shape (n_cases, n_judges)
-        What each call costs, also one that was not made; no NaN.
+        What each call costs, also one that was not made; never NaN.
     confidence, latency : ndarray of float, shape (n_cases, n_judges), or None
         As in :class:`Measures`; the latency is in seconds.
     probabilities : ndarray of float, shape (n_cases, n_judges, n_classes), or None
     features : DataFrame of n_cases rows
         Columns of the case that cost nothing; there may be none.
     groups : ndarray of int, shape (n_cases,), or None
-        Equal for cases that are the same one, which no split may separate; None if all cases differ.
+        Equal numbers mark rows of the same case, which no split may separate; None if all cases differ.
     notes : tuple of str
         A sentence for everything that was missing or passed over, with its count.
     unknown_words : mapping of str to int
@@ -104,11 +104,11 @@ class AnswerLog:
 
     @property
     def paid(self) -> NDArray[np.float64]:
-        """What was paid for each call, ``(n_cases, n_judges)``: nothing where a judge was not asked."""
+        """What was paid for each call, ``(n_cases, n_judges)``; 0 where a judge was not asked."""
         return np.where(self.answers == UNASKED, 0.0, self.prices)
 
     def at(self, rows: Any) -> "AnswerLog":
-        """Return the log of some of its cases, by a mask or by their places; judges and classes stay."""
+        """Return the log of some cases, given as a mask or as positions; judges and classes stay."""
         changed = {one.name: getattr(self, one.name) for one in fields(self)}
         for name in ("cases", "answers", "truth", "prices", *_OPTIONAL):
             if changed[name] is not None:

@@ -119,7 +119,7 @@ class Panel:
     Attributes
     ----------
     judges : tuple of str
-        Names of those whom any stage asks, in the order of the log that they were chosen from.
+        Names of all judges that any stage asks, in the order of the log from which they were chosen.
     classes : tuple of str
         None where answers are open: votes then count which answers are equal, and a stage has one threshold.
     stages : tuple of Stage
@@ -131,14 +131,14 @@ class Panel:
         The mean seconds of each judge; NaN where not known.
     final : Final
     least : float, default=0
-        How sure an answer has to be under a promise; a case of a less sure one ends as one of which the last
-        stage is not sure. Infinite where nothing is promised, and then no case is answered.
+        Smallest certainty of an answer under a promise; a case with a less certain answer ends like one of
+        which the last stage is not sure. Infinite if nothing can be promised, and then no case is answered.
     promise : str, default=""
-        What is promised about answers to new cases, in a sentence; empty where nothing was asked for.
+        What is promised about answers to new cases, in a sentence; empty if nothing was to be promised.
     router : Fork, optional
-        What tells by columns of the case which of the branches it goes to, before anybody is asked.
+        A tree over columns of the case that decides, before any judge is asked, to which branch it goes.
     branches : tuple of tuple of Stage
-        The stages of each branch of the router; `stages` are then those of a case that it cannot tell.
+        The stages of each branch of the router; `stages` are then those of a case that it cannot assign.
     question : Question, optional
         What it was chosen for; None where that is not known.
     folds_case : bool, default=False
@@ -161,7 +161,7 @@ class Panel:
 
     @property
     def ways(self) -> tuple[tuple[Stage, ...], ...]:
-        """The stages of a case, those of each branch behind them."""
+        """The stages of a case without a branch, followed by those of each branch."""
         return (self.stages, *self.branches)
 
     def run(self, log: AnswerLog) -> Outcome:
@@ -209,17 +209,17 @@ class Panel:
         Parameters
         ----------
         answers : mapping of str to label or dict
-            By judge: a label, or ``{"label": ..., "confidence": ...}``. None or an empty text is silence, and
-            a judge who is not there was not asked yet.
+            By judge: a label, or ``{"label": ..., "confidence": ...}``. None or an empty text means that the
+            judge gave no answer, and a judge that is not named was not asked yet.
         failed : collection of str, or mapping of str to str
-            Judges who failed or timed out, perhaps with the reason; they are silent, and the decision lists
-            them.
+            Judges that failed or timed out, perhaps with the reason; they count as silent, and the decision
+            lists them.
 
         Returns
         -------
         dict
-            ``ask``, the names of judges who are asked side by side, and ``decision``: None while there are
-            any, otherwise see :func:`shortlist.export.reader.answer`.
+            ``ask``, the names of judges to be asked at the same time, and ``decision``, which is None while
+            there are any, and is otherwise described at :func:`shortlist.export.reader.answer`.
 
         Raises
         ------
@@ -233,7 +233,7 @@ class Panel:
         return self.plain()
 
     def save(self, path: str | Path) -> None:
-        """Write the panel as a policy in JSON with its digest, whole or not at all."""
+        """Write the panel as a policy in JSON with its digest."""
         write_text(path, json.dumps(self._policy, allow_nan=False) + "\n")
 
     def _places(self, log: AnswerLog) -> list[int]:
@@ -249,7 +249,7 @@ class Panel:
         return [log.judges.index(name) for name in self.judges]
 
     def plain(self) -> dict[str, Any]:
-        """Return the panel as plain data: what an exported policy is, with its digest."""
+        """Return the panel as plain data, which is an exported policy with its digest."""
         judges = [
             {
                 "name": name,

@@ -84,9 +84,8 @@ class Front:
         Raises
         ------
         BadInputError
-            If shapes disagree, a value passes 2^51 (then a quotient by the scale could round to its
-            neighbour's), or an
-        objective has no integer scale.
+            If shapes disagree, a value exceeds 2^51 (beyond which a quotient by the scale could round to its
+            neighbour's), or an objective has no integer scale.
         """
         points = np.asarray(points)
         if len(points) and np.abs(points).max() > LARGEST_POINT:

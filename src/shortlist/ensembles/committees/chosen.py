@@ -73,7 +73,7 @@ class Terms:
     """What a committee was chosen for, and within which limits."""
 
     goal: Any = "accuracy"
-    """The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``."""
+    """The objective with labels in weights replaced by indices, or by ``tp`` and ``tn``."""
     positive: Any = None
     """The positive class of two; None where a plurality or a mean decides."""
     diversity: Any = "none"
@@ -95,15 +95,16 @@ class Terms:
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chosen:
-    """A committee, and everything that is known of how it was chosen. This is what a saved model holds.
+    """A committee with all that is known about how it was chosen, as a saved model holds it.
 
     Attributes
     ----------
     committee : Committee
-        Answers new rows; its members may have been fitted again on the rows that chose them.
+        The committee that answers new rows; its members may have been fitted again on the rows that chose
+        them.
     as_chosen : Pool or CrossFittedPool
-        The members as they answered the rows that chose them: of a cross-fitted pool, each row by those that
-        were fitted without its fold.
+        The members as they answered the rows that chose them; in a cross-fitted pool, each row is answered by
+        those that were fitted without its fold.
     names : tuple of str
         All classifiers of the pool.
     copies : ndarray of int64, shape (n_classifiers,)
@@ -116,10 +117,10 @@ class Chosen:
     method : str
         The class of the estimator that chose it.
     accuracy : float
-        Share of the rows that chose on which a rule's members are right; NaN where something else was
+        Share of the rows that chose on which the members of a rule are right; NaN if something else was
         maximised.
     gains : ndarray of int64, shape (n_classes,)
-        What being right on each class gains where means decide, before any calibration.
+        What being right on each class gains if means decide, before any calibration.
     result : PrunedSelection or None
         Members, value, bound and certificate of exact pruning; None for a rule.
     refitted : bool
@@ -127,15 +128,15 @@ class Chosen:
     voting : str
         How the members were chosen and answer: ``"hard"``, ``"averaged"`` or ``"soft"``.
     losses : mapping of str to float
-        Log loss of each source of probabilities in folds, where these chose one.
+        Log loss of each source of probabilities in folds, if folds chose one.
     order_right : ndarray of int or None
-        How many rows each prefix of a rule's order is right on.
+        The number of rows on which each prefix of a rule's order is right.
     front : Front or None
-        All committees of which this one was picked.
+        All committees from which this one was picked.
     pick : Pick or None
         The point of the front, and the rule that picked it.
     promised_instead : Guarantee or None
-        The most that could have been promised, where what was asked for cannot be.
+        The most that could have been promised if what was asked for cannot.
     """
 
     committee: Committee
@@ -159,12 +160,12 @@ class Chosen:
 
     @property
     def selection(self) -> Mask:
-        """Who is a member, ``(n_classifiers,)``."""
+        """Mask of the members, ``(n_classifiers,)``."""
         return self.copies > 0
 
     @property
     def positive_place(self) -> int | None:
-        """The place of the positive class; None where there is none."""
+        """The position of the positive class; None if there is none."""
         positive = self.terms.positive
         return None if positive is None else self.classes_.tolist().index(positive)
 
@@ -175,7 +176,7 @@ class Chosen:
 
     @property
     def reject_label_(self) -> Any:
-        """What stands for no answer."""
+        """The label of a row without an answer."""
         return self.committee.reject_label_
 
     @property
@@ -193,7 +194,7 @@ class Chosen:
         return self.committee.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable the committee finds every class, ``(n_samples, n_classes)``."""
+        """Return the committee's probability of every class, ``(n_samples, n_classes)``."""
         return self.committee.predict_proba(X)
 
     def predict_early(self, X: Any) -> EarlyAnswers:

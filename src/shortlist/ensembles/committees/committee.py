@@ -78,17 +78,17 @@ class Heard(NamedTuple):
 @saved_from("shortlist.ensembles")
 @dataclass(frozen=True, eq=False)
 class Committee:
-    """Members that answer together: the one thing that all pruners choose.
+    """Members that answer together, which is what every pruner chooses.
 
-    It is a policy: given what is known of a row, it decides, or names whom to ask next
+    It is a policy: given what is known of a row, it decides, or names the member to ask next
     (:meth:`predict_early`).
 
     Attributes
     ----------
     members : Pool
-        Whoever counts several times is in it so often, one after the other.
+        The members; one that counts several times is in the pool as often, one copy after the other.
     weights : ndarray of int64, shape (n_members,)
-        How often the answer of each counts, each member once here.
+        How often the answer of each member counts; here each member is listed once.
     ballot : Ballot
         How they decide.
     probabilities : str
@@ -97,13 +97,13 @@ class Committee:
     calibration : Calibration or None
         What turns the members' mean, or their shares of votes, into probabilities.
     prices : ndarray of float, shape (n_members,), or None
-        What asking each costs, each once.
+        The price of asking each member, each listed once.
     record : MemberAnswers
-        What each member, once, answered on the rows that chose them.
+        The answers of each member, listed once, on the rows that chose them.
     promise : Guarantee or None
         What is promised about answers: rows below its threshold are not answered.
     reject_label : label or None
-        Stands for no answer; None: -1, or ``"REJECT"`` for words.
+        The label of a row without an answer; None means -1, or ``"REJECT"`` if classes are words.
     """
 
     members: Pool
@@ -123,12 +123,12 @@ class Committee:
 
     @property
     def reject_label_(self) -> Any:
-        """What stands for no answer."""
+        """The label of a row without an answer."""
         return reject_label_for(self.reject_label, self.classes)
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """Where each member is first among all copies."""
+        """The position of the first copy of each member."""
         return np.asarray(np.cumsum(self.weights) - self.weights)
 
     @property
@@ -138,27 +138,28 @@ class Committee:
 
     @property
     def judged_columns(self) -> tuple[str, ...]:
-        """The columns of judges, which are all that is read of a table; empty for classifiers."""
+        """The columns of judges, which are the only ones read of a table; empty for classifiers."""
         return columns_asked(self.members.classifiers)
 
     @property
     def gives_means(self) -> bool:
-        """Whether probabilities come from means of the members' own, and not from shares of their votes."""
+        """Whether probabilities come from the members' mean probability, and not from shares of votes."""
         return self.probabilities in MEANS
 
     @property
     def least(self) -> float | None:
-        """How probable an answer has to be; None where nothing is promised."""
+        """The least probability of an answer; None if nothing is promised."""
         return None if self.promise is None else float(self.promise.threshold)
 
     def with_members(self, members: Pool) -> "Committee":
-        """Return the same committee of other fits of its members."""
+        """Return the same committee with other fits of its members."""
         return replace(self, members=members)
 
     def heard(self, X: Any) -> Heard:
-        """Return rows as the members can be asked about them.
+        """Return rows in the form in which members are asked about them.
 
-        Of judges the columns of the members are enough; one whose column is absent was not asked yet.
+        If members are judges, only their columns are needed; a judge whose column is absent was not asked
+        yet.
         """
         if self.judged_columns:
             rows, states = hear(self.members.classifiers, X)
@@ -181,9 +182,9 @@ class Committee:
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``.
 
-        A row gets the reject label where no member has answered, or too few for a threshold; where a judge
-        who matters was not asked yet, or said a word that is no class; where it has not a single value; and
-        where its class is less probable than a promise allows.
+        A row gets the reject label if no member has answered, or too few for a threshold; if a judge that
+        matters was not asked yet, or said a word that is no class; if the row has no value at all; or if its
+        class is less probable than a promise allows.
         """
         return labels_of(self.decided(X), self.classes, self.reject_label_)
 
@@ -203,21 +204,21 @@ class Committee:
         return found
 
     def scores_of(self, codes: NDArray[np.int64], probabilities: Floats) -> Floats:
-        """Return the probability of the class of every row; less than any threshold where it has none."""
+        """Return the probability of the class of every row; without a class it is below any threshold."""
         return np.where(codes < 0, NO_ANSWER, probabilities[np.arange(len(codes)), codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return how probable every class is, ``(n_samples, n_classes)``.
+        """Return the probability of every class, ``(n_samples, n_classes)``.
 
         The mean of the members' probabilities, or :func:`smoothed_shares` of their votes, calibrated as
-        `probabilities` says. Where it takes the other than what decides, the most probable class need not be
-        the one that :meth:`predict` answers.
+        `probabilities` says. If probabilities come from votes while means decide, or the other way round, the
+        most probable class need not be the one that :meth:`predict` answers.
         """
         scores = self.scores(X, MEAN if self.gives_means else SHARES)
         return scores if self.calibration is None else self.calibration.of(scores)
 
     def scores(self, X: Any, source: str) -> NDArray[np.float64]:
-        """Return what probabilities are made of, ``(n_samples, n_classes)``: ``"mean"`` or ``"shares"``."""
+        """Return the scores behind the probabilities, ``(n_samples, n_classes)``: means or shares."""
         heard = self.heard(X)
         if source == MEAN:
             return np.asarray(class_probabilities(heard.members, heard.rows).mean(axis=1))
@@ -227,24 +228,24 @@ class Committee:
     def predict_early(self, X: Any, *, least: float | None = None) -> EarlyAnswers:
         """Return the classes that :meth:`predict` gives, asking one member after the other.
 
-        A row asks no further as soon as no answer that is missing could change its class. The order is the
-        one that costs least on the rows that chose, by the prices of the members or their number: the best
-        of all orders up to 12 members, a good one beyond.
+        Asking ends for a row as soon as no missing answer could change its class. The order of asking is the
+        one that costs least on the rows that chose, by the prices of the members or their number: the best of
+        all orders for up to 12 members, a good one beyond.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_features)
-            Members see the rows alone that are not settled when their turn comes.
+            A member sees only the rows that are not settled when its turn comes.
         least : float, optional
-            Answer those rows alone to whose class :meth:`predict_proba` gives at least this; by default what
-            is promised. A row then asks no further when neither its class nor whether it is answered could
-            change, or when it cannot be answered any more. The order is the same.
+            Answer only rows to whose class :meth:`predict_proba` gives at least this probability; by default
+            that of the promise. Asking then ends for a row when neither its class nor whether it is answered
+            could change, or when it can no longer be answered. The order is the same.
 
         Notes
         -----
         Finding the order takes O(2^n_members · n_rows · n_classes) time for few members, on at most 2,000 of
-        the rows. A classifier whose numbers depend, in the last digit, on how many rows it sees at a time may
-        round another way than in a full vote.
+        the rows. If the last digit of a classifier's numbers depends on how many rows it sees at a time, it
+        may round differently than in a full vote.
         """
         codes, calls, answered, waits_for = self._asked_in_order(X, self.least if least is None else least)
         order, names = self.order.members, self.names
@@ -282,7 +283,8 @@ class Committee:
     def added_on_record(self) -> NDArray[np.int64] | None:
         """Return what each member added on the rows that chose, with all its copies, if that is on record.
 
-        It is of shape ``(n_rows, n_members, n_classes)``, and whoever counts several times is one member.
+        Its shape is ``(n_rows, n_members, n_classes)``, where a member that counts several times is one
+        member.
         """
         answers = self.record.shares if self.ballot.by_mean else self.record.codes
         return None if answers is None else self.weights[:, None] * self.ballot.added(answers)

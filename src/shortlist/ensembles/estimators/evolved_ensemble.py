@@ -36,12 +36,12 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     Parameters
     ----------
     mode : {"offline", "online", "single"}, default="offline"
-        Off-EEL, On-EEL, or a plain genetic algorithm.
+        Off-EEL, On-EEL, or a plain genetic algorithm, whose fittest classifier answers alone.
     space : str or callable, default="linear"
         A name in :data:`shortlist.ensembles.evolution.spaces.SPACES`, or what takes the numbers of columns
         and classes and returns a :class:`shortlist.ensembles.evolution.spaces.SearchSpace`, such as a class.
     population_size, n_generations : int, default=500 and 200
-        Individuals, and generations in all.
+        Individuals of a generation, and number of generations with the first.
     gamma : float, default=1.0
         Exponent of the rows' hardness.
     tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
@@ -60,7 +60,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     space_ : SearchSpace
         What asks them.
     encoder_ : TableEncoder
-        What the rows pass through first.
+        The encoder of the rows.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     training_ : RecordedRows
@@ -150,10 +150,10 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         report, cancellation : optional
             Progress events, and a way to stop with the ensemble of the generations so far.
         study : Study, optional
-            Keeps the state after a generation, from which the same fit goes on; `random_state` is to be a
-            number then.
+            Keeps the state after a generation, from which the same fit continues; `random_state` must then be
+            a number.
         **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
+            Refused, since weights of rows (``sample_weight``) are not supported.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used; the sentence says how to mend it.
+            If the input or a parameter cannot be used; the message says how to fix it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         codes = np.searchsorted(self.classes_, y)
@@ -186,7 +186,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
 
     @property
     def asked_(self) -> NDArray[np.intp]:
-        """Whom an answer asks: all members."""
+        """The members that an answer asks: all of them."""
         check_is_fitted(self, "members_")
         return np.arange(len(self.members_))
 
@@ -201,9 +201,9 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         return bred if settings.max_members is None else min(bred, settings.max_members)
 
     def predict(self, X: Any) -> Labels:
-        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones.
+        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first.
 
-        A row without a single value has none, nor has one with a word that was not fitted on: they get
+        A row without a single value, or with a word that the encoder was not fitted on, gets
         ``reject_label_``.
         """
         codes = self.predict_proba(X).argmax(axis=1)
@@ -211,7 +211,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
 
     def unknown_words(self, rows: Any) -> Mask:
-        """Mark the cells of checked rows with a word that was not fitted on, ``(n_rows, n_features)``."""
+        """Mark the cells of checked rows with words that are new to the encoder, ``(n_rows, n_features)``."""
         return self.encoder_.unknown_words(rows)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -77,29 +77,29 @@ class ExactPruner(ExactOptions):
         :class:`shortlist.ensembles.pools.refit.CrossFittedPool`, which answers them out of fold.
         None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.
     objective : str or mapping, default="auto"
-        A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as
-        ``{"tp": 1, "fp": -5}``, or by class ``{"setosa": 1, "virginica": 5}``: what a right decision on its
-        rows is worth. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
+        A name in :data:`shortlist.ensembles.goals.weights.PRUNING_OBJECTIVES`, or weights such as ``{"tp": 1,
+        "fp": -5}``, or what a right decision on the rows of each class is worth, such as ``{"setosa": 1,
+        "virginica": 5}``. With more than two classes the names are ``accuracy`` and ``balanced-accuracy``.
         ``"auto"`` is accuracy. See :func:`shortlist.ensembles.pruning.pruning.prune_for`. With soft voting
         also ``"log-loss"`` and ``"brier"``; a name may be followed by ``+slope-A`` (a sigmoid of the margins,
         A from above 0 to 100) or ``+auto``; and ``"auto"`` is the log loss of a tenth of the pool. See
         :func:`shortlist.ensembles.pruning.pruning.prune_soft`.
     voting : {"auto", "hard", "averaged", "soft"}, default="auto"
         ``"auto"``: soft for the objectives ``"auto"``, ``"log-loss"`` and ``"brier"``, where every classifier
-        has ``predict_proba`` and no option asks for votes; otherwise hard.
-        ``"hard"``: members are chosen by their votes, and vote. ``"averaged"``: they are chosen by their
-        votes, and answer with the mean of their probabilities. ``"soft"``: the mean of their probabilities is
-        what chooses them too: a row is right when its class has the largest mean, times what being right on
-        it gains. The latter two need ``predict_proba`` of every classifier and at least one member; soft
-        voting takes no `diversity` and no named `solver`.
+        has ``predict_proba`` and no option asks for votes; otherwise hard. ``"hard"``: members are chosen by
+        their votes, and vote. ``"averaged"``: they are chosen by their votes, and answer with the mean of
+        their probabilities. ``"soft"``: they are also chosen by the mean of their probabilities, and a row is
+        right if its class has the largest mean, times what being right on the class gains. The latter two
+        need ``predict_proba`` of every classifier and at least one member; soft voting takes no `diversity`
+        and no named `solver`.
     probabilities : str, default="auto"
         Where ``predict_proba`` comes from. ``"mean"``: the mean of the members' probabilities.
-        ``"calibrated-mean"``: that, times a factor of each class that is fitted on the rows that prune, which
-        decides too where means do, unless `objective` counts their decisions. ``"shares"``: the shares
-        of the members' votes, of which every class has one more. ``"calibrated-shares"``: a power of these
-        that is fitted there, too. ``"cross-validated"``: whichever of the four has the least log loss in five
-        folds of these rows. ``"auto"``: calibrated shares where votes decide, the calibrated mean where the
-        mean does, and the mean where `objective` counts its decisions.
+        ``"calibrated-mean"``: the mean times a factor for each class that is fitted on the pruning rows; it
+        also decides where means do, unless `objective` counts their decisions. ``"shares"``: the shares of
+        the members' votes, with one more vote for every class. ``"calibrated-shares"``: a power of these
+        shares that is fitted on the pruning rows. ``"cross-validated"``: whichever of the four has the least
+        log loss in five folds of these rows. ``"auto"``: calibrated shares where votes decide, the calibrated
+        mean where the mean does, and the mean where `objective` counts its decisions.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     diversity : str or mapping, default="none"
@@ -108,34 +108,34 @@ class ExactPruner(ExactOptions):
         ``{"measure": "double-fault", "mean": 0.1}``. See
         :func:`shortlist.ensembles.goals.diversity.diversity_limits`.
     min_size, max_size : int, default=1 and None
-        Least and most members.
+        Smallest and largest number of members.
     max_copies : int, default=1
-        With soft voting, how often a classifier may be taken. The mean weighs it so, and it counts so often
-        for the sizes. Not with `max_cost`.
+        With soft voting, how often a classifier may be taken, which is its weight in the mean; each copy
+        counts towards the sizes. Cannot be combined with `max_cost`.
     member_costs, max_cost : sequence of float and float, default=None
-        Cost per member, and the most that the members may cost together. None: the pool's own costs.
+        Cost of each classifier, by default as in the pool, and limit on the total cost of the members.
     time_limit_s : float or None, default=60
         Wall-clock limit of the solve in seconds; fitting a pool, and its answers, are not counted.
     node_limit : int or None, default=None
-        Limit in the solver's own steps, which gives the same answer on every machine.
+        Limit in steps of the solver, with which the answer is the same on every machine.
     solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
         ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on
         the paper's program.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"
-        Which rows prune where `pool` is None. ``"held-out"``: 30 % of them, stratified, and the others fit
-        the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five folds
-        (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a row is
-        answered by the classifiers that were fitted without its fold, and value, bound and certificate are of
-        these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held out.
+        Which rows select members if `pool` is None. ``"held-out"``: 30 % of them, stratified, while the
+        others fit the pool. ``"out-of-fold"``: all. The pool is fitted on all, and again without each of five
+        folds (:func:`shortlist.ensembles.pools.refit.cross_fit`), which takes about five times as long; a row
+        is answered by the classifiers that were fitted without its fold, and value, bound and certificate are
+        about these answers. ``"auto"``: out of fold with soft voting on up to 2,000 rows, otherwise held out.
     refit : bool, default=True
-        Whether the members that were chosen are fitted again on all rows given to :meth:`fit`, where that
-        fits the pool. Value, bound and certificate are of the members as they were chosen. Members of a given
-        `pool` stay as they are.
+        Whether the chosen members are fitted again on all rows given to :meth:`fit`, if these fit the pool.
+        Value, bound and certificate are about the members as they were chosen. Members of a given `pool` stay
+        as they are.
     n_classifiers : int, default=100
         Size of the pool when `pool` is None.
     n_jobs : int or None, default=None
-        Workers that fit the pool, and threads of the solver (None is one); more than one thread may give
-        another of several equally good selections from run to run.
+        Workers that fit the pool, and threads of the solver (None is one); with more than one thread, runs
+        may return different ones of several equally good selections.
     random_state : int, RandomState or None, default=None
         Seed of the pool, the split and the solver.
 
@@ -146,41 +146,42 @@ class ExactPruner(ExactOptions):
     voting_ : str
         How the members answer.
     threshold_ : int or None
-        Positive where more than this many members vote so; None with more than two classes, where a plurality
-        decides, and where probabilities are averaged.
+        A row is positive if more than this many members vote so; None with more than two classes, where a
+        plurality decides, and where probabilities are averaged.
     gains_ : ndarray of int64, shape (n_classes,)
-        Where probabilities are averaged, what being right on each class gains. The means are multiplied by it
-        before the largest decides, and by the factors of a calibrated mean. With ``accuracy`` it is equal.
+        If probabilities are averaged, what being right on each class gains. Before the largest mean decides,
+        means are multiplied by it and by the factors of a calibrated mean. For ``accuracy`` all gains are
+        equal.
     probabilities_ : str
         Where ``predict_proba`` comes from: one of the four that `probabilities` names.
     calibration_ : Calibration or None
-        The power and the factors that were fitted for it.
+        The power and the factors that were fitted for these probabilities.
     probability_losses_ : mapping of str to float
-        Where folds chose, the mean log loss of each in them; otherwise empty.
+        If folds chose among the four, the mean log loss of each; otherwise empty.
     objective_value_, bound_, gap_ : float
-        Value on the validation rows, the value no selection can beat, and their relative distance (0 when
+        Value on the pruning rows, the bound that no selection can exceed, and their relative gap (0 if
         proved).
     status_ : Status
         ``optimal``, ``feasible``, ``infeasible`` or ``unknown``.
     result_ : EnsembleSelection or ClassSelection
-        All of it, with the proof, the history of value and bound, the certificate, the confusion counts and
-        the seconds.
+        The whole result, with the proof, the history of value and bound, the certificate, the confusion
+        counts and the seconds.
     sizes_ : tuple of int
-        Least and most members that were asked for, or that ``auto`` took.
+        Smallest and largest number of members, as given or as ``auto`` chose them.
     why_sizes_ : str
-        Why, where ``auto`` took them; else empty.
+        Why ``auto`` chose these sizes; empty if they were given.
     validation_ : RecordedRows
-        The rows that pruned: which they are among those given to :meth:`fit`, a fingerprint of those, their
+        The pruning rows: their positions among those given to :meth:`fit`, a fingerprint of these, their
         classes, and with two classes the votes of the whole pool, packed into bits. ``shortlist verify``
         rechecks value and bound from them.
     copies_ : ndarray of int64, shape (n_classifiers,)
         How often each is taken.
     pool_ : Pool
-        The members only, which answer; whoever is taken twice is in it twice.
+        The members, which answer; a classifier that is taken twice is in it twice.
     chosen_pool_ : Pool
-        The members as the pool has them; other than ``pool_`` where they were fitted again.
+        The members as they were chosen; they differ from ``pool_`` if they were fitted again.
     cross_fitted_ : CrossFittedPool or None
-        Where rows pruned out of fold, the members as they were fitted without each fold, for ``shortlist
+        If members were chosen out of fold, the members as they were fitted without each fold, for ``shortlist
         verify``.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
@@ -200,12 +201,12 @@ class ExactPruner(ExactOptions):
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
-        """The objective as the goals know it: labels in weights are indices, or ``tp`` and ``tn``."""
+        """The objective with labels in weights replaced by indices, or by ``tp`` and ``tn``."""
         return for_classes(self.objective, self.classes_, self.positive_)
 
     @property
     def counted_on(self) -> str:
-        """What the value is counted on, to go after "on the"."""
+        """The name of the rows on which the value is counted, as it follows "on the" in a sentence."""
         if self.cross_fitted_ is None:
             return "validation rows"
         return f"out-of-fold answers of {len(self.validation_.rows):,} rows"
@@ -231,10 +232,10 @@ class ExactPruner(ExactOptions):
         report, cancellation : optional
             Progress events, and a way to stop with the best selection found.
         study : Study, optional
-            Where folds of a choice and the best selection so far are kept, to go on from there; the time
+            Keeps folds of a choice and the best selection so far, from which the same fit continues; the time
             limit then begins anew.
         **unsupported
-            Nothing: weights of rows (``sample_weight``) are refused.
+            Refused, since weights of rows (``sample_weight``) are not supported.
 
         Returns
         -------
@@ -243,8 +244,8 @@ class ExactPruner(ExactOptions):
         Raises
         ------
         BadInputError
-            If the input or a parameter cannot be used, or the study belongs to another question; the
-            sentence says how to mend it.
+            If the input or a parameter cannot be used, or the study belongs to another question; the message
+            says how to fix it.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         self.positive_ = positive_class(self.positive, self.classes_)
@@ -279,12 +280,12 @@ class ExactPruner(ExactOptions):
         return self
 
     def fit_again(self, X: Any, y: Labels, *, seed: int = 0, report: Report = silent) -> None:
-        """Fit the members that were chosen on these rows too, and let those answer.
+        """Fit the chosen members again on these rows, and let the new ones answer.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
-            The rows that fitted the pool, and those that pruned it.
+            The rows that fitted the pool, and the pruning rows.
         y : ndarray of shape (n_samples,)
             Their classes.
         seed : int, default=0
@@ -298,7 +299,7 @@ class ExactPruner(ExactOptions):
 
     @property
     def decisions_are_proved(self) -> bool:
-        """Whether the value is of decisions by the mean as it is, and not its log loss or Brier score."""
+        """Whether the value counts decisions by the uncalibrated mean, and is not a loss of it."""
         goal = self.goal.replace("_", "-") if isinstance(self.goal, str) else ""
         return self.voting_ == SOFT and not (asks_for_choice(goal) or goal in MEAN_LOSSES)
 

@@ -66,8 +66,8 @@ class FrontPruner(ExactPruner):
 
     Where :class:`ExactPruner` maximises one thing, this shows what each thing costs in terms of the others:
     how accurate a committee of three can be, what the last percent of accuracy costs, or how many false
-    alarms a higher recall brings. See
-    :func:`shortlist.ensembles.fronts.committee_front.committee_front` for what is proved.
+    alarms a higher recall brings. What is proved is described at
+    :func:`shortlist.ensembles.fronts.committee_front.committee_front`.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ class FrontPruner(ExactPruner):
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,
         ``true-negatives``, ``recall``, ``specificity`` or ``recall:CLASS``; ``min`` with ``cost`` (prices of
         `member_costs`, or the pool's own), ``price-paid``, ``size``, ``time`` (measured, in milliseconds per
-        1,000 rows) or ``bytes`` (of the pickled members). ``price-paid`` is what members cost a row, by the
-        same prices, that is asked about no further than until its class is settled. With ``min`` ``log-loss``
-        or ``brier`` committees answer by the mean of their probabilities, and ``accuracy`` is that of means;
-        other values do not go with them, and at most 47,662 rows may prune.
+        1,000 rows) or ``bytes`` (of the pickled members). ``price-paid`` is the mean price of a row if
+        members are asked only until its class is settled. With ``min`` ``log-loss`` or ``brier`` committees
+        answer by the mean of their probabilities, and ``accuracy`` is that of means; other values cannot be
+        combined with them, and there may be at most 47,662 pruning rows.
     positive : label or None, default=None
         The positive class; None: the last of the sorted classes.
     pick : str or int, default="ideal"
@@ -88,9 +88,9 @@ class FrontPruner(ExactPruner):
         :meth:`shortlist.results.front.Front.pick`), or the
         number of a point, from 0.
     min_size, max_size : int, default=1 and None
-        Least and most members.
+        Smallest and largest number of members.
     member_costs : sequence of float, default=None
-        Cost per member; None: the pool's own costs.
+        Cost of each classifier; by default as in the pool.
     time_limit_s : float or None, default=60
         Wall-clock limit of the search in seconds; fitting a pool, and its answers, are not counted.
     n_classifiers : int, default=100
@@ -103,18 +103,18 @@ class FrontPruner(ExactPruner):
     Attributes
     ----------
     front_ : Front
-        The committees; ``decisions`` says who is a member, ``extras["thresholds"]`` has the thresholds,
-        ``extras["calls"]`` and ``extras["price_paid"]`` what :meth:`predict_early` takes for a row of those
-        that pruned, on average; the latter is None without prices.
+        The committees; ``decisions`` has their members, and ``extras["thresholds"]`` their thresholds.
+        ``extras["calls"]`` and ``extras["price_paid"]`` are the calls and the price that
+        :meth:`predict_early` takes for a pruning row on average; the latter is None without prices.
     point_ : int
         The point that predicts.
     prices_ : dict of str to list of float
         What each classifier adds to ``cost``, ``time`` and ``bytes``, as far as these are objectives.
     selection_, threshold_, pool_, result_, status_, objective_value_, bound_, validation_
-        Of the committee that predicts, as of :class:`ExactPruner`. Its value is that of the first objective
-        of values, accuracy without one. Its bound is what no committee can exceed, whatever its size; or,
-        where the front is complete and tells more, what none can that comes to no more in any objective of
-        members.
+        As of :class:`ExactPruner`, for the committee that predicts. Its value is that of the first objective
+        that measures answers, or accuracy without one. No committee of any size exceeds its bound; if the
+        front is complete, the bound may be that of committees which need no more of any objective of members,
+        such as size or cost.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class FrontPruner(ExactPruner):
     def objective(  # type: ignore[override]  # a parameter there, which follows from the objectives here
         self,
     ) -> str | Mapping[Any, float]:
-        """What the committee that predicts is valued by: the first objective of values, else accuracy."""
+        """The objective by which the committee that predicts is valued: the first of answers, or accuracy."""
         for text in self._texts():
             name = " ".join(text.split()).removeprefix("max ").replace("_", "-")
             if name.removeprefix("min ") in MEAN_LOSSES:
@@ -254,7 +254,7 @@ class FrontPruner(ExactPruner):
 
     @property
     def decisions_are_proved(self) -> bool:
-        """Whether the values of the points are of the mean as it is: all that go by means are."""
+        """Whether the values of the points count decisions by the uncalibrated mean, as all by means do."""
         return self.voting_ == SOFT
 
     def _prune(self, rows: PruningRows, budget: Budget) -> dict[str, NDArray[Any]]:

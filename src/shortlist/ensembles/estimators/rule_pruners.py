@@ -54,7 +54,7 @@ class RulePruner(PoolPruner):
     ) -> Self:
         """Choose the members on these rows.
 
-        Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
+        Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
 
         `X`, ``(n_samples, n_features)``: rows; missing values and text columns as far as the pool takes them.
         `y`, ``(n_samples,)``: their classes: two or more, of any type. `report`, `cancellation`: progress
@@ -122,8 +122,8 @@ class PluralityPruner(RulePruner):
 class OrderedPruner(PluralityPruner):
     """The best prefix of a pool that a rule has put in order.
 
-    The sources of the rules are told in :data:`shortlist.ensembles.rules.orderings.RULES`; several are the
-    hill climbers of Section 5.2 of :cite:t:`Bastos2022`.
+    :data:`shortlist.ensembles.rules.orderings.RULES` names the sources of the rules; several are the hill
+    climbers of Section 5.2 of :cite:t:`Bastos2022`.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ class OrderedPruner(PluralityPruner):
     stop : {"accuracy", "fitness"}, default="accuracy"
         What makes a prefix best; see :func:`shortlist.ensembles.rules.orderings.order_classifiers`.
     p, rho : float, default=0.075 and 0.25
-        Of the rules ``margin-distance`` and ``drep``.
+        Parameters of the rules ``margin-distance`` and ``drep``.
     voting : {"hard", "averaged"}, default="hard"
-        How the members answer: each with a vote, ties to the lowest class, or by the mean of their
+        How the members answer: by votes, of which the lowest class wins a tie, or by the mean of their
         probabilities. A rule chooses them by their votes either way.
     probabilities : str, default="auto"
         As of :class:`ExactPruner`. ``"auto"``: calibrated shares where votes decide, otherwise the calibrated
@@ -157,13 +157,14 @@ class OrderedPruner(PluralityPruner):
     selection_ : ndarray of bool, shape (n_classifiers,)
         The same as a mask over the pool.
     ordering_ : Ordering
-        The whole order, with what every prefix decides right.
+        The whole order, with the number of correct decisions of every prefix.
     accuracy_ : float
-        Share of the rows given to the rule that the members decide right.
+        Share of the pruning rows that the members decide correctly.
     voting_ : str
         How they answer.
     validation_ : RecordedRows
-        Which of the rows given to :meth:`fit` these are, with a fingerprint of all, for ``shortlist verify``.
+        The pruning rows: their positions among the rows given to :meth:`fit`, and a fingerprint of these, for
+        ``shortlist verify``.
     pool_ : Pool
         The members only.
     classes_ : ndarray of shape (n_classes,)
@@ -225,13 +226,12 @@ class MarginPruner(PluralityPruner):
     pool, voting, probabilities, n_classifiers, n_jobs, random_state
         As of :class:`OrderedPruner`.
     criterion : {"histogram", "minimum"}, default="histogram"
-        What candidates are compared by; see
-        :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
+        How candidates are compared; see :func:`shortlist.ensembles.rules.margin_selection.grow_by_margins`.
 
     Attributes
     ----------
     ordering_ : Ordering
-        The whole order of distinct classifiers, with what every prefix decides right.
+        The whole order of distinct classifiers, with the number of correct decisions of every prefix.
     members_, selection_, accuracy_, validation_, pool_, classes_
         As of :class:`OrderedPruner`.
     """
@@ -278,7 +278,7 @@ class BackfittingPruner(PluralityPruner):
     Attributes
     ----------
     backfitted_ : Backfitted
-        The members of every size, and what they decide right.
+        The members of every size, and how many rows they decide correctly.
     members_, selection_, accuracy_, validation_, pool_, classes_
         As of :class:`OrderedPruner`.
     """
@@ -312,11 +312,12 @@ def pruning_methods(names: Sequence[str] | None = None) -> dict[str, Any]:
 
 @saved_from("shortlist")
 class GreedyMeansPruner(RulePruner):
-    """The members whose mean probability a greedy search with replacement finds good, in bags.
+    """Members that a greedy search with replacement, repeated in bags, chooses by their mean probability.
 
-    The ensemble selection of :cite:t:`Caruana2004`, for the log loss. Whoever makes the mean better joins,
-    perhaps again, which weighs it. Each bag searches among half of the pool, and the members of all bags are
-    taken together. A classifier that is in several times is asked once.
+    The ensemble selection of :cite:t:`Caruana2004`, for the log loss. In each step the classifier that
+    improves the mean most joins, perhaps again, which gives it more weight. Each bag searches half of the
+    pool, and the members of all bags are taken together. A classifier that was taken several times is asked
+    once.
 
     Parameters
     ----------
@@ -325,9 +326,9 @@ class GreedyMeansPruner(RulePruner):
         :meth:`fit`. None: :meth:`fit` splits its rows, stratified, fits
         :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.
     n_steps : int, default=30
-        Steps of each bag; the best of all steps is kept.
+        Steps of each bag, of which the best one is kept.
     n_bags : int, default=20
-        Bags; 0: one search among all classifiers.
+        Number of bags; 0 means one search among all classifiers.
     probabilities : str, default="auto"
         As of :class:`ExactPruner`. ``"auto"``: the calibrated mean, which then decides too.
     n_classifiers : int, default=100
@@ -340,15 +341,16 @@ class GreedyMeansPruner(RulePruner):
     Attributes
     ----------
     copies_ : ndarray of int64, shape (n_classifiers,)
-        How often each classifier is taken, of which its weight in the mean follows.
+        How often each classifier is taken, which is its weight in the mean.
     members_ : ndarray of int
-        Who is taken at least once, most often taken first, equals in the order of the pool.
+        The classifiers that are taken at least once, by how often they are taken, then by their order in the
+        pool.
     selection_ : ndarray of bool, shape (n_classifiers,)
         The same as a mask over the pool.
     accuracy_ : float
-        Share of the rows that chose which the members decide right.
+        Share of the pruning rows that the members decide correctly.
     pool_ : Pool
-        The members only, each as often as it is taken.
+        The members, each as often as it is taken.
     voting_, gains_, validation_, classes_
         As of :class:`shortlist.ensembles.OrderedPruner`; members answer by their mean.
 

@@ -94,7 +94,7 @@ class NearestRows(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row, ``(n_samples,)``, the first of the most probable ones."""
+        """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -150,26 +150,25 @@ class Verification:
 def verify(model: Model, X: Any, y: Any, *, pool: Pool | CrossFittedPool | None = None) -> Verification:
     """Recheck what a fitted ensemble claims on the table that it was made from.
 
-    First the rows: a table in another order is no obstacle, as rows are found by their values. Then the
-    members answer the recorded rows again, those that pruned out of fold by the members as fitted without
-    their folds. With two classes their votes must be those on record; the votes of the classifiers that were
-    left out are taken from the record, unless the whole `pool` is given. Where there is a certificate, it
-    must be about the objective and the limits that the model's options mean, and
-    :func:`shortlist.ensembles.audit.cut_check.check_certificate` recomputes value and bound from the votes
-    alone. Where there is none, the value is counted and the limits are checked, and nothing is said of a
-    bound. With several classes the same holds of the answers of all classifiers, and
-    :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
+    The recorded rows are found by their values, so the table may be in another order. Then the members answer
+    them again; rows that pruned out of fold are answered by the members as fitted without their folds. With
+    two classes their votes must be those on record; the votes of the classifiers that were left out are taken
+    from the record, unless the whole `pool` is given. A certificate must be about the objective and the
+    limits that the model's options mean, and :func:`shortlist.ensembles.audit.cut_check.check_certificate`
+    recomputes value and bound from the votes alone. Without a certificate the value is counted, the limits
+    are checked, and no bound is claimed. With several classes the same holds for the answers of all
+    classifiers, and :func:`shortlist.ensembles.audit.class_cut_check.check_class_certificate` recomputes.
 
     Parameters
     ----------
     model : Chosen, ExactPruner, RulePruner or EvolutionaryEnsembleClassifier
         What a saved model holds, or a fitted estimator with a selection.
     X : DataFrame or array of shape (n_samples, n_features)
-        The rows that the model's record counts in.
+        The table that holds the rows on the model's record.
     y : array-like of shape (n_samples,)
         Their classes.
     pool : Pool or CrossFittedPool, optional
-        All classifiers that were chosen from; the latter where rows pruned out of fold.
+        All classifiers from which members were chosen; a CrossFittedPool if rows pruned out of fold.
 
     Raises
     ------

@@ -204,12 +204,13 @@ def feature_costs(
         What the first feature of a group costs on top of its own price.
     needs : mapping from feature to names, optional
         What has to be bought for a feature: other features, or things with a first price. It is paid once,
-        whoever needs it and whether or not it is read as a feature too, with all that it needs itself. A
-        string is one name.
+        whichever features need it and whether or not it is also read as a feature, together with all that it
+        needs itself. A string is one name.
     attributes : mapping from name to mapping from feature to number, optional
         Further numbers of each feature, at least 0, that may be objectives of stages: a stage takes the
-        largest of all that is new in it, as what is bought together is done at the same time. What has a
-        first price may have one too; it counts in the stage that pays that price, and is 0 where not given.
+        largest number of its new features, since what is bought together is done at the same time. Things
+        with a first price may have such a number too, by default 0, which counts in the stage that pays this
+        price.
 
     Raises
     ------
@@ -223,7 +224,7 @@ def feature_costs(
     >>> int(costs.price([True, True])) / costs.scale
     13.5
 
-    Two judges read a transcript; who has bought one of them pays for the transcript no more.
+    Two judges read a transcript, which is paid only with the first of them.
 
     >>> costs = feature_costs({"a": 1, "b": 2}, ["a", "b"], first_prices={"transcript": 10},
     ...     needs={"a": ["transcript"], "b": ["transcript"]})

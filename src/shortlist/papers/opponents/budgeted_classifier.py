@@ -181,7 +181,7 @@ class BudgetedClassifier(TableClassifier):
     ) -> Self:
         """Fit every setting, and keep the best on the validation rows.
 
-        Raises BadInputError if the input or a parameter cannot be used; the sentence says how to mend it.
+        Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
         Raises FitsStoppedError if it was stopped before the first setting was fitted.
 
         `X`: rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their

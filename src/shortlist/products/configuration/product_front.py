@@ -121,8 +121,8 @@ def configure(
     attributes : mapping of str to Attribute, optional
         For objectives and limits given as text. Default: those that came with the model.
     limits : sequence of str or Constraint
-        Limits such as ``"cost<=120"``. A limit on an objective in its better direction keeps a part of the
-        front, so diagram and evolution answer it without a clause; any other takes part in the clauses.
+        Limits such as ``"cost<=120"``. A limit on an objective in its better direction only keeps a part of
+        the front, so that diagram and evolution need no clause for it; other limits become clauses.
     requirements : Requirements, optional
         Features that must be in, and features that must be out.
     method : str, default="auto"
@@ -135,7 +135,7 @@ def configure(
         on the diagram and keeps the rest for integer programs. The last program or generation, the witnesses
         and a search for one product where nothing was found (one second) may pass it a little.
     report, cancellation
-        Receive progress, and stop the run with what there is.
+        Receive progress, and end the run with what was found.
     **options
         The fields of the method's class in :mod:`~shortlist.products.configuration.search_options`.
 
@@ -144,8 +144,8 @@ def configure(
     Configured
         A contradiction is a status, with the constraints that make it, and no error. The front's candidates
         are the features, its decisions 0 or 1: one product for each point; ``Configured.configurations``
-        gives the others. Where the method finds nothing in time, the product that shows that there is one is
-        the front's only point, if it is within the limits.
+        gives the others. If the method finds nothing in time, the front's only point is the product that
+        showed that there is one, if it is within the limits.
 
     Raises
     ------

@@ -95,15 +95,14 @@ def has_decisions(path: str | Path) -> bool:
 
 
 def staged_decisions(model: FeatureModel, decisions: Iterable[str | Path]) -> tuple[Decision, ...]:
-    """Read files of decisions and put them behind each other; the first contradiction is refused.
+    """Read files of decisions in their order, and refuse the first contradiction.
 
     Each file is a stage of a staged configuration :cite:p:`Czarnecki2005`, or has several.
 
     Parameters
     ----------
     model : FeatureModel
-        The model that the features belong to. One without any product is not the fault of a decision, and
-        refuses none.
+        The model that the features belong to. If it has no product at all, no decision is refused for it.
     decisions : iterable of str or Path
         The files, in the order of the stages.
 

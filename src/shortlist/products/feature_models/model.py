@@ -93,7 +93,7 @@ class FeatureModel:
         Literals that hold in every product according to files next to the model. They are not constraints:
         check them.
     notes : tuple of str
-        What the reader mended, for people.
+        What the reader corrected, in sentences for people.
     lines : tuple of int
         Line of each feature in the file; empty if not known.
     """
