@@ -60,7 +60,7 @@ def run_units(
         What the progress events say is being done.
     parts : callable, optional
         For units whose results are recorded in parts, under keys of their own; those of an
-        :class:`Unfinished` unit as well, which is not done.
+        :class:`shortlist.runs.units.Unfinished` unit as well, which is not done.
     known : mapping of str to object, optional
         Results of the units that are not run; default those that the study has. With `parts` it is the caller
         who knows, and by default all are run.

@@ -175,14 +175,14 @@ class ExactOptions(PoolPruner):
         return isinstance(self.pool, CrossFittedPool)
 
     def prunes_out_of_fold(self, n_rows: int) -> bool:
-        """Whether so many rows, which fit a pool, prune it too, by answers out of fold."""
+        """Whether this many rows, which fit the pool, also select members by their out-of-fold answers."""
         if self.pruning_rows != AUTO:
             return self.pruning_rows == OUT_OF_FOLD
         return self.meant_voting == SOFT and n_rows <= MOST_ROWS_IN_FOLDS
 
     @property
     def meant_voting(self) -> str:
-        """How the members are to be chosen and to answer, which ``auto`` leaves open."""
+        """How the members are chosen and answer, also where `voting` is ``"auto"``."""
         if self.voting != AUTO:
             return self.voting
         name = self.objective.replace("_", "-") if isinstance(self.objective, str) else ""
