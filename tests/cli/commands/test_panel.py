@@ -373,7 +373,7 @@ REFUSED = [
     ("compare other.json P", "the policy is damaged: "),
     ("compare gone.json P", "gone.json cannot be read"),
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
-    ("compare panel.json french.csv --target truth", "classes must be those of the panel, ('no', 'yes'), got ('no', 'oui')."),
+    ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
 ]  # fmt: skip
 
 
