@@ -136,11 +136,10 @@ def decimal_steps(
     """Multiply each row by the smallest power of ten that makes all its values integers below 2^53.
 
     `values`, ``(n_values,)``: the values of all rows, one row after the other. `starts`, ``(n_rows + 1,)``:
-    row i is ``values[starts[i]:starts[i + 1]]``. `most`: the largest power, at most 18.
-
-    `scaled`, which it returns: the integers, ``(n_values,)``; 0 in rows that no power makes integers.
-    `scales`, which it returns: the power of ten of every row, ``(n_rows,)``; 1 for an empty one. `decimal`,
-    which it returns: marks the rows that have one, ``(n_rows,)``.
+    row i is ``values[starts[i]:starts[i + 1]]``. `most`: the largest power, at most 18. `scaled`, which it
+    returns: the integers, ``(n_values,)``; 0 in rows that no power makes integers. `scales`, which it
+    returns: the power of ten of every row, ``(n_rows,)``; 1 for an empty one. `decimal`, which it returns:
+    marks the rows that have one, ``(n_rows,)``.
 
     >>> decimal_steps(np.array([1.0, 2.0, 0.25, 3.0, 1 / 3]), np.array([0, 2, 4, 5]))
     (array([  1,   2,  25, 300,   0]), array([  1, 100,   1]), array([ True,  True, False]))

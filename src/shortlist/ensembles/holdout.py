@@ -113,12 +113,12 @@ def prune_table(
     without regard to classes. Raises BadInputError if a class has too few rows to be in every part, an option
     cannot be used, or limits contradict each other.
 
-    `X`, ``(n_samples, n_features)``. `y`: two classes, or more where the pruner goes by plurality,
-    ``(n_samples,)``. `pruner`: unfitted, with all options but the pool. `n_classifiers`, `seed`: of the pool
-    and the split. `cases`: of which case each row is, ``(n_samples,)``. All rows of a case are in one part
-    and in one fold, and one row of each case calibrates, since a promise counts on rows that know nothing of
-    each other. `work`: workers that fit the pool; progress; a way to stop the proof with the best selection
-    found; and the study that keeps the pool, and what exact pruning has done, to go on from there.
+    `y`: two classes, or more where the pruner goes by plurality, ``(n_samples,)``. `pruner`: unfitted, with
+    all options but the pool. `n_classifiers`, `seed`: of the pool and the split. `cases`: of which case each
+    row is, ``(n_samples,)``. All rows of a case are in one part and in one fold, and one row of each case
+    calibrates, since a promise counts on rows that know nothing of each other. `work`: workers that fit the
+    pool; progress; a way to stop the proof with the best selection found; and the study that keeps the pool,
+    and what exact pruning has done, to go on from there.
     """
     selective = pruner if isinstance(pruner, SelectiveClassifier) else None
     if isinstance(pruner, SelectiveClassifier):
@@ -242,10 +242,8 @@ def evolve_table(
 
     Raises BadInputError if a class has too few rows to be in both parts, or an option cannot be used.
 
-    `X`, ``(n_samples, n_features)``. `y`: two classes or more, ``(n_samples,)``. `seed`: of the split.
-    `cases`: of which case each row is, ``(n_samples,)``. All rows of a case are in one part. `report`,
-    `cancellation`: progress events, and a way to stop with the ensemble of the generations so far. `study`:
-    keeps the state of evolution, to go on from there.
+    `y`: two classes or more, ``(n_samples,)``. `cases`: of which case each row is, ``(n_samples,)``. All rows
+    of a case are in one part. `study`: keeps the state of evolution, to go on from there.
     """
     classifier.check_options(y)
     train, test = _split(np.arange(len(y)), y, TEST_SHARE, seed, cases)

@@ -48,9 +48,8 @@ def tail(n_answered: ArrayLike, n_wrong: ArrayLike, demand: Demand) -> NDArray[n
     This is P(Bin(n, 1 - accuracy) ≤ k), the p-value of "too many answers are wrong". It is at most the
     error of the demand exactly where the lower limit of :cite:t:`Clopper1934` reaches the accuracy.
 
-    `n_answered`, `n_wrong`: answers, and the wrong ones among them.
-
-    `tail`, which it returns: in [0, 1]; 1 where there is no answer.
+    `n_answered`, `n_wrong`: answers, and the wrong ones among them. `tail`, which it returns: in [0, 1]; 1
+    where there is no answer.
 
     >>> tail([28, 29, 29], [0, 0, 1], Demand(0.9, 0.95)).round(4).tolist()
     [0.0523, 0.0471, 0.1989]

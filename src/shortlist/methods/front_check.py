@@ -138,8 +138,8 @@ def check_claims(
     """Ask again what a front claims of its points, whose solutions have been checked.
 
     `program`: with the objectives of the front, in its order. `front`: sorted, without equal points.
-    `budget`: how long it may take. `solver`: who is asked; by default one that did not find the front.
-    `exact`: whether the tolerances of the proof are in the program already.
+    `solver`: who is asked; by default one that did not find the front. `exact`: whether the tolerances of the
+    proof are in the program already.
 
     Its failures say which point dominates another, and which solution the front lacks.
     """

@@ -28,10 +28,7 @@ _EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip":
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What every method has.
-
-    `seed`: seed of all randomness.
-    """
+    """What every method has."""
 
     seed: int = 0
 
@@ -41,10 +38,7 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class ProgramOptions(SearchOptions):
-    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``.
-
-    `solver`: backend of integer programs.
-    """
+    """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``."""
 
     solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
 
@@ -61,7 +55,7 @@ class SolRepOptions(ProgramOptions):
     `n_points`: reference points; 0 for the ends of the front only. `rule`, one of ``"hit-and-run"`` and
     ``"adaptive"``: where they lie. `objective`: the objective that the programs minimise; None: that of the
     widest range. `solve_limit_s`: limit of each program; None: each is proved. `study`: where finished
-    programs are recorded. `workers`: what solves programs; see :func:`shortlist.runs.workers.open_workers`.
+    programs are recorded.
     """
 
     n_points: Annotated[int, "Number of reference points; 0 for the ends of the front only."] = 1000

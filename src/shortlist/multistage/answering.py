@@ -218,8 +218,7 @@ class StagedAnswers(TableClassifier):
 
         A point about which nothing is promised, though that was asked for, is told as it would do without.
 
-        `X`, ``(n_samples, n_features)``. `y`: their classes, ``(n_samples,)``; one that was not fitted on is
-        never answered rightly.
+        `y`: their classes, ``(n_samples,)``; one that was not fitted on is never answered rightly.
         """
         check_is_fitted(self, "front_")
         given = encoded_rows(self, self._encoding, X, y)

@@ -81,11 +81,10 @@ def stage_table(
     part. Raises UnmetChoiceError if no point is as the classifier's `pick` and `limits` ask for, or none
     keeps the promise; the classifier has its front.
 
-    `X`, ``(n_samples, n_features)``. `y`, ``(n_samples,)``. `classifier`: unfitted; fitted afterwards.
-    `seed`: of the split. `cases`: of which case each row is, ``(n_samples,)``. All rows of a case are in one
-    part, and one row of each case calibrates. `anyway`: take a point by the classifier's `pick` where nothing
-    can be promised about any, too; it answers nobody. `report`, `cancellation`: progress events, and a way to
-    stop with what was found. `study`: where the search keeps what it has done, to go on from there.
+    `classifier`: unfitted; fitted afterwards. `cases`: of which case each row is, ``(n_samples,)``. All rows
+    of a case are in one part, and one row of each case calibrates. `anyway`: take a point by the classifier's
+    `pick` where nothing can be promised about any, too; it answers nobody. `study`: where the search keeps
+    what it has done, to go on from there.
     """
     y = np.asarray(y)
     n_rows: dict[str, int] = {}

@@ -71,7 +71,6 @@ def refined_front(
 
     `own`: what fits and validates as it is meant: on all rows, a classifier for each subset. `found`: what
     was found; its method, its seconds, its limit and its extras are taken over, without ``n_tied``.
-
     `problem`, which it returns: the same with `own`. `front`, which it returns: those points that no other of
     them dominates, the first of equals. Nothing is proved about it: what the search thought little of was not
     measured. ``extras["n_searched_points"]`` counts the points that were found, and
@@ -144,7 +143,7 @@ def search_stages(
     a fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise searches
     windows by :data:`FEW_FITS`. `emsco_options`: of the evolution. `enumeration_budget`: most stage
     assignments that ``"auto"`` enumerates. `workers`: threads that enumerate, or the address of a Dask
-    scheduler. `budget`: for all of it.
+    scheduler.
     """
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None

@@ -36,8 +36,7 @@ def recall(
     `truth`: of a complete enumeration. `options`: set ``patience=None`` to turn the second convergence test
     off, as for the paper's figure. A run that stops early keeps its last value. `seeds`: one run each.
     `budget`: how long all runs may take, and who is told after each; when it ends, only finished runs are
-    returned, possibly none. Its study keeps every finished run. `workers`: what runs seeds; see
-    :func:`shortlist.runs.workers.open_workers`.
+    returned, possibly none. Its study keeps every finished run.
     """
     budget = budget or Budget()
     vectors = frozenset(row.tobytes() for row in truth.problem.vectors(truth.measures))

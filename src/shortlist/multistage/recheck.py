@@ -92,8 +92,7 @@ def recheck_stages(
     not be better. Raises ShortlistError if it was stopped.
 
     `classifier`: fitted by ``stage_table``, or read from a file of ``shortlist stage``. `X`, `y`, `cases`:
-    the table that it was given. `n_sampled`: how many stage assignments are drawn. `budget`: who is told, and
-    who can stop it.
+    the table that it was given. `n_sampled`: how many stage assignments are drawn.
     """
     budget = budget or Budget()
     again = clone(classifier)

@@ -43,15 +43,9 @@ def threshold_front(
 
     Takes time for sorting the cases, and for each class the product of the numbers of points that are merged.
 
-    Parameters
-    ----------
-    decided : What the stage decides about each case. Cases without a decision go on.
-    stopped, going_on : Loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``.
-        Going on is no cheaper.
-    n_classes : int
+    `decided`: what the stage decides about each case. Cases without a decision go on. `stopped`, `going_on`:
+    loss and price of each case if it ends here, and if it goes on, ``(n_cases, 2)``. Going on is no cheaper.
 
-    Examples
-    --------
     >>> sure = Decided(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.7]))
     >>> stopped = np.array([[0, 1], [1, 1], [0, 1]])
     >>> front = threshold_front(sure, stopped, np.array([[0, 5], [0, 5], [0, 5]]), 2)

@@ -38,15 +38,11 @@ class BesideTwo:
 
     Where latency is an objective, the cascade is no slower either.
 
-    Attributes
-    ----------
-    asks : Whom that cascade asks.
-    is_itself : Whether it loses as much on the training cases, so that neither a longer chain nor a router
-        gains.
-    verdict : Both on cases that chose neither; the cascade is what it calls the single judge.
-    is_anew : Whether such cascades were chosen anew without each part of the cases.
-    is_such : Whether the panel is itself a cascade of at most two judges.
-    is_fast : Whether latency is an objective.
+    `asks`: whom that cascade asks. `is_itself`: whether it loses as much on the training cases, so that
+    neither a longer chain nor a router gains. `verdict`: both on cases that chose neither; the cascade is
+    what it calls the single judge. `is_anew`: whether such cascades were chosen anew without each part of the
+    cases. `is_such`: whether the panel is itself a cascade of at most two judges. `is_fast`: whether latency
+    is an objective.
     """
 
     asks: str

@@ -42,31 +42,22 @@ MOST_PRICES = 6
 class PanelReport:
     """A panel, the front that it is from, and what was measured.
 
-    Attributes
-    ----------
-    panel : Panel
-    point : Its number on the front.
-    objective : What the front has besides price: ``accuracy``, ``error-cost``, or ``balanced-accuracy``, the
-        mean of recall and specificity, where the front has both of them.
-    front : For each point ``number``, its value of the objective by name, ``price``, ``latency`` or None,
-        ``promised`` or None, and ``stages`` in words; on the training cases.
-    judges : For each judge ``name``, its value of the objective by name, and ``price``, on the same cases.
-    verdict : The panel and the best single judge, on hold-out cases.
-    ways : What becomes of these cases: of those that a router cannot tell, or of all without one, and of
-        those of each branch.
-    two : For each policy of at most two judges that no other such one beats its value of the objective by
-        name, ``price``, ``latency`` and ``stages``, as in `front`.
-    beside : The panel and the best of these for no more, on hold-out cases.
-    guarantee : Guarantee, optional
-    break_even : As :func:`shortlist.panels.break_even.break_even_prices` returns it.
-    notes : What was searched, and what was missing in the log.
-    best_of_all : The panel and the best of all single judges, where that judge does not keep the limits of
-        the panel.
-    errors : Where recall and specificity are objectives: the ``positive`` class, and both of the ``panel``
-        and of the best ``single`` judge on the hold-out cases, as `recall_and_specificity` returns them.
-    n_parts : Into how many parts the cases are cut, where all of them choose; 0 where some are held out.
-    limits : What was asked for.
-    with_latency : Whether latency is an objective.
+    `point`: its number on the front. `objective`: what the front has besides price: ``accuracy``,
+    ``error-cost``, or ``balanced-accuracy``, the mean of recall and specificity, where the front has both of
+    them. `front`: for each point ``number``, its value of the objective by name, ``price``, ``latency`` or
+    None, ``promised`` or None, and ``stages`` in words; on the training cases. `judges`: for each judge
+    ``name``, its value of the objective by name, and ``price``, on the same cases. `verdict`: the panel and
+    the best single judge, on hold-out cases. `ways`: what becomes of these cases: of those that a router
+    cannot tell, or of all without one, and of those of each branch. `two`: for each policy of at most two
+    judges that no other such one beats its value of the objective by name, ``price``, ``latency`` and
+    ``stages``, as in `front`. `beside`: the panel and the best of these for no more, on hold-out cases.
+    `break_even`: as :func:`shortlist.panels.break_even.break_even_prices` returns it. `notes`: what was
+    searched, and what was missing in the log. `best_of_all`: the panel and the best of all single judges,
+    where that judge does not keep the limits of the panel. `errors`: where recall and specificity are
+    objectives: the ``positive`` class, and both of the ``panel`` and of the best ``single`` judge on the
+    hold-out cases, as `recall_and_specificity` returns them. `n_parts`: into how many parts the cases are
+    cut, where all of them choose; 0 where some are held out. `limits`: what was asked for. `with_latency`:
+    whether latency is an objective.
     """
 
     panel: Panel
@@ -479,10 +470,8 @@ def round_budgets(prices: Sequence[float]) -> list[float]:
 def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return what was measured with intervals, as text by name: the objective first, the price last.
 
-    Parameters
-    ----------
-    figures : Figures or mapping
-    errors : Recall and specificity, as :func:`recall_and_specificity` returns them.
+    `figures`: figures or mapping. `errors`: recall and specificity, as :func:`recall_and_specificity` returns
+    them.
     """
     own = dataclasses.asdict(figures) if isinstance(figures, Figures) else figures
     told = {name: _with_interval(errors, name) for name in (RECALL, SPECIFICITY) if errors is not None}

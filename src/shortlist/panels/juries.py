@@ -44,13 +44,9 @@ def promptfoo_jury(judges: Sequence[str], question: str) -> str:
 
     Raises BadInputError if there is no model, one comes twice, or there is no question.
 
-    Parameters
-    ----------
-    judges : Names of providers as promptfoo has them, such as ``openai:gpt-4o``.
-    question : What the models have to decide about an answer, such as ``The answer is polite.``
+    `judges`: names of providers as promptfoo has them, such as ``openai:gpt-4o``. `question`: what the models
+    have to decide about an answer, such as ``The answer is polite.``.
 
-    Examples
-    --------
     >>> jury = json.loads(promptfoo_jury(["a:x", "b:y", "c:z"], "The answer is polite."))
     >>> jury["defaultTest"]["assert"][0]["threshold"]
     0.666666

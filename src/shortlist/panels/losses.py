@@ -108,12 +108,8 @@ def clustered_error(residuals: Floats, groups: NDArray[np.int64] | None) -> floa
 def mean_error(values: Floats, log: AnswerLog, *, by_class: bool = False) -> float:
     """Return the standard error of the mean over the rows of a log, whose repeated cases are one sample.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_cases,)
-    log : AnswerLog
-    by_class : bool, default=False
-        Whether the shares of the classes are taken as given, so that only differences within each count.
+    `values`, ``(n_cases,)``. `by_class`: whether the shares of the classes are taken as given, so that only
+    differences within each count.
     """
     strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
     means = np.bincount(strata, weights=values) / np.maximum(1, np.bincount(strata))
@@ -128,13 +124,8 @@ def interval_of_mean(
     It is the normal one. Where all numbers are the same, nothing tells how far others are away. So few of all
     cases are others, by :func:`shortlist.guarantees.intervals.most_unseen`, and these lie at the bounds.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_cases,)
-    log : AnswerLog
-    least, most : The bounds, of the cases of each class where the shares of the classes are taken as given,
-        ``(1,)`` or ``(n_classes,)``.
-    by_class : As in :func:`mean_error`.
+    `values`, ``(n_cases,)``. `least`, `most`: the bounds, of the cases of each class where the shares of the
+    classes are taken as given, ``(1,)`` or ``(n_classes,)``. `by_class`: as in :func:`mean_error`.
     """
     strata = log.truth if by_class else np.zeros(len(values), dtype=np.int64)
     wide = Z * mean_error(values, log, by_class=by_class)

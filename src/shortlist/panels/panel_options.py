@@ -33,30 +33,21 @@ USUAL_SHARE, FEW_CASES = 0.25, 500
 class PanelOptions:
     """What panels may do, and how they are chosen.
 
-    Attributes
-    ----------
-    decide : {"auto", "logistic", "dawid-skene", "votes", "weighted-votes"}
-        How answers of several judges are decided; one vote for each is always a candidate. ``auto`` is
-        weighted votes, and logistic regression for up to five judges or where they tell how sure they are,
-        and otherwise the model of Dawid and Skene.
-    votes : {"plurality", "majority"}
-        Which class wins votes: the one with most, or the one with more than half.
-    missing : {"ignored", "counted"}
-        Whether the votes of the silent count in the denominator.
-    ties : {"unanswered", "first"}
-        What is decided where votes are equal: nothing, or the first of the equal classes.
-    final : What the last stage does where it is not sure.
-    max_stages : From 1 to 3.
-    error_costs : What answering the first class costs where the second is right; 1 for every mistake by
-        default. No answer, an empty first class, costs as much as the worst answer by default.
-    test_share : The share of the cases in the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None
-        is a quarter, and no hold-out set where cases are few; see :func:`all_choose`.
-    demand : What is to be promised, on calibration cases: as many as hold-out cases.
-    n_folds : int
-    seed : int
-    positive : The positive class of recall and specificity; by default the last of the sorted ones.
-    router : Features of the log, which cost nothing, that may choose among panels before anybody is asked, or
-        answer alone.
+    `decide`, one of ``"auto"`` and ``"logistic"`` and ``"dawid-skene"`` and ``"votes"`` and
+    ``"weighted-votes"``: how answers of several judges are decided; one vote for each is always a candidate.
+    ``auto`` is weighted votes, and logistic regression for up to five judges or where they tell how sure they
+    are, and otherwise the model of Dawid and Skene. `votes`, one of ``"plurality"`` and ``"majority"``: which
+    class wins votes: the one with most, or the one with more than half. `missing`, one of ``"ignored"`` and
+    ``"counted"``: whether the votes of the silent count in the denominator. `ties`, one of ``"unanswered"``
+    and ``"first"``: what is decided where votes are equal: nothing, or the first of the equal classes.
+    `final`: what the last stage does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what
+    answering the first class costs where the second is right; 1 for every mistake by default. No answer, an
+    empty first class, costs as much as the worst answer by default. `test_share`: the share of the cases in
+    the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None is a quarter, and no hold-out set
+    where cases are few; see :func:`all_choose`. `demand`: what is to be promised, on calibration cases: as
+    many as hold-out cases. `positive`: the positive class of recall and specificity; by default the last of
+    the sorted ones. `router`: features of the log, which cost nothing, that may choose among panels before
+    anybody is asked, or answer alone.
     """
 
     decide: str = AUTO
@@ -77,9 +68,7 @@ class PanelOptions:
 def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Sequence[str]) -> None:
     """Refuse a log of too few cases, and options or objectives that do not fit it or each other.
 
-    Raises
-    ------
-    BadInputError
+    Raises BadInputError .
     """
     known = log.truth[log.truth >= 0]
     if len(known) < FEWEST_CASES:

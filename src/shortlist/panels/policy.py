@@ -32,10 +32,8 @@ NEVER = math.inf
 class Final:
     """What happens to a case of which the last stage is not sure.
 
-    Attributes
-    ----------
-    kind : {"answer", "hand-over", "reject"}
-    price : What a person costs, who is always right; 0 where none is asked.
+    `kind`: one of ``"answer", "hand-over", "reject"``. `price`: what a person costs, who is always right; 0
+    where none is asked.
     """
 
     kind: str = ANSWER
@@ -52,12 +50,9 @@ class Final:
 class Question:
     """What a panel was chosen for.
 
-    Attributes
-    ----------
-    objectives : tuple of str
-    error_costs : What deciding each class costs, and nothing, the last row, where the second is the truth;
-        empty where the cost of errors is no objective.
-    positive : The positive class, where recall and specificity are objectives.
+    `error_costs`: what deciding each class costs, and nothing, the last row, where the second is the truth;
+    empty where the cost of errors is no objective. `positive`: the positive class, where recall and
+    specificity are objectives.
     """
 
     objectives: tuple[str, ...]
@@ -88,15 +83,12 @@ class Stage:
 class Outcome(NamedTuple):
     """What became of cases.
 
-    Attributes
-    ----------
-    codes : Classes, ``(n_cases,)``; -1 where the panel gives no answer, also where a person is asked.
-    sure : ndarray of float, shape (n_cases,)
-    stage : The stage that ended the case, from 0, ``(n_cases,)``.
-    price, latency : What was paid for the judges asked, and a person, ``(n_cases,)``; seconds until the
-        answer: stages one after the other, judges of a stage side by side. NaN where no latency is known.
-    handed_over : ndarray of bool, shape (n_cases,)
-    way : The branch that a router chose, ``(n_cases,)``; 0 where there is none, or it could not tell.
+    `codes`: classes, ``(n_cases,)``; -1 where the panel gives no answer, also where a person is asked.
+    `sure`, ``(n_cases,)``. `stage`: the stage that ended the case, from 0, ``(n_cases,)``. `price`,
+    `latency`: what was paid for the judges asked, and a person, ``(n_cases,)``; seconds until the answer:
+    stages one after the other, judges of a stage side by side. NaN where no latency is known. `handed_over`,
+    ``(n_cases,)``. `way`: the branch that a router chose, ``(n_cases,)``; 0 where there is none, or it could
+    not tell.
     """
 
     codes: NDArray[np.int64]

@@ -47,11 +47,8 @@ OPEN_GAPS = (
 def panel_protocol(panel: Panel, *, target: str = "a panel", ways: Sequence["Way"] | None = None) -> Protocol:
     """Return a panel as a protocol.
 
-    Parameters
-    ----------
-    panel : Panel
-    target : What is answered, for the title.
-    ways : Of each way that a case may go, the shares of the cases on record.
+    `target`: what is answered, for the title. `ways`: of each way that a case may go, the shares of the cases
+    on record.
     """
     conditions = {0: "a value is missing or unknown"} | (panel.router.conditions() if panel.router else {})
     order = [*range(1, len(panel.ways)), 0]

@@ -21,16 +21,12 @@ Judges = tuple[int, ...]
 class Recipe:
     """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
 
-    Attributes
-    ----------
-    sets : The judges asked so far, after each stage.
-    thresholds : For each stage the least that ends a case, by class; empty where the last stage answers all.
-    learner : Who decides: a key of the decisions out of fold.
-    settled : With votes: judges are asked in the order of the last set until the class is settled.
-    alone : What decides if nobody is asked; the learner is ``"alone"`` then.
-    router : What tells which branch a case goes to; the recipe itself is for cases that it cannot tell.
-    branches : tuple of Recipe
-    least : How sure an answer has to be under a promise, of whatever way.
+    `sets`: the judges asked so far, after each stage. `thresholds`: for each stage the least that ends a
+    case, by class; empty where the last stage answers all. `learner`: who decides: a key of the decisions out
+    of fold. `settled`: with votes: judges are asked in the order of the last set until the class is settled.
+    `alone`: what decides if nobody is asked; the learner is ``"alone"`` then. `router`: what tells which
+    branch a case goes to; the recipe itself is for cases that it cannot tell. `least`: how sure an answer has
+    to be under a promise, of whatever way.
     """
 
     sets: tuple[Judges, ...]
@@ -71,19 +67,12 @@ class Found(NamedTuple):
 class Cases:
     """The training cases: answers, the truth, and what answers and mistakes cost, in whole steps.
 
-    Attributes
-    ----------
-    answers : Heard
-    truth : All known, ``(n_cases,)``.
-    prices : ndarray of int64, shape (n_cases, n_judges)
-    latency : In seconds, ``(n_cases, n_judges)``; NaN where not known.
-    losses : Of deciding a class, or nothing, the last row, where the second is the truth, ``(n_classes + 1,
-        n_classes)``.
-    final : Final
-    final_price : What a person costs, in steps.
-    decisions : By the name of the learner; votes are among them.
-    positive : The place of the positive class, where there are two.
-    is_open : Whether classes are who gave an answer first; all of them have one threshold then.
+    `truth`: all known, ``(n_cases,)``. `prices`, ``(n_cases, n_judges)``. `latency`: in seconds, ``(n_cases,
+    n_judges)``; NaN where not known. `losses`: of deciding a class, or nothing, the last row, where the
+    second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
+    `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
+    class, where there are two. `is_open`: whether classes are who gave an answer first; all of them have one
+    threshold then.
     """
 
     answers: Heard
@@ -126,13 +115,7 @@ class Cases:
 
 @dataclass(frozen=True, eq=False)
 class PartOutOfFold:
-    """Decisions of sets of judges on some of the cases that they were learned from, out of fold.
-
-    Attributes
-    ----------
-    whole : OutOfFold or PartOutOfFold
-    rows : ndarray of int
-    """
+    """Decisions of sets of judges on some of the cases that they were learned from, out of fold."""
 
     whole: "OutOfFold | PartOutOfFold"
     rows: NDArray[np.intp]
@@ -159,12 +142,7 @@ def stages_of(
 ) -> tuple[Stage, ...]:
     """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    decisions : mapping of str to OutOfFold
-    n_classes : So many thresholds a stage has.
-    places : New places of the judges, in the same order.
+    `n_classes`: so many thresholds a stage has. `places`: new places of the judges, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     stages: list[Stage] = []
@@ -256,10 +234,7 @@ def bound_at(cases: Cases, budget: float) -> float:
 
     A decision that is learned may say what none of its judges says; the bound does not hold for it then.
 
-    Parameters
-    ----------
-    cases : Cases
-    budget : The mean price of a case, in the steps of `cases`.
+    `budget`: the mean price of a case, in the steps of `cases`.
     """
     least = cases.prices.min(axis=1)
     is_right = cases.answers.words == cases.truth[:, None]

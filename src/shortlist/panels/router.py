@@ -31,13 +31,8 @@ ALONE = "alone"
 class Fork:
     """One question about a column: where to go if its value is small or among some words, and where if not.
 
-    Attributes
-    ----------
-    column : str
-    at_most : Of numbers; None of words.
-    words : Those that answer yes.
-    known : All words of the column; any other one is unknown.
-    yes, no : The next question, or the number of the branch, from 1.
+    `at_most`: of numbers; None of words. `words`: those that answer yes. `known`: all words of the column;
+    any other one is unknown. `yes`, `no`: the next question, or the number of the branch, from 1.
     """
 
     column: str
@@ -213,17 +208,10 @@ def columns_for_trees(features: "pd.DataFrame") -> list[Column]:
 def grown(columns: list[Column], aims: Floats, n_groups: int, fewest: int) -> Fork | None:
     """Grow a regression tree that parts cases into groups in which some aims differ, and return it.
 
-    Parameters
-    ----------
-    columns : list of Column
-    aims : What shall differ between groups, such as how often each judge is right, ``(n_cases, n_aims)``.
-    n_groups : At most.
-    fewest : So many cases each group has at least.
+    `aims`: what shall differ between groups, such as how often each judge is right, ``(n_cases, n_aims)``.
+    `n_groups`: at most. `fewest`: so many cases each group has at least.
 
-    Returns
-    -------
-    Fork or None
-        None where no group can be told apart.
+    None where no group can be told apart.
     """
     from sklearn.tree import DecisionTreeRegressor
 

@@ -101,15 +101,9 @@ def routed_policies(
 ) -> tuple[list[Found], list[str]]:
     """Return the front of a search with policies behind a router, if one is worth it, and what is to be said.
 
-    Parameters
-    ----------
-    searched : Without a router.
-    cases : Cases
-    features : Columns that cost nothing.
-    halves : 0 or 1, equal for cases that must not be parted, ``(n_cases,)``.
-    groups : Equal for cases that are the same one, which count as one sample, ``(n_cases,)``.
-    with_latency : Whether latency is an objective besides loss and price.
-    budget : Budget
+    `searched`: without a router. `features`: columns that cost nothing. `halves`: 0 or 1, equal for cases
+    that must not be parted, ``(n_cases,)``. `groups`: equal for cases that are the same one, which count as
+    one sample, ``(n_cases,)``. `with_latency`: whether latency is an objective besides loss and price.
     """
     names = all_of(features.columns)
     unfinished = f"Not finished, as a limit came first: a router by {names}."

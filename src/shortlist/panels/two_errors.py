@@ -47,16 +47,8 @@ def weights_of(n_positive: int, n_negative: int) -> list[tuple[int, int]]:
 def find_by_two_errors(cases: Cases, *, max_stages: int, budget: Budget) -> tuple[list[Found], list[str]]:
     """Search policies by missed positives, false alarms and price.
 
-    Parameters
-    ----------
-    cases : Of two classes.
-    max_stages : int
-    budget : Budget
-
-    Returns
-    -------
-    found : With both kinds of errors; their loss is that of `cases`.
-    claims : list of str
+    `cases`: of two classes. `found`, which it returns: with both kinds of errors; their loss is that of
+    `cases`.
     """
     n_positive = int((cases.truth == cases.positive).sum())
     weights = weights_of(n_positive, len(cases.truth) - n_positive)

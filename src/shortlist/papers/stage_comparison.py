@@ -77,13 +77,11 @@ def compare_stage_methods(
     belongs to another table or other settings.
 
     `results`, which it returns: one row per seed and method, with the columns of :data:`COLUMNS`; only whole
-    seeds.
-
-    `X`, ``(n_samples, n_features)``. `y`, ``(n_samples,)``. `methods`: unfitted, such as
-    :func:`stage_methods` returns. `n_seeds`: at least 1. `random_state`: the first seed; the others follow
-    it. `cases`: of which case each row is, ``(n_samples,)``. All rows of a case are in one part. `work`:
-    workers, a seed of a method at a time each; the study that keeps what is finished, where seeds and methods
-    may be added later; progress; and a way to stop with the seeds finished so far.
+    seeds. `methods`: unfitted, such as :func:`stage_methods` returns. `n_seeds`: at least 1. `random_state`:
+    the first seed; the others follow it. `cases`: of which case each row is, ``(n_samples,)``. All rows of a
+    case are in one part. `work`: workers, a seed of a method at a time each; the study that keeps what is
+    finished, where seeds and methods may be added later; progress; and a way to stop with the seeds finished
+    so far.
     """
     import pandas as pd
 

@@ -35,8 +35,8 @@ def recheck_front(
 
     Raises BadInputError if the front is of another program: its objectives or columns are others.
 
-    `named`: the program as read, with every objective it has. `front`: what was found for it. `budget`: how
-    long it may take, and who is told. `solver`: who is asked, instead of one that did not find the front.
+    `named`: the program as read, with every objective it has. `front`: what was found for it. `solver`: who
+    is asked, instead of one that did not find the front.
 
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> from shortlist.programs.solve import solve_program

@@ -103,9 +103,8 @@ def hold_out(
     """Hold a share of the rows out, and at least as many as there are classes with two rows or more.
 
     `y`: classes, ``(n_samples,)``; one of them must have two rows. `share`: at most one half. `seed`: of
-    scikit-learn's ``train_test_split``. `rounded`: turns the share of the rows into a whole number.
-
-    `kept`, `held`, which it returns: in random order. Classes with one row only are kept, and come first.
+    scikit-learn's ``train_test_split``. `rounded`: turns the share of the rows into a whole number. `kept`,
+    `held`, which it returns: in random order. Classes with one row only are kept, and come first.
 
     >>> y = np.array(["a", "a", "b", "a", "c", "b", "a"])
     >>> kept, held = hold_out(y, 0.3, 0)

@@ -35,8 +35,7 @@ def check_class_certificate(
 
     `certificate`: from :func:`shortlist.ensembles.proofs.certificate.vote_certificate` or `line_certificate`
     there, or read from JSON. `codes`: the class that each classifier answers on the validation rows, in any
-    order, ``(n_samples, n_classifiers)``; `n_classes` where it abstains. `labels`: true classes,
-    ``(n_samples,)``.
+    order, ``(n_samples, n_classifiers)``; `n_classes` where it abstains.
 
     Takes O(n_samples · n_classifiers · n_classes + entries of the cuts · n_classifiers) steps of Python.
     """

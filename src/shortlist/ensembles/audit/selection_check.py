@@ -86,9 +86,9 @@ def every_committee(
 ) -> Iterator[tuple[list[int], int, list[int]]]:
     """Yield every committee of the sizes with each threshold, and how many rows of each class it is right on.
 
-    `answers`: the class that each classifier answers; `n_classes` is an abstention. `labels`: true classes.
-    `limits`: ``min_size`` and ``max_size``. `n_classes`: number of classes. `by_threshold`: whether class 1
-    is answered where more than a threshold of members say so, else by plurality.
+    `answers`: the class that each classifier answers; `n_classes` is an abstention. `limits`: ``min_size``
+    and ``max_size``. `by_threshold`: whether class 1 is answered where more than a threshold of members say
+    so, else by plurality.
 
     >>> sizes = {"min_size": 1, "max_size": 1}
     >>> list(every_committee([(1, 0), (0, 0)], [1, 0], sizes, n_classes=2, by_threshold=True))

@@ -95,10 +95,9 @@ class Ballot(ABC):
         Nobody wins a row on which nobody answers.
 
         `totals`, ``(n_rows, n_classes)``. `n_left`: how many are still to be asked. `n_heard`, `n_silent`:
-        how many have answered, and how many were asked and have not, ``(n_rows,)``.
-
-        `may_win`, which it returns, ``(n_rows, n_classes)``. `sure`, which it returns: whether one class wins
-        whatever is still answered, or not answered, ``(n_rows,)``.
+        how many have answered, and how many were asked and have not, ``(n_rows,)``. `may_win`, which it
+        returns, ``(n_rows, n_classes)``. `sure`, which it returns: whether one class wins whatever is still
+        answered, or not answered, ``(n_rows,)``.
         """
         may_win = self.may_win(totals, n_left)
         if not n_left:
@@ -108,9 +107,8 @@ class Ballot(ABC):
     def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
         """Mark the classes that win where all who are left answer for them; no other answers help them more.
 
-        A member whose answer counts several times is as many who are left.
-
-        Its shape is ``(n_rows, n_classes)``. At least one in every row, as the leader wins so.
+        A member whose answer counts several times is as many who are left. Its shape is ``(n_rows,
+        n_classes)``. At least one in every row, as the leader wins so.
 
         >>> Plurality(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
         [[True, False], [True, True], [True, True]]

@@ -100,11 +100,10 @@ def open_rows(
     and two. `counts`, `labels`: how many samples each row stands for, and their true classes, ``(n_rows,)``;
     by default one, and the first class. `apart`: whether rows of each true class are counted apart.
     `largest`: sets of more members are left out. `on_block`: asked now and then; where it returns False, so
-    does this function None.
-
-    `opened`, which it returns: rows that `n` missing answers leave open, ``(2 ** n_members, 1 or n_labels,
-    width)``; all rows at the last place. The set has bit k where member k is in it. `right`, which it
-    returns: rows that the answers of the set alone decide rightly, ``(2 ** n_members, n_labels)``.
+    does this function None. `opened`, which it returns: rows that `n` missing answers leave open, ``(2 **
+    n_members, 1 or n_labels, width)``; all rows at the last place. The set has bit k where member k is in it.
+    `right`, which it returns: rows that the answers of the set alone decide rightly, ``(2 ** n_members,
+    n_labels)``.
     """
     n_rows, n, n_classes = added.shape
     labels = np.zeros(n_rows, dtype=np.int64) if labels is None else labels.astype(np.int64)

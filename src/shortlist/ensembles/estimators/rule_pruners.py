@@ -57,9 +57,8 @@ class RulePruner(PoolPruner):
         Raises BadInputError if the input or a parameter cannot be used; the message says how to fix it.
 
         `X`, ``(n_samples, n_features)``: rows; missing values and text columns as far as the pool takes them.
-        `y`, ``(n_samples,)``: their classes: two or more, of any type. `report`, `cancellation`: progress
-        events while a pool is fitted, and a way to stop that. `unsupported`: nothing, as weights of rows
-        (``sample_weight``) are refused.
+        `y`, ``(n_samples,)``: their classes: two or more, of any type. `unsupported`: nothing, as weights of
+        rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         if isinstance(self.pool, CrossFittedPool):

@@ -160,7 +160,7 @@ class ReferenceRows:
         All candidates are asked again at once, as whoever rechecks does: another grouping rounds otherwise.
 
         `ensemble`: the members so far, asked again; None: the population alone is chosen from. `population`,
-        `codes`: individuals and their answers. `most`: most members. `budget`: of the proof.
+        `codes`: individuals and their answers. `most`: most members.
 
         Members right on most rows, as a plurality; with as few of them as the search gets by with. What was
         chosen from, and the proof.

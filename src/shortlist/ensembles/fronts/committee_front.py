@@ -49,8 +49,7 @@ def committee_front(
 
     `problem`: what matters; see :func:`shortlist.ensembles.fronts.committee_problem.committee_problem`.
     `budget`: for all of it; default no limit. Its limit in nodes is that of the proofs of the largest values.
-    `names`: what the classifiers are called; default their numbers. `max_nodes`: nodes of each walk, which do
-    not depend on the clock.
+    `max_nodes`: nodes of each walk, which do not depend on the clock.
 
     There is one walk for each objective of members, which are tried by turns; with none, one walk through
     everything. With K classifiers there are up to C(K, m) committees of m members.

@@ -40,12 +40,11 @@ def find_front(
 ) -> Front:
     """Return the committees that no other dominates, and what is proved of them.
 
-    `budget`: for all of it. `bound`: proves how good values can be. `turns`: the objective of members that
-    each walk goes by, what a study calls the walk, and the part of the time limit at which it ends. The
-    search comes after the first. `walk`: takes what to go by, what is known, the bounds, and up to what walks
-    were final before; returns what was walked, and up to what this walk was final. `search`: finds good
-    committees, which are not proved. `names`: what the classifiers are called; None: their numbers.
-    `max_nodes`: nodes of each walk.
+    `bound`: proves how good values can be. `turns`: the objective of members that each walk goes by, what a
+    study calls the walk, and the part of the time limit at which it ends. The search comes after the first.
+    `walk`: takes what to go by, what is known, the bounds, and up to what walks were final before; returns
+    what was walked, and up to what this walk was final. `search`: finds good committees, which are not
+    proved. `max_nodes`: nodes of each walk.
     """
     budget.tell("bounding")
     bounds = _kept_bounds(problem, budget, bound)

@@ -88,9 +88,9 @@ class _Branches:
 
     `members`: the committee, by places in the order of the walk. `left`: members to come. `gained`, `paid`:
     what the members add to the lines of the values, and to prices, ``(n_values,)``. `points`: what no
-    committee with a further member beats, from the first place on, ``(n_places, n_objectives)``. `first`: the
-    first place. `open`: places whose points nothing dominated when they were counted, in the order in which
-    they are tried. `tried`: the member tried last, by its place.
+    committee with a further member beats, from the first place on, ``(n_places, n_objectives)``. `open`:
+    places whose points nothing dominated when they were counted, in the order in which they are tried.
+    `tried`: the member tried last, by its place.
     """
 
     members: list[int]

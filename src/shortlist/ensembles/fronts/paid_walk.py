@@ -53,9 +53,9 @@ def paid_front(
     looked at. Of more, those that are most often in committees of the front by cost: then nothing is proved.
 
     `problem`: with the price that is paid among its objectives. `budget`: where it ends early, so does the
-    proof. `names`: what the classifiers are called; None: their numbers. `front_by_cost`: looks for the front
-    of the same problem with the price of asking all in its place. `most`: of so many candidates every
-    committee is looked at; default :data:`MOST_VOTERS`, and of means :data:`MOST_AVERAGED`.
+    proof. `front_by_cost`: looks for the front of the same problem with the price of asking all in its place.
+    `most`: of so many candidates every committee is looked at; default :data:`MOST_VOTERS`, and of means
+    :data:`MOST_AVERAGED`.
     """
     n: int = problem.n_classifiers
     known: list[Committee] = []

@@ -180,10 +180,8 @@ def pairwise_failure_crediting(credit: CreditMatrix, mask: Mask | None = None) -
     """Return the PFC of every member of a selection: the mean FC with the other members, in [0, 1].
 
     `credit`, ``(n_classifiers, n_classifiers)``: from :func:`failure_credit`. `mask`, ``(n_classifiers,)``:
-    the selection; default all.
-
-    `pfc`, which it returns, ``(n_members,)``: a single member has PFC 0. Its mean over members equals the
-    mean FC over pairs (Section 4).
+    the selection; default all. `pfc`, which it returns, ``(n_members,)``: a single member has PFC 0. Its mean
+    over members equals the mean FC over pairs (Section 4).
     """
     chosen = credit if mask is None else credit[np.ix_(mask, mask)]
     return np.asarray(chosen.sum(axis=1) / (CREDIT_UNITS * max(1, len(chosen) - 1)))

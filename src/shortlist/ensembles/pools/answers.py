@@ -33,9 +33,8 @@ def class_answers(pool: Pool, X: Any) -> ClassCodes:
     has other columns, or a classifier answers NaN or an unknown class; the sentence names the classifier.
 
     `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
-    may come in another order; names must match those the pool was fitted on.
-
-    `codes`, which it returns, ``(n_samples, n_classifiers)``.
+    may come in another order; names must match those the pool was fitted on. `codes`, which it returns,
+    ``(n_samples, n_classifiers)``.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -89,10 +88,9 @@ def class_probabilities(pool: Pool, X: Any) -> NDArray[np.float64]:
     number outside [0, 1], or its probabilities do not add up to 1; the sentence names the classifier.
 
     `pool`: who is asked. The rows are transformed once. `X`, ``(n_samples, n_features)``: columns of a frame
-    may come in another order; names must match those the pool was fitted on.
-
-    `probabilities`, which it returns, ``(n_samples, n_classifiers, n_classes)``: within [0, 1]; those of a
-    row and a classifier add up to 1.
+    may come in another order; names must match those the pool was fitted on. `probabilities`, which it
+    returns, ``(n_samples, n_classifiers, n_classes)``: within [0, 1]; those of a row and a classifier add up
+    to 1.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier

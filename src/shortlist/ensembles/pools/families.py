@@ -71,10 +71,9 @@ class NearestRows(ClassifierMixin, BaseEstimator):
 
     `n_neighbors`: how many rows vote. `weights`, one of ``"uniform"`` and ``"distance"``: whether votes are
     equal, or worth one over their distance. Where rows lie at distance 0, those alone vote. `p`, one of ``1``
-    and ``2``: Manhattan or Euclidean distance.
-
-    `classes_`, ``(n_classes,)``: the classes, sorted. `rows_`, ``(n_rows, n_columns)``: the rows that vote.
-    `codes_`, ``(n_rows,)``: their classes, as indices into `classes_`.
+    and ``2``: Manhattan or Euclidean distance. `classes_`, ``(n_classes,)``: the classes, sorted. `rows_`,
+    ``(n_rows, n_columns)``: the rows that vote. `codes_`, ``(n_rows,)``: their classes, as indices into
+    `classes_`.
 
     >>> X, y = np.array([[0.0], [2.0], [4.0]]), np.array([0, 1, 1])
     >>> NearestRows(1, weights="uniform", p=2).fit(X, y).predict(np.array([[1.0], [3.0]])).tolist()

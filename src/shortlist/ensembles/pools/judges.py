@@ -320,11 +320,9 @@ def hear(judges: Sequence[Judge], X: Any) -> tuple[Any, NDArray[np.int8]]:
 
     `judges`: whoever is among them several times is one judge with one state. `X`: a judge without columns
     was not asked about any row, and one with :data:`~shortlist.guarantees.cells.NOT_ASKED` in the cells of a
-    row was not asked about that one.
-
-    `rows`, which it returns: the columns of the judges. What was not asked yet, and words that are no class,
-    are empty. `states`, which it returns: as :mod:`shortlist.guarantees.cells` has them, ``(n_rows,
-    n_judges)``.
+    row was not asked about that one. `rows`, which it returns: the columns of the judges. What was not asked
+    yet, and words that are no class, are empty. `states`, which it returns: as
+    :mod:`shortlist.guarantees.cells` has them, ``(n_rows, n_judges)``.
     """
     columns = list(columns_asked(judges))
     there = [name for name in columns if name in getattr(X, "columns", ())]

@@ -36,7 +36,7 @@ def refit_members(
     `pool`: members that :func:`shortlist.ensembles.make_pool` fitted; their preprocessing stays as it is.
     `X`: rows, with the columns of those that fitted the pool, ``(n_samples, n_features)``. `y`: their
     classes, each of the pool at least once, ``(n_samples,)``. `seed`: decides which rows a family leaves out
-    that takes a limited number of them. `n_jobs`: workers, as of :func:`shortlist.ensembles.make_pool`.
+    that takes a limited number of them.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool
@@ -113,11 +113,9 @@ def cross_fit(
     Takes as many times as there are folds, each on the rows of the others.
 
     `pool`: what :func:`shortlist.ensembles.make_pool` fitted on these rows. `X`: rows, ``(n_samples,
-    n_features)``. `y`: their classes, ``(n_samples,)``. `folds`: how many, at least 2; of fewer rows, as many
-    as there are. Or the fold of every row from 0, -1 for rows that fit always, as
-    :func:`shortlist.tables.splits.deal_folds` says. `random_state`: seed of the folds. `n_jobs`: workers, as
-    of :func:`shortlist.ensembles.make_pool`. `report`, `cancellation`: progress events, one per classifier
-    and fold, and a way to stop. `study`: where every fitted classifier is kept, signed, a part for each fold.
+    n_features)``. `folds`: how many, at least 2; of fewer rows, as many as there are. Or the fold of every
+    row from 0, -1 for rows that fit always, as :func:`shortlist.tables.splits.deal_folds` says. `study`:
+    where every fitted classifier is kept, signed, a part for each fold.
 
     >>> from sklearn.datasets import load_iris
     >>> from shortlist.ensembles import make_pool

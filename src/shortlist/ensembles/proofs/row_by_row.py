@@ -218,8 +218,7 @@ def row_by_row(
     still finds cuts where the other one does not.
 
     `program`: the program of the same rows, which is kept between calls for its basis. `t`: what the cuts so
-    far allow, ``(n_rows,)``. `budget`: its end stops the search. `settings`: how often to begin anew, and
-    what the draws prefer.
+    far allow, ``(n_rows,)``. `settings`: how often to begin anew, and what the draws prefer.
     """
     lacking = 1 - t[program.used]
     given = sure = t[program.used] >= settings.asked_sure

@@ -47,11 +47,10 @@ def prove(
 
     Raises SolverError if a solver contradicts a selection or a bound that is proved.
 
-    `problem`: of two or of several classes. `budget`: with more than one thread CP-SAT looks for selections
-    beside its proof. A limit in nodes is in thousandths of CP-SAT's deterministic time; unless the time limit
-    ends a step first, the answer then does not depend on the clock, nor on the threads. `solver`: a backend:
-    that one alone, on the plain program, in place of the engine. A limit in nodes is then in its unit.
-    `settings`: how the steps share the time.
+    `budget`: with more than one thread CP-SAT looks for selections beside its proof. A limit in nodes is in
+    thousandths of CP-SAT's deterministic time; unless the time limit ends a step first, the answer then does
+    not depend on the clock, nor on the threads. `solver`: a backend: that one alone, on the plain program, in
+    place of the engine. A limit in nodes is then in its unit.
 
     OPTIMAL, FEASIBLE, INFEASIBLE or UNKNOWN, with the history of value and bound. OPTIMAL where both are the
     same integer.
@@ -200,10 +199,10 @@ def prune_soft(
 
     `objective`: as of :func:`shortlist.ensembles.goals.mean_goals.mean_goal`; with ``+auto``, or ``auto``,
     the log loss of as many members as :func:`few_members` says, which decide for what gains most of the
-    metric. `limits`: size and cost; a member that is taken twice counts twice. `budget`: for all of it;
-    default no limit. `positive`: with two classes the index of the positive one. `max_copies`: how often a
-    classifier may be taken, which weighs it so. The selection is then of so many copies of the pool, one
-    after the other, the first ones first; proof and certificate are of that pool.
+    metric. `limits`: size and cost; a member that is taken twice counts twice. `positive`: with two classes
+    the index of the positive one. `max_copies`: how often a classifier may be taken, which weighs it so. The
+    selection is then of so many copies of the pool, one after the other, the first ones first; proof and
+    certificate are of that pool.
     """
     budget = budget or Budget()
     if asks_for_choice(objective):

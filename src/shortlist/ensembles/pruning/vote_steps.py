@@ -47,9 +47,9 @@ def solutions_until_kept(
     without a proposal, and there is none at all where fewer than `least_seconds` are left.
 
     `program`: its first columns are the classifiers. `n_classifiers`: how many these are. `opened`: loads a
-    program into a solver, with what is known already. `budget`: the limits of every solve. `absolute_gap`:
-    costs that differ by no more are equal. `on_bound`: receives cost and bound as they get better.
-    `least_seconds`: with less time than this no solve is begun.
+    program into a solver, with what is known already. `absolute_gap`: costs that differ by no more are equal.
+    `on_bound`: receives cost and bound as they get better. `least_seconds`: with less time than this no solve
+    is begun.
     """
     while not budget.stopped and budget.left >= least_seconds:
         solution = opened(program).solve(

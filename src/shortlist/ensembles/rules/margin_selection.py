@@ -32,8 +32,8 @@ def greedy_means(
     method from the few that fit these rows best. Raises BadInputError if a number is out of range.
 
     `n_steps`: steps; of each bag, where there are bags. `n_bags`: bags; 0: all classifiers once. `share`: of
-    the classifiers in a bag, above 0 and at most 1; at least one is. `seed`: of the bags. `copies`, which it
-    returns: at least one is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
+    the classifiers in a bag, above 0 and at most 1; at least one is. `copies`, which it returns: at least one
+    is above 0, ``(n_classifiers,)``. Equally good classifiers join in their order.
 
     Takes O(n_bags · n_steps · n_rows · n_classifiers) time. A probability of less than one part of 2^15 - 1
     counts as that much.
@@ -169,10 +169,9 @@ def grow_by_margins(
 
     `candidates`: which classifiers may join, increasing. `start`: votes of the start ensemble for each class,
     ``(n_rows, n_classes)``; not modified. `criterion`, one of ``"histogram"`` and ``"minimum"``: ``minimum``
-    compares smallest margins alone, which the paper tried first.
-
-    `order`, which it returns: the candidates in the order in which they join, ``(n_candidates,)``. `right`,
-    which it returns: samples decided right by the start and after every addition, ``(n_candidates + 1,)``.
+    compares smallest margins alone, which the paper tried first. `order`, which it returns: the candidates in
+    the order in which they join, ``(n_candidates,)``. `right`, which it returns: samples decided right by the
+    start and after every addition, ``(n_candidates + 1,)``.
     """
     as_choice(criterion, "criterion", CRITERIA)
     left = np.array(candidates, dtype=np.int64)

@@ -45,15 +45,14 @@ def diagram_front(
 
     `diagram`: the models that may be chosen. `costs`: scaled integer cost of each variable that is true,
     minimised, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales; every scale must be an
-    integer. `names`: names of the variables, for the front's candidates. `offsets`: what each objective has
-    when no variable is true, ``(n_objectives,)``. Default: zero. `tolerance`: per objective, in its unit:
-    sets may be trimmed as long as every model has a point in the answer that is worse by at most this much in
-    each objective. Default: exact. `witnesses`: recover one model for each point. Otherwise the front has no
-    candidates. `settings`: what a pass may keep. Beyond its memory, sets that only witnesses need are thrown
-    away and made again later; if what is left is still too much, sets are trimmed and the proof says what may
-    be missing. `budget`: once it has ended, sets are trimmed to a few vectors, which ends the pass soon, and
-    the proof says what may be missing. Witnesses are found after that. It is told how many joins of two sets
-    are done, of all.
+    integer. `offsets`: what each objective has when no variable is true, ``(n_objectives,)``. Default: zero.
+    `tolerance`: per objective, in its unit: sets may be trimmed as long as every model has a point in the
+    answer that is worse by at most this much in each objective. Default: exact. `witnesses`: recover one
+    model for each point. Otherwise the front has no candidates. `settings`: what a pass may keep. Beyond its
+    memory, sets that only witnesses need are thrown away and made again later; if what is left is still too
+    much, sets are trimmed and the proof says what may be missing. `budget`: once it has ended, sets are
+    trimmed to a few vectors, which ends the pass soon, and the proof says what may be missing. Witnesses are
+    found after that. It is told how many joins of two sets are done, of all.
 
     Sorted points, each with one model. Equal vectors are one point; :func:`configurations` lists all its
     models. The proof is complete unless something was trimmed; then it is approximate, with a true bound on
@@ -127,11 +126,9 @@ def configurations(
     Raises BadInputError if `point` is dominated or no model has it.
 
     `diagram`, `costs`, `offsets`: as for :func:`diagram_front`. `point`: a non-dominated vector, scaled and
-    minimised, ``(n_objectives,)``: a row of ``front.points``.
-
-    Its shape is ``(n_variables,)``. A model. There can be very many; the first comes after one pass over the
-    diagram, restricted to vectors that can still add up to `point`, and each of the others after a walk from
-    top to bottom.
+    minimised, ``(n_objectives,)``: a row of ``front.points``. Its shape is ``(n_variables,)``. A model. There
+    can be very many; the first comes after one pass over the diagram, restricted to vectors that can still
+    add up to `point`, and each of the others after a walk from top to bottom.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram

@@ -48,13 +48,11 @@ class Pass:
 
     `errors`: per place that was trimmed or lies above one: a bound on how much worse, per objective, the
     nearest kept vector is than one that was dropped. `limits`: limits that were hit, for people. `n_vectors`,
-    `largest`: vectors in all sets together, and in the largest.
-
-    `plan`: what to join, in order. `coding`: how vectors are written. `tolerance`: how much error trimming
-    may add up to on any way through the plan, ``(n_objectives,)``. `keep`: whether :meth:`trace` will be
-    called. Sets that no join needs any more are then kept while memory lasts. `settings`: how much is kept.
-    `budget`: when to hurry, and who is told. `box`: least and largest vector worth keeping at each place,
-    ``(n_places, n_objectives)``.
+    `largest`: vectors in all sets together, and in the largest. `plan`: what to join, in order. `coding`: how
+    vectors are written. `tolerance`: how much error trimming may add up to on any way through the plan,
+    ``(n_objectives,)``. `keep`: whether :meth:`trace` will be called. Sets that no join needs any more are
+    then kept while memory lasts. `settings`: how much is kept. `box`: least and largest vector worth keeping
+    at each place, ``(n_places, n_objectives)``.
     """
 
     def __init__(

@@ -110,16 +110,15 @@ def ibea(
     belongs to something else.
 
     `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of the last population.
-    `extras` holds `correctness`, the share of valid members, and `n_evaluations`.
-
-    `clauses`: what a product satisfies. Features that are to be fixed besides: ``clauses.with_units``.
-    `costs`: coefficients to minimise, scaled to integers, ``(n_objectives, n_variables)``. `objectives`:
-    names, senses and scales, one per row of `costs`. `candidates`: names of the variables. `offsets`:
-    constant parts of the objectives, minimised and scaled, ``(n_objectives,)``. `settings`: evaluations,
-    population and rates. `seeds`: products that the first population starts with, ``(n_seeds, n_variables)``.
-    `budget`: how long the evolution may take, the seed of all randomness, and who is told, with a total.
-    `study`: where the state is kept after a generation, at most once a second, and from where it is taken.
-    What repairs have asked is asked again then, because a solver learns from its questions.
+    `extras` holds `correctness`, the share of valid members, and `n_evaluations`. `clauses`: what a product
+    satisfies. Features that are to be fixed besides: ``clauses.with_units``. `costs`: coefficients to
+    minimise, scaled to integers, ``(n_objectives, n_variables)``. `objectives`: names, senses and scales, one
+    per row of `costs`. `offsets`: constant parts of the objectives, minimised and scaled,
+    ``(n_objectives,)``. `settings`: evaluations, population and rates. `seeds`: products that the first
+    population starts with, ``(n_seeds, n_variables)``. `budget`: how long the evolution may take, the seed of
+    all randomness, and who is told, with a total. `study`: where the state is kept after a generation, at
+    most once a second, and from where it is taken. What repairs have asked is asked again then, because a
+    solver learns from its questions.
 
     >>> shop = Clauses.from_clauses(3, [(-1, -2)])
     >>> few = Evolution(n_evaluations=400, population_size=20)
@@ -295,7 +294,6 @@ def ibed(
 
     `front`, which it returns: APPROXIMATE: the valid, mutually non-dominated members of both populations.
     `extras` as in :func:`~shortlist.methods.evolution.ibea.ibea`; `correctness` is that of both populations.
-
     `clauses`, `costs`, `objectives`, `candidates`, `offsets`, `settings`, `seeds`, `budget`, `study`: as in
     :func:`shortlist.methods.evolution.ibea.ibea`. Both populations have the size of `settings`, and offspring
     of both count as evaluations.

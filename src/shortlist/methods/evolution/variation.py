@@ -88,11 +88,9 @@ class EvolvedProblem:
 
     `presolved`: the smaller clauses: core and dead features are gone, equivalent ones are one. `own_costs`:
     costs of the variables of the smaller clauses, ``(n_variables, n_objectives)``. `n_evaluated`: selections
-    evaluated so far.
-
-    `clauses`: what a product satisfies. `costs`: to minimise, scaled to integers, ``(n_objectives,
-    n_variables)``. `offsets`: constant parts, ``(n_objectives,)``. `budget`: of which a part may be taken to
-    make the clauses smaller.
+    evaluated so far. `clauses`: what a product satisfies. `costs`: to minimise, scaled to integers,
+    ``(n_objectives, n_variables)``. `offsets`: constant parts, ``(n_objectives,)``. `budget`: of which a part
+    may be taken to make the clauses smaller.
     """
 
     def __init__(

@@ -189,10 +189,9 @@ def cwmoip(
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
     the first one, then the bounded ones from the innermost to the outermost level of the recursion. By
     default from the widest range to the narrowest. `solver`, `max_solves`, `candidates`, `budget`: as in
-    :func:`shortlist.methods.integer.search_zones.search_zones`.
-
-    `front`, which it returns: COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number
-    of levels that were not finished. `extras` holds `n_programs` and `n_skipped`.
+    :func:`shortlist.methods.integer.search_zones.search_zones`. `front`, which it returns: COMPLETE when it
+    finished. When a limit ended it: NONDOMINATED, with the number of levels that were not finished. `extras`
+    holds `n_programs` and `n_skipped`.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded.
 
@@ -258,11 +257,10 @@ def epsilon_constraint(
     is dropped in the end.
 
     `true_bounds`: find the least and largest value of every bounded objective by two more programs each,
-    instead of taking what follows from the bounds of the columns. All others: as in :func:`cwmoip`.
-
-    `front`, which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an
-    answer with a free choice among equal values of the minimised objective may be dominated, with the number
-    of loops that were not finished. `extras` holds `n_programs` and `n_skipped`.
+    instead of taking what follows from the bounds of the columns. All others: as in :func:`cwmoip`. `front`,
+    which it returns: COMPLETE when it finished. When a limit ended it: APPROXIMATE, because an answer with a
+    free choice among equal values of the minimised objective may be dominated, with the number of loops that
+    were not finished. `extras` holds `n_programs` and `n_skipped`.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded.
 

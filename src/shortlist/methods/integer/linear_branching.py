@@ -75,8 +75,7 @@ def best_by_branching(
     It depends on nothing that was solved before.
 
     `program`: its bounds are finite. `most`: only solutions that cost no more count; None for all.
-    `max_nodes`: linear programs after which the search gives up. `budget`: of the whole search that this is
-    part of.
+    `max_nodes`: linear programs after which the search gives up.
 
     Not finished after `max_nodes`.
 

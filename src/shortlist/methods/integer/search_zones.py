@@ -59,15 +59,14 @@ def search_zones(
     """Return the complete front of a program with two or more linear objectives.
 
     `program`: objectives must be exact integers after scaling; see
-    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `solver`: backend of the integer
-    programs. `max_solves`: largest number of integer programs. `candidates`: names of the integer columns;
-    ``x0``, ``x1``, ... by column number if not given. `budget`: how long the search may take, the seed of the
-    solver, and who is told after every program, without a total: nobody knows it before the end.
-
-    `front`, which it returns: COMPLETE when it finished. When a limit ended it: NONDOMINATED, with the number
-    of zones that were not searched. Solutions with equal objectives are one point, with the first one found.
-    `extras` holds `n_programs`, `n_zones`, and in `ideal` the proved best value of each objective, None where
-    a limit came first. An infeasible program has a complete front without points.
+    :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
+    integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
+    given. `budget`: how long the search may take, the seed of the solver, and who is told after every
+    program, without a total: nobody knows it before the end. `front`, which it returns: COMPLETE when it
+    finished. When a limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions
+    with equal objectives are one point, with the first one found. `extras` holds `n_programs`, `n_zones`, and
+    in `ideal` the proved best value of each objective, None where a limit came first. An infeasible program
+    has a complete front without points.
 
     Raises BadInputError if the objectives are no exact integers or are unbounded. Raises SolverError if the
     solver contradicts itself.

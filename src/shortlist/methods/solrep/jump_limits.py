@@ -33,7 +33,6 @@ class JumpLimits:
 
     `program`: objectives are exact integers after scaling. `origin`: where objectives are measured from, in
     steps, ``(n_objectives,)``. `scales`: the unit of each objective, in steps, above 0, ``(n_objectives,)``.
-    `budget`: of the whole search.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program

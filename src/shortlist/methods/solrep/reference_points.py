@@ -70,11 +70,8 @@ def hit_and_run(
 
     `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
     `n_points`: how many points. `between`: takes a place, measured from the first anchor in
-    :func:`plane_scales`, and a direction. `rng`: the only source of randomness. `report`: told after every
-    step.
-
-    Its shape is ``(n_points, n_objectives)``. Points in the plane, in steps, up to rounding. All are equal if
-    the anchors are.
+    :func:`plane_scales`, and a direction. `report`: told after every step. Its shape is ``(n_points,
+    n_objectives)``. Points in the plane, in steps, up to rounding. All are equal if the anchors are.
 
     >>> segment = np.array([[0, 4], [4, 0]])
     >>> def allowed(place, direction):
@@ -137,9 +134,9 @@ STAGE = "reference points"
 class SolveSetting:
     """What every worker needs; it pickles, and then nobody sets its budget's cancellation.
 
-    `program`: what is solved. `solver`: backend. `budget`: of the whole search, telling nobody. `each`: of
-    each program. `checks`: whether a second program checks each proved answer. `study`: where finished
-    programs go; a copy in another process keeps nothing.
+    `program`: what is solved. `budget`: of the whole search, telling nobody. `each`: of each program.
+    `checks`: whether a second program checks each proved answer. `study`: where finished programs go; a copy
+    in another process keeps nothing.
     """
 
     program: Program

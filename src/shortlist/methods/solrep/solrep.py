@@ -160,20 +160,18 @@ def solrep(
     holds `n_reference_points`, `n_infeasible`, `n_without_program`, `n_programs`, `n_checked` (answers that
     integers prove, or that a second program did not better), `n_unproved`, `gaps` (per point, relative, 0
     where proved), `anchors` and `plane_dimension`, that of the plane through them. An infeasible program has
-    a complete front without points.
-
-    `program`: objectives must be exact integers after scaling; see
+    a complete front without points. `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `settings`: where the reference
     points lie, and how their programs are solved. `clauses`: what every solution satisfies, variable v being
     column v - 1, used to make the program smaller; variables beyond the columns are auxiliary
-    (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `solver`: backend of the integer
-    programs. `study`: where each finished program is recorded. With the same problem and settings, a later
-    call goes on from there, to the same answer. `workers`: what solves for hit-and-run points; see
-    :func:`shortlist.runs.workers.open_workers`. The answer does not depend on it, unless a wall-clock limit
-    is hit: points are split into chunks beforehand, each with a session of its own. `candidates`: names of
-    the integer columns; ``x0``, ``x1``, ... by column number if not given. `budget`: how long the search may
-    take, the seed of the random walk and of the solver, and who is told after every reference point, or chunk
-    of them with several workers. With several processes, a cancellation is looked at between chunks.
+    (:func:`shortlist.methods.integer.reduced_program.reduce_program`). `study`: where each finished program
+    is recorded. With the same problem and settings, a later call goes on from there, to the same answer.
+    `workers`: what solves for hit-and-run points; see :func:`shortlist.runs.workers.open_workers`. The answer
+    does not depend on it, unless a wall-clock limit is hit: points are split into chunks beforehand, each
+    with a session of its own. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column
+    number if not given. `budget`: how long the search may take, the seed of the random walk and of the
+    solver, and who is told after every reference point, or chunk of them with several workers. With several
+    processes, a cancellation is looked at between chunks.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program

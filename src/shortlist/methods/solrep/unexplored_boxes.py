@@ -30,10 +30,9 @@ class UnexploredBoxes:
     `lower`, `upper`: the boxes, closed ones included, ``(n_boxes, n_objectives)``. `relaxed`, `tried`,
     `given_up`: whether the relaxation has been asked about a box, whether its lower part is known to hold
     nothing, and whether it is not offered any more, ``(n_boxes,)``. `vectors`: the known vectors that
-    explored something, ``(n_vectors, n_objectives)``.
-
-    `lower`, `upper`: every feasible vector y has ``lower <= y < upper``, ``(n_objectives,)``. `ceiling`: what
-    lies below it is explored first, ``(n_objectives,)``; `upper` if not given.
+    explored something, ``(n_vectors, n_objectives)``. `lower`, `upper`: every feasible vector y has ``lower
+    <= y < upper``, ``(n_objectives,)``. `ceiling`: what lies below it is explored first, ``(n_objectives,)``;
+    `upper` if not given.
 
     >>> boxes = UnexploredBoxes(np.array([0, 0]), np.array([10, 10]))
     >>> boxes.add_vector(np.array([4, 3]))

@@ -185,10 +185,8 @@ def decide_on_demand(
     """Decide rows, buying for each stage only what its undecided rows need.
 
     `acquire`: gets row numbers and features, returns their values. `features`: what `acquire` calls each
-    feature. `guess`: whether rejected rows get a class as well, in ``guesses``.
-
-    `failure`, which it returns: why it ended early; empty if it did not. `cause`, which it returns: what
-    `acquire` raised.
+    feature. `guess`: whether rejected rows get a class as well, in ``guesses``. `failure`, which it returns:
+    why it ended early; empty if it did not. `cause`, which it returns: what `acquire` raised.
     """
     n_rows = as_count(n_rows, "n_rows", at_least=0)
     starts = model.encoding.starts

@@ -32,12 +32,11 @@ def shared_needs(
     needs it.
 
     `needs`: what each needs, which may need something itself; a string is one name. `prices`: in the order of
-    the columns. `groups`: features that share a first price. `order`: the groups in their order.
-
-    `opens`, which it returns: which groups each feature opens because of what it needs, ``(n_features,
-    n_groups)``; the groups of `order` come first. `prices`, which it returns: what each feature costs beside
-    them. `first_prices`, which it returns: those of all groups. `order`, which it returns: what all groups
-    are called: those of `order`, then features and things that are needed.
+    the columns. `groups`: features that share a first price. `order`: the groups in their order. `opens`,
+    which it returns: which groups each feature opens because of what it needs, ``(n_features, n_groups)``;
+    the groups of `order` come first. `prices`, which it returns: what each feature costs beside them.
+    `first_prices`, which it returns: those of all groups. `order`, which it returns: what all groups are
+    called: those of `order`, then features and things that are needed.
     """
     needs = {name: [wanted] if isinstance(wanted, str) else wanted for name, wanted in needs.items()}
     known = [*prices, *things]

@@ -177,8 +177,7 @@ def walk_units(
     `make`: returns a walker with nothing found yet. It pickles, and is sent to each worker once. `tasks`:
     first sets of the chains, as bit masks. `join`: a function of a module. `budget`: how long it may take.
     What is not finished in time is left out. Workers have clocks of their own: a task that is begun late may
-    go on until it has taken as long itself. `workers`: see :func:`shortlist.runs.workers.open_workers`.
-    `study`: keeps what every task found.
+    go on until it has taken as long itself. `study`: keeps what every task found.
     """
     seconds = budget.deadline - budget.clock()
     units = [

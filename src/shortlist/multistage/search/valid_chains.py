@@ -42,8 +42,7 @@ def n_valid_chains(
 ) -> int | None:
     """Return how many valid stage assignments there are; None where sets are too many or time too short.
 
-    `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them. `budget`:
-    how long the count may take.
+    `removal`: whether a last stage may leave columns out; otherwise the last set holds all of them.
     """
     budget = budget or Budget()
     sets = rules.valid_sets(limits.most_sets, budget)

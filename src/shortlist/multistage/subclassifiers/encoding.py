@@ -151,8 +151,8 @@ def learn_encoding(X: Any, names: Sequence[str], validation: Any = None) -> Enco
     Numbers stay as they are and missing ones become the median; text, booleans and columns that a frame marks
     as categories, also of numbers, become one column per value. Feature i of `names` is column i of `X`.
 
-    `X`, ``(n_rows, n_features)``. `validation`: the validation rows, ``(n_validation_rows, n_features)``: a
-    gap among them is a value too, and a word is known, wherever a split has put its row.
+    `validation`: the validation rows, ``(n_validation_rows, n_features)``: a gap among them is a value too,
+    and a word is known, wherever a split has put its row.
     """
     return Encoding(
         tuple(

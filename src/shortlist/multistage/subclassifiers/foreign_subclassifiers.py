@@ -271,7 +271,6 @@ class SharedSubclassifiers:
     with it is measured anew with those of its own subsets, `own`.
 
     `own`: what fits the classifiers of single subsets; its rows, its estimator and its budget are used.
-    `seed`: of the gaps.
     """
 
     def __init__(self, own: ForeignSubclassifiers, *, seed: int = 0) -> None:

@@ -159,11 +159,9 @@ def walk_window(window: Window, known: NDArray[np.int64], budget: Budget) -> tup
     within a walk of more than :data:`FEW_ITEMS` items.
 
     `known`, ``(n_known, n_measures)``: measures of assignments that are known, mutually non-dominated; what
-    they dominate may be left out.
-
-    `assignments`, which it returns: some of them may be dominated, ``(n_assignments, n_features)``. `whole`,
-    which it returns: false where the budget ended before all classifiers were fitted: sets without one count
-    as invalid.
+    they dominate may be left out. `assignments`, which it returns: some of them may be dominated,
+    ``(n_assignments, n_features)``. `whole`, which it returns: false where the budget ended before all
+    classifiers were fitted: sets without one count as invalid.
     """
     problem = window.problem
     sets = window.sets()

@@ -51,20 +51,14 @@ def read_log(
     Raises BadFileError if a file cannot be read, is damaged, or is of no known form. Raises BadInputError if
     a column is missing, or files contradict each other.
 
-    Parameters
-    ----------
-    paths : The files; ``-`` is standard input. Records of several files that name the same case belong
-        together.
-    form : {"wide", "long", "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval"}, optional
-        What all files must be.
-    columns : What columns or fields are called.
-    costs : What each judge's call costs, by name: a table with the columns name and cost. They replace prices
-        in the log.
-    token_prices : Prices per token by model: LiteLLM's JSON, or a table with the columns model,
-        input_cost_per_token and output_cost_per_token.
-    truth : The truth of each case: a table with a column of cases, or a log whose judges' strict plurality is
-        taken for the truth.
-    classes : What may be answered; see :func:`shortlist.panels.answer_log.make_log`.
+    `paths`: the files; ``-`` is standard input. Records of several files that name the same case belong
+    together. `form`, one of ``"wide"`` and ``"long"`` and ``"inspect-ai"`` and ``"lm-eval"`` and
+    ``"promptfoo"`` and ``"alpaca-eval"``: what all files must be. `columns`: what columns or fields are
+    called. `costs`: what each judge's call costs, by name: a table with the columns name and cost. They
+    replace prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON, or a table with the
+    columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table
+    with a column of cases, or a log whose judges' strict plurality is taken for the truth. `classes`: what
+    may be answered; see :func:`shortlist.panels.answer_log.make_log`.
     """
     notes: list[str] = []
     named = columns or LogColumns()

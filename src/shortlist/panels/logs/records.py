@@ -44,23 +44,17 @@ KNOWN_COLUMNS = {
 class LogColumns:
     """What the columns of a table, or the fields of a tool's log, are called; None where they are found.
 
-    Attributes
-    ----------
-    case : Names the case.
-    judge : Names the judge, in a long table. Of inspect-ai a setting of the evaluation or an argument of the
-        task that tells judges of one model apart.
-    answer : Holds the answer, in a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness),
-        or a field of the output (promptfoo) that does.
-    target : Holds the truth; of a tool's log a field of the case, of its metadata or of its variables.
-    confidence, price, latency, epoch : Of a long table. A latency whose name ends in ``ms`` is in
-        milliseconds, any other in seconds.
-    input_tokens, output_tokens : Of a long table: numbers of tokens, for prices per token.
-    content : What the judges were shown: cases with equal entries are the same one.
-    features : Columns of the case that cost nothing.
-    drop : Columns or judges that are left out.
-    label_suffix, confidence_suffix, price_suffix, latency_suffix : Of a wide table with several columns for a
-        judge: what follows the judge's name.
-    fold_case : Whether labels that differ only in capital letters are the same.
+    `case`: names the case. `judge`: names the judge, in a long table. Of inspect-ai a setting of the
+    evaluation or an argument of the task that tells judges of one model apart. `answer`: holds the answer, in
+    a long table; the scorer (inspect-ai), the filter (lm-evaluation-harness), or a field of the output
+    (promptfoo) that does. `target`: holds the truth; of a tool's log a field of the case, of its metadata or
+    of its variables. `confidence`, `price`, `latency`, `epoch`: of a long table. A latency whose name ends in
+    ``ms`` is in milliseconds, any other in seconds. `input_tokens`, `output_tokens`: of a long table: numbers
+    of tokens, for prices per token. `content`: what the judges were shown: cases with equal entries are the
+    same one. `features`: columns of the case that cost nothing. `drop`: columns or judges that are left out.
+    `label_suffix`, `confidence_suffix`, `price_suffix`, `latency_suffix`: of a wide table with several
+    columns for a judge: what follows the judge's name. `fold_case`: whether labels that differ only in
+    capital letters are the same.
     """
 
     case: str | None = None
@@ -102,15 +96,12 @@ COLUMNS = ("case", "epoch", "task", "judge", "answer", "truth", "content", "prob
 class Records:
     """Calls of judges.
 
-    Attributes
-    ----------
-    frame : A row for each call, with the columns :data:`COLUMNS` and those in `features`. Each of the former
-        is None or NaN where the log does not tell it. `probabilities` are mappings from label to share,
-        `model` is what prices per token are found by, and `content` stands for what the judge was shown.
-    features : Columns that tell of the case.
-    source : What messages call the file.
-    numbered : Whether cases are called by the numbers of their rows, which mean nothing in another file.
-    columns : Those of the file, if it is a table.
+    `frame`: a row for each call, with the columns :data:`COLUMNS` and those in `features`. Each of the former
+    is None or NaN where the log does not tell it. `probabilities` are mappings from label to share, `model`
+    is what prices per token are found by, and `content` stands for what the judge was shown. `features`:
+    columns that tell of the case. `source`: what messages call the file. `numbered`: whether cases are called
+    by the numbers of their rows, which mean nothing in another file. `columns`: those of the file, if it is a
+    table.
     """
 
     frame: "pd.DataFrame"

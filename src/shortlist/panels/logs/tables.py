@@ -40,15 +40,9 @@ def table_records(
     It is long if it has columns of cases, judges and answers, which are named or called as one often calls
     them, and wide otherwise.
 
-    Parameters
-    ----------
-    source : What messages call the file.
-    table : DataFrame
-    columns : LogColumns
-    notes : Gets a sentence on which columns were taken for what.
-    form : {"wide", "long"}, optional
-        Of the table, if it shall not be found.
-    truth_elsewhere : Whether the truth comes from another file, so that no column has to hold it.
+    `source`: what messages call the file. `notes`: gets a sentence on which columns were taken for what.
+    `form`, one of ``"wide"`` and ``"long"``: of the table, if it shall not be found. `truth_elsewhere`:
+    whether the truth comes from another file, so that no column has to hold it.
     """
     names = tuple(map(str, table.columns))
     named = list(columns.features)

@@ -147,8 +147,6 @@ class BudgetedClassifier(TableClassifier):
     `validation_share`: part of the rows that chooses settings, unless :meth:`fit` gets validation rows.
     `reject_label`: answer for rejected rows; None: -1 for numeric classes, ``"REJECT"`` otherwise.
     `answer_rejected`: whether rejected rows get their most probable class; then :meth:`predict_proba` exists.
-    `random_state`: seed of the split.
-
     `classes_`: classes, sorted, ``(n_classes,)``. `costs_`: prices, in whole units. `settings_`: the settings
     that won. `tuning_`: every setting, with ``coverage``, ``accuracy``, ``cost`` and ``aggregate`` on the
     validation rows. `model_`: what predicts, from encoded rows. `reject_label_`: answer for rejected rows.
@@ -187,8 +185,7 @@ class BudgetedClassifier(TableClassifier):
         `X`: rows, ``(n_samples, n_features)``; missing values and text columns are encoded, tied to their
         feature. `y`: their classes, two or more, ``(n_samples,)``. `costs`: prices; they come before
         `feature_costs`. `validation`: rows that choose settings; otherwise `validation_share` of the rows,
-        stratified. `report`, `cancellation`: progress events, and a way to stop with the settings tried so
-        far. `unsupported`: nothing, as weights of rows (``sample_weight``) are refused.
+        stratified. `unsupported`: nothing, as weights of rows (``sample_weight``) are refused.
         """
         X, y, seed = self._begin_fit(X, y, unsupported)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]

@@ -45,10 +45,8 @@ def grow_submodular(
 
     `design`: standardised columns, ones last, ``(n_rows, n_columns + 1)``. `targets`, ``(n_rows,
     n_outputs)``. `gate`, ``(n_outputs,)``. `feature_of`, ``(n_columns,)``. `node_budget`: share of the price
-    of all features. `n_levels`: levels of nodes.
-
-    `coefficients`, which it returns, ``(n_nodes, n_columns + 1, n_outputs)``. `thresholds`, which it returns,
-    ``(n_nodes,)``. `inner`, which it returns, ``(n_nodes,)``.
+    of all features. `n_levels`: levels of nodes. `coefficients`, which it returns, ``(n_nodes, n_columns + 1,
+    n_outputs)``. `thresholds`, which it returns, ``(n_nodes,)``. `inner`, which it returns, ``(n_nodes,)``.
     """
     n_nodes = 2**n_levels - 1
     coefficients = np.zeros((n_nodes, design.shape[1], targets.shape[1]))
