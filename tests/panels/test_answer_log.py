@@ -75,6 +75,12 @@ def test_a_judge_who_is_always_right_is_pointed_at() -> None:
     assert not any("copy" in note for note in few.notes)
 
 
+def test_judges_that_are_never_right_are_pointed_at() -> None:
+    said, note = [["x"], ["y"]] * 10, "No judge is ever right. Check which column holds the truth."
+    assert note in make_log(["a"], range(20), said, ["y", "x"] * 10).notes
+    assert note not in make_log(["a"], range(20), said, ["y"] * 20, classes=["x", "y"]).notes
+
+
 def test_some_cases_keep_all_that_is_told_of_them() -> None:
     log = make_log(
         ["a", "b"], ["p", "q", "p"], [["x", "y"]] * 3, ["x", "y", "x"],

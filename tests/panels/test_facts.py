@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand
-from shortlist.panels.choice import PanelChoice, choose_panels
+from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
 from shortlist.panels.facts import (
     PanelReport,
     break_even_sentence,
@@ -20,6 +20,7 @@ from shortlist.panels.facts import (
 )
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
+from shortlist.panels.verdict import difference_in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import JUDGES, priced_log
 
@@ -163,3 +164,28 @@ def test_a_judge_beyond_the_limits_that_is_better_than_all_within_is_told_beside
     [sentence] = [one for one in told["verdict"] if one.startswith("The best of all judges")]
     assert f"accuracy {dear['accuracy']:.4g} for 8 a case" in sentence
     assert panel_facts(panel_report(choice, 0))["best_of_all"] is None
+
+
+def test_how_answers_are_combined_is_told_where_several_are() -> None:
+    choice, _ = made()
+    told = [panel_facts(panel_report(choice, point)) for point in range(len(choice.found))]
+    for one in told:
+        several = len({name for stage in one["stages"] for name in stage["asks"]}) > 1
+        assert any("are combined by" in sentence for sentence in one["in_words"]) == several
+    assert "The answers so far are combined by logistic regression." in told[0]["in_words"]
+
+
+def test_a_p_value_is_told_where_the_interval_says_otherwise() -> None:
+    verdict = made()[1].verdict
+    told = replace(verdict, difference=0.06, difference_interval=(0.001, 0.119), p_value=0.064)
+    assert difference_in_words(told) == "+6.0 points of accuracy (+0.1 to +11.9, p = 0.064)"
+    assert "p =" not in difference_in_words(replace(told, p_value=0.04))
+    assert "p =" not in difference_in_words(replace(told, difference_interval=(-0.001, 0.119)))
+
+
+def test_who_rejects_is_told_that_no_answer_counts_as_wrong() -> None:
+    for final, told in (("answer", False), ("reject", True)):
+        choice, _ = made(final)
+        assert any("counts as wrong" in note for note in told_notes(choice.chosen, choice)) == told
+    choice, _ = made("reject", promise=True)
+    assert not any("counts as wrong" in note for note in told_notes(choice.chosen, choice))

@@ -40,7 +40,7 @@ from shortlist.panels.panel_options import (
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, Outcome, Panel, Question
+from shortlist.panels.policy import ANSWER, REJECT, Outcome, Panel, Question
 from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
 from shortlist.panels.routing import routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
@@ -508,6 +508,12 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
         said.append(
             "The answers are free text, as many truths occur only once. So panels decide by votes on which "
             "answers are equal, letter by letter, and know no classes."
+        )
+    if choice.cases.final.kind == REJECT and choice.front.names[0] == ACCURACY and not choice.guarantees:
+        said.append(
+            "A case without an answer counts as wrong, so panels answer all they can. To leave unsure cases "
+            "unanswered, take the objective min error-cost with the cost of each mistake, or promise a share "
+            "of right answers."
         )
     if choice.parts:
         told = (

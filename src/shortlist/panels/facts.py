@@ -314,12 +314,31 @@ def in_words(
             said += [_stage_sentence(stage) for stage in branch["stages"]]
         said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
     said += [_stage_sentence(stage) for stage in stages]
+    said += _combined(
+        [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
+    )
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
     elif left:
         said.append(f"The other {_percent(left)} get no answer.")
     return said
+
+
+COMBINED = {
+    "plurality": "votes, of which the most win",
+    "majority": "votes, of which more than half win",
+    "logistic": "logistic regression",
+    "dawid-skene": "the model of Dawid and Skene",
+}
+
+
+def _combined(stages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how answers are combined, where there are several."""
+    rules = dict.fromkeys(COMBINED[one["decides"]] for one in stages if one["decides"] in COMBINED)
+    if len({name for one in stages for name in one["asks"]}) < 2:
+        return []
+    return [f"The answers so far are combined by {all_of(rules)}."]
 
 
 def _stage_sentence(stage: Mapping[str, Any]) -> str:
@@ -384,8 +403,9 @@ def _best_of_all_sentence(best: Verdict) -> str:
     """Say what the most accurate judge does, which exceeds what the user allows."""
     own, whom = best.single_figures, "it" if best.rechosen_figures is None else best.against
     return (
-        f"The best of all judges, {best.single!r}, does not keep the limits: {own.objective} {own.value:.4g} "
-        f"for {own.price:.4g} a case. This panel differs from {whom} by {difference_in_words(best)}, "
+        f"The best of all judges on the training cases, {best.single!r}, does not keep the limits: "
+        f"{own.objective} {own.value:.4g} for {own.price:.4g} a case. This panel differs from {whom} by "
+        f"{difference_in_words(best)}, "
         f"{'which may be chance' if best.within_chance else 'beyond chance'}."
     )
 

@@ -57,8 +57,11 @@ def _of_words(classes: tuple[str, ...], unknown: Counter[str]) -> list[str]:
 
 def _of_judges(judges: tuple[str, ...], answers: NDArray[np.int64], truth: NDArray[np.int64]) -> list[str]:
     known = truth >= 0
-    right = (answers[known] == truth[known, None]).all(axis=0) & (known.sum() >= FEWEST_COPIED)
+    wins = answers[known] == truth[known, None]
+    right = wins.all(axis=0) & (known.sum() >= FEWEST_COPIED)
     notes = []
+    if known.sum() >= FEWEST_COPIED and (answers[known] >= 0).any() and not wins.any():
+        notes.append("No judge is ever right. Check which column holds the truth.")
     if right.any():
         names = all_of((repr(judges[place]) for place in np.flatnonzero(right)), most=8)
         notes.append(f"Always right, as a copy of the truth would be: {names}.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shortlist._words import all_of, any_of
+from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.answer_log import AnswerLog
@@ -92,7 +92,10 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         if name not in log.features.columns or name in log.judges:
             raise BadInputError("router", "must name features of the log that are no judges", repr(name))
     if LATENCY in objectives and (log.latency is None or np.isnan(log.latency).any()):
-        raise BadInputError("latency", "must be known for every call to be an objective", "gaps")
+        gaps = 0 if log.latency is None else int(np.isnan(log.latency).sum())
+        got = "none" if log.latency is None else f"none for {counted(gaps, 'call')}"
+        advice = "Name the column of latencies, or leave min latency out of the objectives."
+        raise BadInputError("latency", "must be known for every call to be an objective", got, advice)
 
 
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:

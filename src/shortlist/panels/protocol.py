@@ -169,7 +169,7 @@ def _adds(scores: Sequence[float]) -> tuple[str, ...]:
 
 def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
     """Return when a stage answers a class."""
-    answer = plain(panel.classes[code]) if panel.classes else "an answer"
+    answer = plain(panel.classes[code]) if panel.classes else "what was said"
     least = 0.0 if always else stage.answer_from[code]
     if isinstance(stage.decision, Alone):
         return Rule(answer, "the case goes this way", "")

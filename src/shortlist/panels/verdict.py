@@ -228,7 +228,7 @@ class Verdict:
         if self.undecided:
             return (
                 f"Too few cases to tell whether it is better than the {self.title}: {what}. "
-                f"Until more do, ask {self.single!r} alone."
+                f"Until more cases tell, ask {self.single!r} alone."
             )
         return f"No better than the {self.title}: {what}. Ask {self.single!r} alone."
 
@@ -254,14 +254,19 @@ def standing(told: Verdict) -> Standing:
 
 
 def difference_in_words(told: Verdict) -> str:
-    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``."""
+    """Say a difference with its interval, such as ``+1.2 points of accuracy (-0.3 to +2.7)``.
+
+    The p-value is told where the interval alone would say otherwise, as the two are computed in other ways.
+    """
+    low, high = told.difference_interval
+    p = f", p = {told.p_value:.2g}" if (low > 0 or high < 0) == told.within_chance else ""
     objective = told.panel_figures.objective
     numbers = (told.difference, *told.difference_interval)
     if objective == ERROR_COST:
-        own, low, high = (f"{number:+.3g}" for number in numbers)
-        return f"{own} of error cost a case ({low} to {high})"
-    own, low, high = (f"{100 * number:+.1f}" for number in numbers)
-    return f"{own} points of {objective.replace('-', ' ')} ({low} to {high})"
+        own, least, most = (f"{number:+.3g}" for number in numbers)
+        return f"{own} of error cost a case ({least} to {most}{p})"
+    own, least, most = (f"{100 * number:+.1f}" for number in numbers)
+    return f"{own} points of {objective.replace('-', ' ')} ({least} to {most}{p})"
 
 
 def single_found(choice: PanelChoice, judge: int) -> Found:

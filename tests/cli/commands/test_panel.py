@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long = table.assign(id=range(240)).melt(["id", "truth"], var_name="model", value_name="label")
     seconds = long["model"].map({"small": 100, "mid": 300, "large": 900})
     price = long["model"].map({"small": 1, "mid": 3, "large": 9})
-    long.assign(usd=price, ms=seconds, sure=0.75).to_csv(folder / "long.csv", index=False)
+    long.assign(usd=price, ms=seconds, sure=0.75, dollars="$1").to_csv(folder / "long.csv", index=False)
     (folder / "prices.csv").write_text("name,cost\nsmall,1\nmid,3\nlarge,9\n")
     (folder / "dear.csv").write_text("name,cost\nsmall,1\nmid,300\nlarge,9\n")
     (folder / "strangers.csv").write_text("name,cost\nsomebody,1\n")
@@ -265,7 +265,7 @@ def test_a_saved_panel_is_compared_with_a_new_search(folder: Path) -> None:
     assert told["saved"]["price"] > told["new"]["price"]  # type: ignore[index]
     assert not told["still_best"]
     run = shortlist("panel", "compare", "panel.json", *dear, cwd=folder)
-    assert "The saved panel is not the best any more" in run.stdout
+    assert "The saved panel is not the best any more: the new one is cheaper, and no worse" in run.stdout
 
 
 @pytest.mark.parametrize("kind", ["answer", "hand-over=1.5"])
@@ -374,6 +374,8 @@ REFUSED = [
     ("compare gone.json P", "gone.json cannot be read"),
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
     ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
+    ("compare panel.json P --limit latency<=2", "--limit names 'latency', which is not there to be limited."),
+    ("long.csv --case id --judge model --answer label --price dollars --target truth", "got '$1' in record 1. Write the number alone, such as 0.01, or empty the cell."),
 ]  # fmt: skip
 
 
@@ -388,6 +390,12 @@ def test_what_cannot_be_used_is_one_sentence(folder: Path, words: str, message: 
     told = [one for one in lines if not one.startswith("shortlist: note: ")]
     assert len(told) == 1
     assert message in told[0]
+
+
+@pytest.mark.parametrize("words", ["--limit size<=2", "--pick x"])
+def test_options_of_the_point_are_refused_before_any_work(folder: Path, words: str) -> None:
+    run = shortlist("panel", *PRICED, *words.split(), cwd=folder)
+    assert len(run.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", ["max accuracy", "min price, max accuracy", "max accuracy, min latency"])

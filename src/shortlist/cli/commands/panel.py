@@ -14,6 +14,7 @@ from shortlist.cli.options.panel_options import (
     limits_asked,
     picked,
     picked_beside,
+    rule_asked,
 )
 from shortlist.cli.options.shared import (
     SECONDS_HELP,
@@ -82,6 +83,8 @@ def panel(
     if is_single:
         _check_single(panel_file, promised)
         policy = replace(policy, pick=None)
+    asked = limits_asked(policy)
+    rule_asked(policy)  # which is refused before any work
     read = log.read(logs)
     limits: dict[str, Any] = {} if time_limit is None else {"seconds": time_limit}
     with long_work() as (cancellation, tell):
@@ -92,7 +95,7 @@ def panel(
     if not promised.anyway:
         _check_promised(choice)
     point = picked(choice, policy)
-    told = panel_report(choice, point, notes, limits_asked(choice, policy))
+    told = panel_report(choice, point, notes, asked)
     name = told.verdict.single
     written = single_panel(choice, choice.chosen.judges.index(name)) if is_single else choice.panel(point)
     files = {
@@ -174,7 +177,10 @@ def compare(
         log, policy = replace(log, router=columns), replace(policy, router=columns)
     policy, error_costs, said = policy.with_question(old)
     options = replace(policy.like(old, seed), error_costs=error_costs)
+    limits_asked(policy)
+    rule_asked(policy)  # which are refused before any work
     read = log.read(logs)
+    old.run(read.at([0]))  # refuses other judges and classes before a search
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
     facts = compared_facts(choice, old, *picked_beside(choice, policy, old))

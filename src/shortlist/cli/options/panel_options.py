@@ -283,13 +283,22 @@ ROUNDING = 1e-9
 RULES = ("one-se", "best", "ideal", "knee")
 
 
-def limits_asked(choice: "PanelChoice", asked: PolicyOptions) -> "list[Limit]":
+def limits_asked(asked: PolicyOptions) -> "list[Limit]":
     """Return the limits that a point and the single judge beside it have to keep."""
     from shortlist.cli.options.points import read_limits
     from shortlist.results.objective import read_limit
 
-    limits = list(read_limits(asked.limit or (), choice.front.names))
+    limits = list(read_limits(asked.limit or (), asked.objective_names()))
     return limits if asked.max_price is None else [*limits, read_limit(f"price<={asked.max_price!r}")]
+
+
+def rule_asked(asked: PolicyOptions) -> int | str:
+    """Return the rule that takes a point, or its number; see :func:`picked`."""
+    from shortlist.cli.options.points import read_pick
+
+    if asked.pick:
+        return read_pick(asked.pick, RULES)
+    return "one-se" if asked.max_price is None else "best"
 
 
 def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
@@ -303,11 +312,9 @@ def picked(choice: "PanelChoice", asked: PolicyOptions) -> int:
     """
     import numpy as np
 
-    from shortlist.cli.options.points import read_pick
     from shortlist.results.picking import mark_within, numbered_point, within_limits
 
-    front, limits = choice.front, limits_asked(choice, asked)
-    rule = read_pick(asked.pick, RULES) if asked.pick else "one-se" if asked.max_price is None else "best"
+    front, limits, rule = choice.front, limits_asked(asked), rule_asked(asked)
     if isinstance(rule, int):
         return numbered_point(front, rule, mark_within(front, limits))
     if rule in {"ideal", "knee"}:

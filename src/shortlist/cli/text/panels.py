@@ -19,6 +19,7 @@ from shortlist.panels.policy import Panel
 from shortlist.panels.recipes import bound_at
 from shortlist.panels.two_errors import recall_and_specificity
 from shortlist.panels.verdict import (
+    CHANCE,
     Standing,
     best_single,
     compared,
@@ -160,11 +161,11 @@ STANDING_WORDS = {
     Standing.AS_GOOD: (
         "The saved panel is still the best: the new one is neither better beyond chance nor cheaper."
     ),
-    Standing.BEATEN: (
-        "The saved panel is not the best any more: the new one is better beyond chance, or cheaper and no "
-        "worse beyond chance."
-    ),
+    Standing.BEATEN: "The saved panel is not the best any more: the new one is better beyond chance.",
 }
+CHEAPER_WORDS = (
+    "The saved panel is not the best any more: the new one is cheaper, and no worse beyond chance."
+)
 
 
 def print_compared(facts: dict[str, Any]) -> None:
@@ -177,5 +178,7 @@ def print_compared(facts: dict[str, Any]) -> None:
     if facts["at_most"]:
         print(f"The new panel is the best found for at most {facts['at_most']:.4g} a case.")
     print(f"New minus saved: {facts['difference_in_words']}, p = {facts['p_value']:.3g}.")
-    print(STANDING_WORDS[Standing(facts["standing"])])
+    beaten = Standing(facts["standing"]) is Standing.BEATEN
+    is_chance = beaten and facts["p_value"] > CHANCE
+    print(CHEAPER_WORDS if is_chance else STANDING_WORDS[Standing(facts["standing"])])
     print("Some of these cases may have chosen the saved panel, which makes it look better than it is.")

@@ -210,7 +210,9 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
             source,
             f"must have finite numbers{least} as {name.replace('_', ' ')}",
             f"{_short(column.iloc[row])} in record {row + 1:,}",
-            "Mend or empty it.",
+            "Write the number alone, such as 0.01, or empty the cell."
+            if isinstance(column.iloc[row], str)
+            else "Mend or empty it.",
         )
     return numbers
 

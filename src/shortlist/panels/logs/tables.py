@@ -115,7 +115,9 @@ def any_name(names: Sequence[str]) -> str:
 def _note_unused(source: str, names: Sequence[str], notes: list[str]) -> None:
     if names:
         listed = all_of(map(repr, names), most=8)
-        notes.append(f"{source}: {listed} not used. Name columns that are known of a case as its features.")
+        notes.append(
+            f"{source}: {listed} not used. A router may use columns that are known before anybody is asked."
+        )
 
 
 def seconds_of(source: str, name: str, values: Any) -> Any:
