@@ -174,7 +174,7 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
         measured = {"multi-stage": staged.test.as_dict(), "single stage": staged.single_stage.as_dict()}
     elif (held := classifier.front_.extras.get("held_out")) is None:
         return [
-            Text("No rows were held out: all figures are of the rows that chose, and flatter.", note=True)
+            Text("No rows were held out: all figures are of the rows that chose, and optimistic.", note=True)
         ]
     elif classifier.guarantee_ is not None and not classifier.guarantee_.promised:
         return []
@@ -194,7 +194,7 @@ def _tested(classifier: "MultiStageClassifier", staged: "StagedTable | None") ->
         ),
         Text(
             "In brackets intervals at 95 %: Wilson's for shares, normal for the mean cost. If several points "
-            "are looked at, the best of them on these rows is flattered by them.",
+            "are looked at, the figures of the best of them on these rows are optimistic.",
             note=True,
         ),
     ]

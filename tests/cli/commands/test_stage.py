@@ -561,7 +561,7 @@ def test_held_out_figures_come_first_for_whichever_point_is_taken(folder: Path) 
             said = shortlist(*told, "--pick", point, cwd=folder).stdout.lstrip()
             assert said.startswith("Held out: 80 test rows")
             assert line in said
-            assert "the best of them on these 80 rows is flattered by them" in said
+            assert "the best of them on these 80 rows are optimistic" in said
             assert said.casefold().count("on the rows that chose") == 1
             facts = json.loads(shortlist(*told, "--pick", point, "--json", cwd=folder).stdout)
             assert facts.get("chosen", facts)["held_out"] == extras[int(point)]

@@ -28,7 +28,10 @@ def print_held_out(measured: Mapping[str, Mapping[str, Any]]) -> None:
 
 def print_after_looking(n_rows: int) -> None:
     """Warn of taking the best of several points by what the test rows say."""
-    print(f"If several points are looked at, the best of them on these {n_rows:,} rows is flattered by them.")
+    print(
+        f"If several points are looked at, the figures of the best of them on these {n_rows:,} rows are "
+        "optimistic."
+    )
 
 
 def _with_interval(one: Mapping[str, Any], name: str, digits: str, of_ends: str) -> str:
@@ -94,7 +97,7 @@ class OnRowsThatChose:
         """Say who the best single one is, and what the shares on the rows that chose are worth."""
         shares = (
             f"{self.heading.capitalize()}: accuracy on the {self.n_rows:,} rows that chose pruned and best "
-            f"single, which flatters these two; of full the interval is {_interval(self._interval)}."
+            f"single, which is optimistic for these two; of full the interval is {_interval(self._interval)}."
         )
         return [f"Best single: {self.best_single}, by the rows that chose.", shares]
 

@@ -81,9 +81,9 @@ def print_panel(choice: PanelChoice, told: PanelReport) -> None:
     own, rechosen = facts["held_out"], facts["single_rechosen"]
     errors, single = facts["errors"] or {}, facts["single"]
     print(f"\nOn {facts['measured_on']}: {measured_in_words(own, errors.get('panel'))}.")
-    flatters = "" if rechosen is None else ", on the cases that chose it, which flatters it"
+    on_what = "" if rechosen is None else ", on the cases that chose it, which is optimistic"
     alone = measured_in_words(single, errors.get("single"))
-    print(f"The {single['title']}, {single['name']}: {alone}{flatters}.")
+    print(f"The {single['title']}, {single['name']}: {alone}{on_what}.")
     if rechosen is not None:
         print(f"Single judges chosen in the same way: {measured_in_words(rechosen)}.")
     print()

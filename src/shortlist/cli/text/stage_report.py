@@ -152,7 +152,7 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
             "As many elites as there are places: nothing new can be bred. Use --set rules=distinct, or a "
             "larger --set population."
         )
-    print("On the rows that chose, which flatter it:")
+    print("On the rows that chose, which is optimistic:")
     if hasattr(classifier, "point_"):
         print(_values_line(classifier))
     print("\n".join(range_lines(front)))
@@ -181,7 +181,7 @@ def print_used(classifier: "MultiStageClassifier", rule: str) -> None:
         print()
     print_chosen(classifier, rule)
     if classifier.guarantee_ is None or classifier.guarantee_.promised:
-        print(f"On the rows that chose, which flatter it:\n{_values_line(classifier)}")
+        print(f"On the rows that chose, which is optimistic:\n{_values_line(classifier)}")
 
 
 def print_chosen(classifier: "MultiStageClassifier", rule: str) -> None:
