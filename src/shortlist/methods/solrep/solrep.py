@@ -18,10 +18,10 @@ from shortlist.logic.clauses import Clauses
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import IntegerObjectives, integer_objectives
 from shortlist.methods.integer.reduced_program import reduce_program
-from shortlist.methods.solrep.jump_limits import JumpLimits
 from shortlist.methods.solrep.limited_solves import Outcome, Record, answers_front, known_records
 from shortlist.methods.solrep.reference_points import (
     STAGE,
+    JumpLimits,
     SolveSetting,
     anchor_keys,
     distinct_anchors,
