@@ -66,3 +66,11 @@ def test_tables_have_a_cell_for_each_column() -> None:
             assert len(tables) == 4
             for table in tables:
                 assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_seconds_have_a_column_only_where_they_are_known() -> None:
+    for latency in (False, True):
+        tables = [part for part in panel_parts(made(latency=latency)[1]) if isinstance(part, Table)]
+        with_seconds = ["seconds" in table.columns for table in tables]
+        assert with_seconds == [latency, latency, False, latency]
+        assert all(len(row) == len(table.columns) for table in tables for row in table.rows)

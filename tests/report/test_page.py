@@ -133,3 +133,10 @@ def test_a_page_is_written_whole(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="folder does not exist"):
         write_page(tmp_path / "no" / "x.html", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.html"]
+
+
+def test_columns_of_words_are_text_and_long_cells_break() -> None:
+    table = Table("Judges", ("who", "price", "asks"), (("a " * 40, "1.5", "none"), ("b", "unknown", "small")))
+    html = page("Page", [table])
+    assert '<th scope="col">price</th><th scope="col" class="text">asks</th>' in html
+    assert f'<th scope="row" class="text long">{"a " * 40}</th><td>1.5</td><td class="text">none</td>' in html

@@ -326,8 +326,8 @@ def in_words(
 
 
 COMBINED = {
-    "plurality": "votes, of which the most win",
-    "majority": "votes, of which more than half win",
+    "plurality": "votes, where the most votes win",
+    "majority": "votes, where more than half of them win",
     "logistic": "logistic regression",
     "dawid-skene": "the model of Dawid and Skene",
 }

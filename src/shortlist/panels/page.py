@@ -48,7 +48,8 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def _stage_table(told: Mapping[str, Any], note: str) -> Table:
-    columns = ["stage", "price", "seconds", "reached by", "answers", "sure enough from"]
+    seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
+    columns = ["stage", "price", *seconds, "reached by", "answers", "sure enough from"]
     router = told["router"]
     ways = [("", told["stages"])]
     if router is not None:
@@ -60,7 +61,7 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
             *([where] if router is not None else []),
             f"{stage['number']}. {all_of(stage['asks'] or ['nobody'])}",
             f"{stage['price']:.4g}",
-            _number(stage["seconds"]),
+            *(_number(stage["seconds"]) for _ in seconds),
             f"{100 * stage['reached']:.3g} %",
             f"{100 * stage['answered']:.3g} %",
             _least(stage),
@@ -95,6 +96,7 @@ def _held_out(told: Mapping[str, Any]) -> Table:
             f"{single['name']} alone"
         )
         told_of["single judges chosen in the same way"] = measured(rechosen), rechosen["latency"]
+    is_timed = own["latency"] is not None
     rows = [(who, *texts.values(), _number(seconds)) for who, (texts, seconds) in told_of.items()]
     if told["two_judges"] is not None and not told["two_judges"]["is_itself"]:
         two = told["two_judges"]
@@ -103,7 +105,8 @@ def _held_out(told: Mapping[str, Any]) -> Table:
         )
     names = {"accuracy": "right", "price": "mean price"}
     columns = ("who answers", *(names.get(name, name) for name in told_of["this panel"][0]), "seconds")
-    return Table(f"On {told['measured_on']}", columns, tuple(rows), (INTERVALS,))
+    cells = [row if is_timed else row[:-1] for row in (columns, *rows)]
+    return Table(f"On {told['measured_on']}", cells[0], tuple(cells[1:]), (INTERVALS,))
 
 
 def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
@@ -183,13 +186,14 @@ def _front(told: Mapping[str, Any]) -> Table:
     has_promise = any(row["promised"] is not None for row in rows)
     names = [name, *(["recall", "specificity"] if told["errors"] else [])]
     promise = ["promise"] if has_promise else []
-    columns = ["panel", *names, "mean price", "seconds", *promise, "who is asked"]
+    seconds = ["seconds"] * (told["held_out"]["latency"] is not None)
+    columns = ["panel", *names, "mean price", *seconds, *promise, "who is asked"]
     cells = [
         (
             str(row["number"]),
             *(f"{row[one]:.4g}" for one in names),
             f"{row['price']:.4g}",
-            _number(row["latency"]),
+            *(_number(row["latency"]) for _ in seconds),
             *(["holds" if row["promised"] else "does not hold"] if has_promise else []),
             row["stages"],
         )

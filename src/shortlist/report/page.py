@@ -20,6 +20,8 @@ FOLLOWING = "follow"
 """One more part of the script, for pages that ``shortlist open`` serves: it asks whether there is news."""
 
 
+LONG = 60
+"""Cells of more letters are broken into lines."""
 MOST_OPEN_ROWS = 50
 """Longer tables open on demand."""
 
@@ -144,11 +146,12 @@ def _table(table: Table, heading: str) -> Iterator[str]:
     yield f"<div{_scrolling(f'{table.title}: a table')}><table>"
     yield f"<caption{_hidden(table.title, heading)}>{escape(table.title)}</caption>"
     yield f"<thead><tr>{head}</tr></thead>\n<tbody>"
+    first_class = classes[0] if "long" in classes[0] else ""
     for first, *others in table.rows:
         cells = "".join(
             f"<td{one}>{escape(cell)}</td>" for one, cell in zip(classes[1:], others, strict=True)
         )
-        yield f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
+        yield f'<tr><th scope="row"{first_class}>{escape(first)}</th>{cells}</tr>'
     yield "</tbody>\n</table></div>"
     for note in table.notes:
         yield _paragraph(note, note=True)
@@ -160,9 +163,10 @@ def _scrolling(what: str) -> str:
 
 
 def _class_of(cells: Sequence[str]) -> str:
-    """Return the class of a column: text, where no cell begins with a number."""
+    """Return the classes of a column: text where no cell begins with a number, and long where lines break."""
     is_number = any(cell[:1].isdigit() or cell[:1] in {"-", "+", "−"} for cell in cells if cell)
-    return "" if is_number else ' class="text"'
+    names = ["text"] * (not is_number) + ["long"] * (max(map(len, cells)) > LONG)
+    return f' class="{" ".join(names)}"' if names else ""
 
 
 def _chart(chart: Chart, name: str, heading: str) -> Iterator[str]:
