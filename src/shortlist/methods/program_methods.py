@@ -58,10 +58,14 @@ class SolRepOptions(ProgramOptions):
     programs are recorded.
     """
 
-    n_points: Annotated[int, "Number of reference points; 0 for the ends of the front only."] = 1000
+    n_points: Annotated[int, "Number of reference points; 0 finds only the ends of the front."] = 1000
     rule: Annotated[str, "Where the reference points lie: hit-and-run or adaptive."] = "hit-and-run"
-    objective: Annotated[str | None, "Objective that each program minimises; default the widest."] = None
-    solve_limit_s: Annotated[float | None, "Time limit of each program, in seconds; default none."] = None
+    objective: Annotated[
+        str | None, "Objective that each program minimises; by default that of the widest range."
+    ] = None
+    solve_limit_s: Annotated[
+        float | None, "Time limit of each program in seconds; by default there is none."
+    ] = None
     study: Study = NO_STUDY
     workers: Where = 1
 

@@ -21,7 +21,7 @@ NOT_AS_CLAIMED = 1
 
 @dataclass(frozen=True)
 class CheckedQuestion(QuestionOptions):
-    """What the products are asked to be."""
+    """The products."""
 
     objectives: Annotated[
         str | None,

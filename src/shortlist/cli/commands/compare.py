@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedTable(TableOptions):
-    """How a table is read, and what its columns cost."""
+    """Reading of the table, and prices."""
 
     costs: Annotated[
         Path | None,
@@ -40,7 +40,7 @@ class ComparedTable(TableOptions):
 
 @dataclass(frozen=True)
 class SeedOptions:
-    """How often methods run."""
+    """Number of runs."""
 
     seeds: Annotated[
         int | None,

@@ -36,7 +36,7 @@ class SingleEvolution:
     population_size: Annotated[int, "Individuals of a generation.", "population"] = 500
     tournament: Annotated[int | None, "Individuals that compete to be a parent; by default 2."] = None
     crossover_rate: Annotated[
-        float | None, "Share of the children with two parents; default 0.9.", "crossover"
+        float | None, "Share of the children with two parents; by default 0.9.", "crossover"
     ] = None
     survivors: Annotated[
         str | None,

@@ -23,7 +23,7 @@ NAMES = ("pruning", "emsco", "products", "evolution")
 
 @dataclass(frozen=True)
 class ExtentOptions:
-    """Which part of a paper is measured, and how much of it."""
+    """Part of the paper."""
 
     scale: Annotated[
         str,

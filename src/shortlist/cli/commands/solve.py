@@ -33,7 +33,7 @@ DEFAULT_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class ProgramQuestion:
-    """What is asked of a program."""
+    """The program."""
 
     objectives: Annotated[
         str | None,

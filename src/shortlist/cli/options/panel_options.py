@@ -39,7 +39,7 @@ RouterColumns = Annotated[
 
 @dataclass(frozen=True)
 class LogOptions:
-    """How a log of answers is read."""
+    """Reading of the log."""
 
     target: Annotated[
         str | None, typer.Option("--target", "--target-field", help="Column or field that holds the truth.")
@@ -86,7 +86,7 @@ class LogOptions:
 
 @dataclass(frozen=True)
 class PolicyOptions:
-    """What panels may do."""
+    """Panels."""
 
     objectives: Annotated[
         str | None,

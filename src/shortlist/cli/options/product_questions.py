@@ -75,7 +75,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """What is asked of a product line."""
+    """The product line."""
 
     objectives: Annotated[
         str | None,

@@ -40,7 +40,7 @@ FITS = Needs("a pool that is fitted here", _fits)
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """How the members answer together."""
+    """Answers of the committee."""
 
     voting: Annotated[
         str,
@@ -69,7 +69,7 @@ def rules_voting(voting: str) -> str:
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """Which classifiers there are."""
+    """The pool."""
 
     pool: Annotated[
         Path | None, typer.Option(help=f"{POOL}; by default a pool is fitted."), excludes("answers")
@@ -154,7 +154,7 @@ class SizeOptions:
 
 @dataclass(frozen=True)
 class ExactOptions(SizeOptions, AnswerOptions):
-    """What exact pruning maximises, and which selections it may choose."""
+    """Exact pruning."""
 
     objective: Annotated[
         str,
@@ -223,7 +223,7 @@ class ExactOptions(SizeOptions, AnswerOptions):
 
 @dataclass(frozen=True)
 class FrontOptions(SizeOptions):
-    """Several things that matter at once, and which committee of their front predicts."""
+    """A front of several objectives."""
 
     objectives: Annotated[
         str | None,

@@ -134,7 +134,7 @@ FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a table is read that classifiers learn from."""
+    """Reading of the table."""
 
     target: Target = "target"
     drop: Drop = None
@@ -188,7 +188,7 @@ OF_A_PROMISE = needs("answer_accuracy", "NUMBER")
 
 @dataclass(frozen=True)
 class PromiseOptions:
-    """What is to be promised about answers to new rows."""
+    """Promises about answers to new rows."""
 
     answer_accuracy: Annotated[
         float | None,

@@ -28,7 +28,7 @@ LOGISTIC = "logistic"
 
 @dataclass(frozen=True)
 class PriceOptions:
-    """What features cost, and how sure an answer must be."""
+    """Prices and confidence."""
 
     costs: Annotated[
         Path | None,
@@ -85,7 +85,7 @@ def measured(objective: str) -> Needs:
 
 @dataclass(frozen=True)
 class GoalOptions:
-    """What matters, and which point of the front predicts."""
+    """Objectives, and the point that predicts."""
 
     objectives: Annotated[
         str,
@@ -143,7 +143,7 @@ OF_ENSEMBLES = Needs(
 
 @dataclass(frozen=True)
 class StageClassifierOptions:
-    """What answers at every stage."""
+    """Classifiers of the stages."""
 
     subclassifier: Annotated[
         str,
@@ -184,7 +184,7 @@ EVOLVES = Needs(
 
 @dataclass(frozen=True)
 class StageSearchOptions:
-    """Which stage assignments there are, and how the front is found."""
+    """Search for stage assignments."""
 
     max_stages: Annotated[int | None, "Most stages; by default 4, or the number of features."] = None
     removal: Annotated[bool, "Whether features may be left out of all stages."] = False
@@ -225,7 +225,7 @@ class StageSearchOptions:
         None
     )
     sample_rows: Annotated[
-        int | None, "Search with at most this many rows; default all.", excludes("recall")
+        int | None, "Search with at most this many rows; by default with all.", excludes("recall")
     ] = None
 
     def evolution(self, paper: "Preset | None") -> "EmscoOptions":

@@ -51,9 +51,11 @@ class AutoOptions(DiagramOptions, ProgramOptions):
 class EvolutionOptions(SearchOptions):
     """Options of ``nsga2``."""
 
-    n_evaluations: Annotated[int, "Configurations to try in a run; 100000 in a comparison."] = 25_000
+    n_evaluations: Annotated[
+        int, "Number of configurations to try in a run; in a comparison 100000 by default."
+    ] = 25_000
     """Configurations that evolution evaluates."""
-    n_starts: Annotated[int, "Products found by satisfiability to start with."] = 0
+    n_starts: Annotated[int, "Number of products, found by a satisfiability solver, to start with."] = 0
     """Products found by satisfiability that evolution starts with."""
 
     def __post_init__(self) -> None:
