@@ -96,6 +96,15 @@ def test_a_changed_file_is_a_strangers(tmp_path: Path) -> None:
     assert load_object(tmp_path / "own.joblib", trust=True) == [1, 2, 4]
 
 
+def test_a_policy_in_place_of_a_model_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "panel.json"
+    file.write_text('{"format": "shortlist-policy", "version": 1}')
+    with pytest.raises(
+        BadFileError, match=r"is an exported policy, and no model\. Answer by it with its reader"
+    ):
+        load_object(file, trust=True)
+
+
 def test_a_trusted_file_that_is_no_pickle_is_a_sentence(tmp_path: Path) -> None:
     for content in (b"hello", b"\xdcabc", b"a,b\n1,2\n", b"{}", b"PAR1", b""):
         (tmp_path / "text.joblib").write_bytes(content)

@@ -154,6 +154,11 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
     the file cannot be read or is not a joblib file.
     """
     content = read_bytes(path)
+    if content.startswith(b"{") and b'"shortlist-policy"' in content[:100]:
+        raise BadFileError(
+            f"{path} is an exported policy, and no model. Answer by it with its reader: "
+            f"python reader.py {path} TABLE.csv."
+        )
     if not content.startswith(PICKLE_BEGINNINGS):
         raise BadFileError(
             f"{path} must be a file written by joblib, got another kind of file. Check the path."

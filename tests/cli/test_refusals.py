@@ -158,7 +158,7 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["judged.csv", "--answers", "--costs", "more.csv", "--drop", "bob"], "--costs must be of judges of the table, got 'cleo'"),
         (["judged.csv", "--answers", "--costs", "huge.csv", "--max-cost", "5"], "shortlist: --costs must have fewer digits to stay exact"),
         (["judged.csv", "--answers", "--costs", "tiny.csv", "--max-cost", "5"], "--costs must keep their first six digits when they are rounded to 9 decimals, got 1e-300."),
-        (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost"),
+        (["judged.csv", "--answers", "--costs", "ann.csv", "--max-cost", "0.5"], "the cheapest member costs more than"),
     ],
     "--set abstentions": [
         (["judged.csv", "--answers", "--set", "abstentions=no"], "judge 'bob' must answer every row where abstentions are not"),
@@ -167,8 +167,8 @@ PRUNE: dict[str, list[tuple[list[str], str]]] = {
         (["--pool", "priced.joblib", "--max-cost", "-1"], "--max-cost must be finite and at least 0, got -1.0"),
         (["--pool", "priced.joblib", "--max-cost", "nan"], "--max-cost must be finite and at least 0, got nan"),
         (["--pool", "pool.joblib", "--max-cost", "5"], "needs the cost of every member"),
-        (["--pool", "priced.joblib", "--max-cost", "0.5"], "the cheapest 1 member(s) already cost more"),
-        (["--pool", "priced.joblib", "--max-cost", "3.5", "--set", "min-size=3"], "the cheapest 3 member(s)"),
+        (["--pool", "priced.joblib", "--max-cost", "0.5"], "the cheapest member costs more than --max-cost"),
+        (["--pool", "priced.joblib", "--max-cost", "3.5", "--set", "min-size=3"], "the cheapest 3 members cost more"),
     ],
     "--drop": [
         (["--drop", "x"], "a column 'x'"),

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from shortlist.export.protocols import Protocol
     from shortlist.products.feature_models.model import FeatureModel
 
-KINDS = "a model (.joblib), a front or a comparison (.parquet), or a study (.db)"
+KINDS = (
+    "a model (.joblib), a front or a comparison (.parquet), or a study (.db); or, with --protocol, a panel"
+)
 
 
 def result_page(

@@ -72,7 +72,8 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
     """
     known = log.truth[log.truth >= 0]
     if len(known) < FEWEST_CASES:
-        advice = "Add cases." if len(known) else "Name the column of right answers with `target`, or add it."
+        named = "Name the column of right answers with `target`, or a file of them with `truth`."
+        advice = "Add cases." if len(known) else named
         raise BadInputError(
             "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", advice
         )

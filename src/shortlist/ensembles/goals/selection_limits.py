@@ -61,7 +61,8 @@ class SelectionLimits:
             return ""
         cheapest = int(np.sort(self.costs)[: self.min_size].sum())
         if cheapest > self.budget:
-            return f"the cheapest {self.min_size} member(s) already cost more than `max_cost`"
+            fewest = "member costs" if self.min_size == 1 else f"{self.min_size} members cost"
+            return f"the cheapest {fewest} more than `max_cost`"
         return ""
 
 
