@@ -99,7 +99,7 @@ class CheckedSession:
             engine.change_row_bounds(change)
 
     def set_cutoff(self, cutoff: float | None) -> None:
-        """Look only for solutions that cost at most `cutoff`; None lifts it."""
+        """Look only for solutions that cost at most `cutoff`; None removes this limit."""
         self._current.set_cutoff(cutoff)
 
     def set_start(self, values: ArrayLike | None) -> None:

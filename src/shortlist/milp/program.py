@@ -24,7 +24,7 @@ class LinearObjective:
     costs : ndarray of float, shape (n_columns,)
         What a unit of each column adds, in the objective's unit.
     offset : float
-        What is there anyway.
+        The constant that is always added.
     """
 
     objective: Objective
@@ -71,14 +71,14 @@ class Program:
         return len(self.column_lower)
 
     def integral_rows(self) -> Mask:
-        """Mark the rows that only add integers: integer coefficients at integer columns."""
+        """Mark the rows that add only integers, with integer coefficients of integer columns."""
         fractions = (self.rows.data != np.rint(self.rows.data)) | ~self.integer[self.rows.indices]
         before = np.concatenate([[0], np.cumsum(fractions)])
         counts: Mask = before[self.rows.indptr[1:]] == before[self.rows.indptr[:-1]]
         return counts
 
     def with_rows(self, rows: ArrayLike | sparse.sparray, lower: ArrayLike, upper: ArrayLike) -> "Program":
-        """Return the program with more rows below its own; they take the last row numbers."""
+        """Return the program with further rows, which are numbered after its own."""
         more = sparse.csr_array(sparse.coo_array(rows))
         return dataclasses.replace(
             self,

@@ -37,8 +37,8 @@ class Limits:
         Limit on the search that does not depend on the clock: branch-and-bound nodes for HiGHS and SCIP,
         thousandths of deterministic time for CP-SAT.
     absolute_gap : float, default=0
-        Stop when the objective is within this of the bound. With integer objective values 1 - 1e-6 loses
-        nothing.
+        Stop when the objective is this near to the bound. With integer objective values 1 - 1e-6 still proves
+        the optimum.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Limits:
                 raise BadInputError(name, "must be at least 0", value)
 
     def within(self, budget: Budget) -> "Limits":
-        """Return these limits for a solve that must not go on longer than a budget."""
+        """Return these limits, shortened to what is left of a budget."""
         return replace(self, seconds=min(self.seconds, budget.left))
 
 
@@ -72,22 +72,23 @@ class Solution:
     Attributes
     ----------
     status : Status
-        OPTIMAL is within the absolute gap of the limits (and 1e-6, where costs are not integers).
+        OPTIMAL means within the absolute gap of the limits (and 1e-6, if costs are not integers).
     values : ndarray of float, shape (n_columns,), or None
         The columns, integer ones exactly integer; None without an answer.
     objective : float
         Cost of `values`, computed from them and not by the solver; NaN without an answer.
     bound : float
-        No solution of the program as it stands, cutoff included, costs less (by the solver's word); -inf when
-        unknown, inf when infeasible. An integer when every cost is one and stands at an integer column.
+        The solver says that no solution of the program, cutoff included, costs less; -inf if unknown, inf if
+        infeasible. It is an integer if every cost is one and belongs to an integer column.
     seconds : float
         Wall-clock time of this solve.
     nodes : int
         Branch-and-bound nodes of this solve, as the solver counts them.
     limit : str
-        Why the claim is not stronger, or "" if nothing stopped it. "seconds", "nodes" and "interrupted" are
-        limits, and "solver" gave up by itself. With "precision" the answer did not stand the check and was
-        dropped. With "size" the numbers are so large that no solver tells one sum from the next.
+        Why the claim is not stronger, or "" if nothing stopped the solve. "seconds", "nodes" and
+        "interrupted" are limits; with "solver" the solver gave up by itself; with "precision" the answer
+        failed the check and was dropped; with "size" the numbers are so large that no solver can tell
+        neighbouring sums apart.
     handed_over : bool
         Whether CP-SAT solved it, because the numbers are too large for the session's solver.
     """
@@ -267,7 +268,7 @@ class Session(Protocol):
         """Replace the limits of `rows`."""
 
     def set_cutoff(self, cutoff: float | None) -> None:
-        """Look only for solutions that cost at most `cutoff`; None lifts it."""
+        """Look only for solutions that cost at most `cutoff`; None removes this limit."""
 
     def set_start(self, values: ArrayLike | None) -> None:
         """Offer a solution to start the next solve from; an infeasible one does no harm."""
@@ -281,9 +282,9 @@ class Session(Protocol):
     ) -> Solution:
         """Solve as the model now stands.
 
-        A cancellation stops it within about a second, with the best found. `on_bound` is called in the
-        caller's thread whenever objective or bound got better, and once more at the end. Ctrl-C is felt in
-        the main thread.
+        A cancellation stops it within about a second, with the best solution found. `on_bound` is called in
+        the caller's thread whenever objective or bound has improved, and once more at the end. In the main
+        thread Ctrl-C interrupts it.
 
         Raises
         ------
@@ -295,7 +296,8 @@ class Session(Protocol):
 class Solver(Protocol):
     """A backend. `seed` and `threads` are fixed per session; one thread is deterministic under node limits.
 
-    `tolerance` is by how much it may miss an integer or a limit; 0 if its arithmetic is exact.
+    `tolerance` is the largest distance from an integer or a limit that it accepts; 0 if its arithmetic is
+    exact.
     """
 
     name: str

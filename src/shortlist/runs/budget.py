@@ -45,7 +45,7 @@ def silent(progress: Progress) -> None:
 
 
 def seconds_now() -> float:
-    """Return seconds from some moment on; they never go back, and mean nothing but by their differences.
+    """Return seconds since some moment; they never go back, and only their differences mean something.
 
     The clock stands still while kernels are compiled, which happens once per installation, so that a limit in
     seconds is for the work that was asked for.
@@ -70,17 +70,16 @@ LEAST_SECONDS = 0.01
 class Budget:
     """What a method may use; its clock runs from the moment it is made.
 
-    Parts of a budget share its clock, its cancellation and its way of telling, so that a limit is always the
-    user's: a method that gets a third of 60 seconds and uses it up says that it was stopped by the limit of
-    60 s.
+    Parts of a budget share its clock, its cancellation and its report, so that a limit is always the user's:
+    a method that gets a third of 60 seconds and uses it up says that the limit of 60 s stopped it.
 
     Parameters
     ----------
     seconds : float, default=inf
         Wall-clock limit of the whole.
     nodes : int or None, default=None
-        Limit that does not depend on the clock. With one, a part of a budget may take all of the time, so
-        that the clock decides as little as it can.
+        Limit that does not depend on the clock. With such a limit every part of a budget may take all of the
+        time, so that the clock decides as little as possible.
     seed : int, default=0
         Of every draw.
     threads : int, default=1
@@ -90,10 +89,10 @@ class Budget:
     cancellation : Cancellation, optional
         Stops the method with what it has.
     study : Study, optional
-        Where the method keeps what is finished, and states from which it goes on. Who opens it binds it to
-        the question.
+        Keeps what is finished, and states from which the method continues. Whoever opens it binds it to the
+        question.
     clock : callable, default=seconds_now
-        Tells the time in seconds.
+        Returns the time in seconds.
     start : float, optional
         When the budget began, on that clock; default now.
     begin, part : float, default=0 and 1
@@ -146,12 +145,12 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline, at least :data:`LEAST_SECONDS`, for a step that is begun."""
+        """Seconds until the deadline for a step that begins now, at least :data:`LEAST_SECONDS`."""
         return max(LEAST_SECONDS, self.deadline - self.clock())
 
     @property
     def is_counted(self) -> bool:
-        """Whether something else than the clock ends the steps: a number of nodes, or nothing."""
+        """Whether steps end by a number of nodes or not at all, and not by the clock."""
         return self.nodes is not None or math.isinf(self.seconds)
 
     @property
@@ -161,7 +160,7 @@ class Budget:
 
     @property
     def stopped(self) -> bool:
-        """Whether it is time to return what there is."""
+        """Whether the method has to return what it has found."""
         return self.cancellation.cancelled or self.expired
 
     @property
@@ -177,21 +176,21 @@ class Budget:
         return f"{self.seconds:g} s"
 
     def until(self, part: float) -> "Budget":
-        """Return the budget that ends when so much of the time of this one is gone, from 0 to 1."""
+        """Return the budget that ends when this share of the time of this one has passed, from 0 to 1."""
         return dataclasses.replace(self, part=self.begin + part * (self.part - self.begin))
 
     def share(self, part: float) -> "Budget":
-        """Return the budget that begins now and ends when so much of what is left is gone, from 0 to 1."""
+        """Return the budget that begins now and ends after this share of what is left, from 0 to 1."""
         if math.isinf(self.seconds):
             return self
         gone = min(self.part, self.elapsed / self.seconds if self.seconds else 1.0)
         return dataclasses.replace(self, begin=gone).until(part)
 
     def begun(self) -> "Budget":
-        """Return the same whose clock begins now."""
+        """Return the same budget with a clock that begins now."""
         return dataclasses.replace(self, start=self.clock())
 
     def tell(self, stage: str, *, value: float | None = None, bound: float | None = None) -> None:
-        """Report how much of the time is gone, and value and bound."""
+        """Report the time that has passed, the value and the bound."""
         total = None if math.isinf(self.seconds) else self.seconds
         self.report(Progress(stage, self.elapsed, total, value, bound, unit=SECONDS))

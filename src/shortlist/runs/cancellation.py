@@ -20,15 +20,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Cancellation:
-    """A flag that long methods look at between steps; once set it stays set.
+    """A flag that long methods check between steps; once set it stays set.
 
-    Copies in other processes are set along with it: on this machine by a file that is there once it is set,
-    and on others by :func:`cancel_copies`, which whoever sends them there has to call.
+    Copies in other processes are set along with it: on this machine by a file that exists once it is set, and
+    on other machines by :func:`cancel_copies`, which the sender of the copies has to call.
 
     Parameters
     ----------
     grace_s : float, default=2.5
-        Seconds after which a unit is given up that counts only whole and has not come to its end.
+        Seconds after which a unit that counts only as a whole is given up if it has not finished.
     """
 
     def __init__(self, grace_s: float = 2.5) -> None:
@@ -68,7 +68,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def patient(self) -> Iterator[None]:
-        """Let the second signal wait, too, within a block that ends some seconds after the first."""
+        """Within a block that ends some seconds after the first signal, let a second one wait as well."""
         self._patience = 1
         try:
             yield
@@ -76,7 +76,7 @@ class Cancellation:
             self._patience = 0
 
     def waits(self) -> bool:
-        """Whether one more signal may wait; the next one may not."""
+        """Whether one more signal may wait, after which the next one may not."""
         waits, self._patience = self._patience > 0, 0
         return waits
 
@@ -131,9 +131,8 @@ def say_on_stderr(sentence: str) -> None:
 def cancel_on_interrupt(say: Callable[[str], None] = say_on_stderr) -> Iterator[Cancellation]:
     """Yield a cancellation that the first Ctrl-C or SIGTERM sets; the second raises KeyboardInterrupt.
 
-    Where the cancellation is patient, it is the third that raises.
-    Outside the main thread, where signals cannot be caught, both keep their usual meaning. Signals that come
-    before the first one is answered say nothing new, and are dropped.
+    If the cancellation is patient, only the third one raises. Outside the main thread, where signals cannot
+    be caught, both keep their usual meaning. Signals that come before the first one is answered are dropped.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ FinishedParts: TypeAlias = Callable[[str, Any], Iterable[Finished]]
 
 @dataclass(frozen=True)
 class Work:
-    """How long work is done; it decides nothing of its results."""
+    """How work is done: its workers, study, report and cancellation, none of which changes results."""
 
     workers: Where = 1
     """As :func:`shortlist.runs.workers.open_workers` takes them: a number of workers of this machine, -1 for
@@ -53,17 +53,17 @@ def run_units(
     units : sequence of Unit
         What to run. Calls and arguments must pickle where workers are processes.
     work : Work, optional
-        Who works, and so on. A cancellation is looked at before every unit; once set, nothing more is
-        started and the iteration ends early. The report gets one event at the start and one after every unit,
-        with the time that is left, once a unit was measured, now or in the study.
+        Workers, study, report and cancellation. The cancellation is checked before every unit; once it is
+        set, nothing more is started and the iteration ends early. The report gets one event at the start and
+        one after every unit, with the time that is left as soon as one unit was measured, now or in the
+        study.
     stage : str
         What the progress events say is being done.
     parts : callable, optional
-        For units whose results are recorded in parts, under keys of their own; those of an
-        :class:`shortlist.runs.units.Unfinished` unit as well, which is not done.
+        For units whose results are recorded in parts, under keys of their own, also for an
+        :class:`shortlist.runs.units.Unfinished` unit.
     known : mapping of str to object, optional
-        Results of the units that are not run; default those that the study has. With `parts` it is the caller
-        who knows, and by default all are run.
+        Results of units that are not run; by default those in the study. With `parts` all are run by default.
 
     Raises
     ------

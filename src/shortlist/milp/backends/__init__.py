@@ -18,8 +18,8 @@ SOLVERS = tuple(TITLES)
 def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> "Solver":
     """Return the backend called `name`, importing its solver only now.
 
-    `short_programs` says that each session solves programs of fractions of a second; SCIP makes no use of it.
-    `presolve` says that HiGHS makes short programs smaller all the same.
+    `short_programs` says that each session solves programs that take fractions of a second; SCIP ignores it.
+    `presolve` lets HiGHS reduce short programs all the same.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def digest_of_arrays(arrays: Iterable[NDArray[Any]]) -> str:
 
 @dataclass(frozen=True)
 class KeepSettings:
-    """When states of units that go on are kept."""
+    """When states of unfinished units are kept."""
 
     every_s: float = 1.0
     """Seconds from one kept state of a unit to the next, at least."""
@@ -87,7 +87,7 @@ class Row(NamedTuple):
 
 
 class Study:
-    """Where finished units are kept; one without a file keeps nothing.
+    """A store of finished units; without a file it keeps nothing.
 
     Results are what JSON holds exactly (numbers, text, lists, mappings with text as keys), or bytes. A copy
     in another process keeps nothing: only the process that drives a study writes to it.
@@ -136,7 +136,7 @@ class Study:
         return Study(self._file, f"{self.name}/{name}" if self.name else name, self._keeping)
 
     def bind(self, settings: Mapping[str, Any]) -> None:
-        """Bind this part to what decides its results: those not named before are noted, the others compared.
+        """Bind this part to settings that decide its results; new ones are noted, and known ones compared.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Study:
         Raises
         ------
         BadInputError
-            If the study was made with another value; the sentence says which, with both.
+            If the study was made with another value; the message names the setting and both values.
         """
         if self._file is None:
             return
@@ -221,13 +221,13 @@ class Study:
         return _value(packed[-1]) if packed else None
 
     def fail(self, key: str, error: BaseException, *, seconds: float = 0.0) -> None:
-        """Note that a unit failed and why; it is run again when the study goes on."""
+        """Note that a unit failed and why; it runs again when the study continues."""
         if self._file is not None and not self._rows("done", "key", key):
             reason = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
             self._file.change([Row("failed", self.name, key, _text(reason), seconds)])
 
     def tell(self, stage: "StageNote") -> None:
-        """Note how far a stage is, for those who look at the study."""
+        """Note the progress of a stage, for those who look at the study."""
         if self._file is not None:
             self._file.change(self._stage_rows(stage))
 
@@ -239,7 +239,7 @@ class Study:
         now: bool = False,
         stage: "Callable[[], StageNote] | None" = None,
     ) -> None:
-        """Keep the state of a unit that goes on, in place of its last one, if it is time to.
+        """Keep the state of an unfinished unit in place of its last one, if it is time to do so.
 
         Parameters
         ----------
@@ -249,9 +249,9 @@ class Study:
             Returns what JSON holds exactly, or bytes. Called only when :class:`KeepSettings` allow it; one
             that is larger than they allow is not kept.
         now : bool, default=False
-            Keep it whatever the time.
+            Keep it at any time.
         stage : callable, optional
-            Returns how far the stage is, which is noted with the state.
+            Returns the progress of the stage, which is noted with the state.
         """
         start, due = time.perf_counter(), self._due.get(key, 0.0)
         if self._file is None or (start < due and not now) or due == math.inf:
@@ -266,12 +266,12 @@ class Study:
         self._due[key] = end + max(self._keeping.every_s, (end - start) / self._keeping.share)
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Drop the states of units that no unit goes on from any more."""
+        """Drop the states from which no unit can continue any more."""
         if self._file is not None:
             self._file.change(drop=[("state", self.name, key) for key in keys])
 
     def kept(self, key: str) -> Any:
-        """Return the state of a unit that was kept last; None without one."""
+        """Return the last state of a unit that was kept; None if there is none."""
         rows = self._rows("state", key=key)
         return self._read(_value, rows[0][1]) if rows else None
 
@@ -326,7 +326,7 @@ def open_study(
     after_s: float = 0.0,
     keeping: KeepSettings = KEEP_SETTINGS,
 ) -> Iterator[Study]:
-    """Yield the study of a file, made if it is not there; nobody else can write to it meanwhile.
+    """Yield the study of a file, which is made if it does not exist; nobody else can write to it meanwhile.
 
     Parameters
     ----------
@@ -337,16 +337,16 @@ def open_study(
     say : callable, optional
         Receives a sentence before the wait, and the note.
     after_s : float, default=0
-        Above 0 nobody has asked for the file. One that is not there is made after so many seconds of work,
-        and not at all by shorter work. Where it cannot be read or written, or another process works on it,
-        `say` gets a note, and the work goes on in memory.
+        Above 0 the file is a convenience that nobody asked for: it is made only after this many seconds of
+        work. If it cannot be read or written, or another process works on it, `say` gets a note, and the work
+        goes on in memory.
     keeping : KeepSettings, optional
-        When states of units that go on are kept.
+        When states of unfinished units are kept.
 
     Raises
     ------
     BadFileError
-        If the file is none of a study, of a later version, damaged, or cannot be written.
+        If the file is no study, is of a later version, is damaged, or cannot be written.
     BadInputError
         Without `wait`, if another process works on it.
 
