@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from shortlist.guarantees.cells import NOT_ASKED
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
-from shortlist.panels.choice import PanelChoice, cases_of, choose_panels
+from shortlist.panels.case_parts import cases_of
+from shortlist.panels.choice import PanelChoice, choose_panels
 from shortlist.panels.decisions import ConfidenceScale, Decided, Heard, confidence_scale, heard
 from shortlist.panels.learning import fit_dawid_skene
 from shortlist.panels.panel_options import AUTO, PanelOptions

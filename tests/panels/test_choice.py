@@ -10,15 +10,8 @@ import pytest
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import UNASKED, AnswerLog, Measures, make_log
-from shortlist.panels.choice import (
-    _losses,
-    _split,
-    _with_least,
-    cases_of,
-    choose_panels,
-    told_notes,
-    with_promises,
-)
+from shortlist.panels.case_parts import _losses, cases_of, split_cases
+from shortlist.panels.choice import _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
@@ -119,12 +112,12 @@ def test_no_answer_costs_what_the_worst_answer_costs_unless_it_is_told() -> None
 
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.25, 0.4, 0.5])
 def test_as_many_cases_measure_as_were_asked_for(share: float) -> None:
-    chosen, test, _ = _split(label_log(0, 200), PanelOptions(test_share=share))
+    chosen, test, _ = split_cases(label_log(0, 200), PanelOptions(test_share=share))
     assert (len(chosen.truth), len(test.truth)) == (200 - round(200 * share), round(200 * share))
 
 
 def test_with_a_promise_as_many_cases_calibrate_as_measure_and_the_others_choose() -> None:
-    parts = _split(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
+    parts = split_cases(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
     assert [len(part.truth) for part in parts if part is not None] == [40, 80, 80]
 
 

@@ -12,8 +12,8 @@ import pytest
 from shortlist.export import reader
 from shortlist.panels import load_panel
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.case_parts import cases_of as cases_of_log
 from shortlist.panels.choice import PanelChoice, choose_panels
-from shortlist.panels.choice import cases_of as cases_of_log
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.facts import panel_facts, panel_report, ways_of
 from shortlist.panels.panel_options import PanelOptions

@@ -31,12 +31,8 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
 
     `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
     that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
-    under which such a policy that asks it is cheaper. Empty where nothing has a price.
-
-    Parameters
-    ----------
-    choice : PanelChoice
-    point : The number of the point.
+    under which such a policy that asks it is cheaper. Empty where nothing has a price. `point`: the number of
+    the point.
     """
     now = choice.chosen.prices.mean(axis=0)
     if not now.any():

@@ -3,15 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import all_of, counted
-from shortlist.errors import BadInputError
-from shortlist.exact import LARGEST_INTEGER, decimal_steps
 from shortlist.guarantees.guarantee import Demand, Guarantee
 from shortlist.guarantees.thresholds import (
     Trial,
@@ -20,28 +16,26 @@ from shortlist.guarantees.thresholds import (
     possible_thresholds,
     promise_each,
 )
-from shortlist.panels.answer_log import UNASKED, AnswerLog, by_agreement, n_different
+from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
-from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
+from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
+from shortlist.panels.decisions import ConfidenceScale, confidence_scale
+from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import (
     ACCURACY,
-    AUTO,
     ERROR_COST,
-    FEWEST_CASES,
     LATENCY,
     OBJECTIVES,
     PRICE,
     RECALL,
     SPECIFICITY,
-    USUAL_SHARE,
     PanelOptions,
     all_choose,
     check_classes_of_parts,
     check_panel_options,
 )
 from shortlist.panels.policy import ANSWER, REJECT, Outcome, Panel, Question
-from shortlist.panels.recipes import Cases, Found, Recipe, followed, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, Recipe, followed, stages_of
 from shortlist.panels.routing import routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
 from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, with_errors
@@ -50,45 +44,23 @@ from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
 
-LEAST_ASKED = 0.95
-"""Judges that were asked about a smaller share of the cases are named."""
-FINEST_SHARE = 20
-"""The share of the cases that measures is rounded to a fraction of no more parts than these."""
 N_PARTS = 5
 """Into so many parts few cases are cut, each of which measures panels that the others chose."""
-FINEST_STEPS = 10**9
-"""Prices that are no decimals are rounded to this part of the largest one."""
-LEAST_PRICE = 1e-290
-"""Prices below it are 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class PanelChoice:
     """A front of panels, with all that makes each of its points a policy, and the cases of each kind.
 
-    Attributes
-    ----------
-    front : Front
-        Accuracy, or the cost of errors, and price and perhaps latency, on the cases that choose, out of fold
-        wherever something was learned. The decisions are the stage in which each judge is asked, 0: never.
-    found : tuple of Found
-        The policy of each point.
-    cases : Cases
-    scale : ConfidenceScale
-    chosen, test, calibration : AnswerLog
-        The cases that choose, those that measure, and those that set thresholds of promises, if any: one row
-        of each group, as the tests behind a promise need rows that have nothing to do with each other.
-    claims : tuple of str
-        What was searched completely, and what was not.
-    of_two : tuple of Found
-        Policies that ask at most two judges and that no other one of these dominates.
-    guarantees : tuple of Guarantee
-        Of each point, where something is to be promised.
-    steps : int
-        So many steps of price one unit has.
-    parts : tuple of PanelChoice
-        Where all cases choose, so that `test` has the same ones: what the others chose without each part of
-        them, which are its `test`, one part after the other.
+    `front`: accuracy, or the cost of errors, and price and perhaps latency, on the cases that choose, out of
+    fold wherever something was learned. The decisions are the stage in which each judge is asked, 0: never.
+    `found`: the policy of each point. `chosen`, `test`, `calibration`: the cases that choose, those that
+    measure, and those that set thresholds of promises, if any: one row of each group, as the tests behind a
+    promise need rows that have nothing to do with each other. `claims`: what was searched completely, and
+    what was not. `of_two`: policies that ask at most two judges and that no other one of these dominates.
+    `guarantees`: of each point, where something is to be promised. `steps`: so many steps of price one unit
+    has. `parts`: where all cases choose, so that `test` has the same ones: what the others chose without each
+    part of them, which are its `test`, one part after the other.
     """
 
     front: Front
@@ -130,27 +102,18 @@ def choose_panels(
     Some of the cases are held out and measure, or panels are chosen anew without each part of the cases; see
     :func:`shortlist.panels.panel_options.all_choose`. Cases of one group stay together.
 
-    Parameters
-    ----------
-    log : AnswerLog
-    options : PanelOptions, optional
-    objectives : sequence of str
-        Out of :data:`OBJECTIVES`; the first is accuracy or the cost of errors, and price is among them.
-    budget : Budget, optional
-        Its limit, or Ctrl-C, ends the search with the panels found so far.
+    `objectives`: out of :data:`OBJECTIVES`; the first is accuracy or the cost of errors, and price is among
+    them. `budget`: its limit, or Ctrl-C, ends the search with the panels found so far.
 
-    Raises
-    ------
-    BadInputError
-        If fewer than 20 cases of known truth, or one class, are there; or latency is an objective and no log
-        tells it.
+    Raises BadInputError if fewer than 20 cases of known truth, or one class, are there; or latency is an
+    objective and no log tells it.
     """
     options, budget = options or PanelOptions(), budget or Budget()
     check_panel_options(log, options, objectives)
-    known, gaps = _fully_asked(log.at(log.truth >= 0))
+    known, gaps = fully_asked(log.at(log.truth >= 0))
     known = by_agreement(known) if log.is_open else known
     if not all_choose(n_different(known), options, objectives):
-        return _chosen(_split(known, options), gaps, options, objectives, budget)
+        return _chosen(split_cases(known, options), gaps, options, objectives, budget)
     part_of = folds_of(known, N_PARTS, options.seed)
     order = np.argsort(part_of, kind="stable")
     known, part_of = known.at(order), part_of[order]
@@ -201,35 +164,6 @@ def _chosen(
     return ordered if options.demand is None else with_promises(ordered, options.demand)
 
 
-def _fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
-    """Return the cases that every judge was asked about, and what is to be said about the others.
-
-    What a judge would have said where it was not asked is unknown: it is neither silence nor a mistake. Where
-    too few cases have all judges, all cases stay, and who was not asked is silent there and is not paid.
-    """
-    asked = log.answers != UNASKED
-    if asked.all():
-        return log, []
-    shares = zip(log.judges, asked.mean(axis=0).tolist(), strict=True)
-    rare = [f"{judge!r} {100 * share:.0f} %" for judge, share in shares if share < LEAST_ASKED]
-    told = f" Of all cases were asked: {all_of(rare, most=8)}." if rare else ""
-    full = log.at(asked.all(axis=1))
-    if len(full.truth) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
-        return log, [
-            (
-                f"Not every judge was asked about every case, and too few cases have all judges: who was not "
-                f"asked counts as silent and costs nothing, so judges that were asked less often look worse "
-                f"and cheaper than they are.{told}"
-            )
-        ]
-    return full, [
-        (
-            f"Only the {len(full.truth):,} of {counted(len(log.truth), 'case')} that every judge was asked "
-            f"about count.{told} Leave out judges that were asked less often to use more cases."
-        )
-    ]
-
-
 def _searched(
     chosen: AnswerLog, cases: Cases, options: PanelOptions, objectives: Sequence[str], budget: Budget
 ) -> tuple[list[Found], list[str], list[Found]]:
@@ -246,90 +180,6 @@ def _searched(
         searched, cases, features, halves, groups=chosen.groups, with_latency=with_latency, budget=budget
     )
     return found, [*searched.claims, *said], searched.of_two
-
-
-def _split(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases that choose, those that measure, and those that calibrate."""
-    asked = USUAL_SHARE if options.test_share is None else options.test_share
-    share = Fraction(asked).limit_denominator(FINEST_SHARE)
-    parts, n = folds_of(log, share.denominator, options.seed), share.numerator
-    if options.demand is None:
-        return log.at(parts >= n), log.at(parts < n), None
-    calibration = log.at((parts >= n) & (parts < 2 * n))
-    return log.at(parts >= 2 * n), log.at(parts < n), _one_of_each_group(calibration, options.seed)
-
-
-def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
-    """Return one row of each group, drawn whatever it says."""
-    if log.groups is None:
-        return log
-    drawn = np.random.default_rng(seed).permutation(len(log.groups))
-    _, first = np.unique(log.groups[drawn], return_index=True)
-    return log.at(np.sort(drawn[first]))
-
-
-def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
-    """Return the cases that choose in whole steps, and how many steps of price one unit has."""
-    answers = heard(log, scale)
-    prices, steps = _in_steps(log.paid, options.final.price)
-    learners = dict.fromkeys((VOTES, options.decide))
-    if options.decide == AUTO:
-        few = len(log.judges) <= ALL_SETS_UP_TO
-        learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
-        learners = dict.fromkeys(VOTING if log.is_open else (*VOTING, learned))
-    folds = folds_of(log, options.n_folds, options.seed)
-    without = [  # as they are where a fold has no say in what confidence is worth
-        heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
-        for fold in np.unique(folds)
-    ]
-    votes = Votes((), (), options.votes, options.missing, options.ties)
-    decisions = {
-        name: OutOfFold(answers, log.truth, folds, name, without, counting=votes) for name in learners
-    }
-    latency = np.full(prices.shape, np.nan) if log.latency is None else log.latency
-    cases = Cases(
-        answers, log.truth, prices, latency, _losses(log, options), options.final,
-        round(options.final.price * steps), decisions,
-        positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
-        is_open=log.is_open,
-    )  # fmt: skip
-    return cases, steps
-
-
-def _in_steps(prices: NDArray[np.float64], final: float) -> tuple[NDArray[np.int64], int]:
-    """Return prices as integers, and how many steps one unit has; sums of all stay below 2^53."""
-    flat, times = np.append(prices.ravel(), final), np.ones(prices.size + 1)
-    times[-1] = len(prices)  # a person may be asked about every case
-    with np.errstate(over="ignore"):
-        total = float(flat @ times)
-    if total >= LARGEST_INTEGER:
-        raise BadInputError(
-            "prices", "must add up to less than 2^53 over all cases", f"{total:.3g}",
-            "Tell all of them in a larger unit, as dollars for cents.",
-        )  # fmt: skip
-    scaled, scales, decimal = decimal_steps(flat, np.array([0, len(flat)]))
-    if decimal[0] and scaled @ times < LARGEST_INTEGER:
-        return scaled[:-1].reshape(prices.shape), int(scales[0])
-    steps = 10 ** max(0, int(math.log10(FINEST_STEPS / max(float(flat.max()), LEAST_PRICE))))
-    while total * steps >= LARGEST_INTEGER:
-        steps //= 10
-    return np.rint(prices * steps).astype(np.int64), steps
-
-
-def _losses(log: AnswerLog, options: PanelOptions) -> NDArray[np.int64]:
-    losses = right_or_wrong(len(log.classes))
-    for (said, true), cost in options.error_costs.items():
-        for label, known in ((said, (*log.classes, "")), (true, log.classes)):
-            if label not in known:
-                raise BadInputError(
-                    "error_costs", f"must name classes, {', '.join(log.classes)}", repr(label)
-                )
-        row = len(log.classes) if not said else log.classes.index(said)
-        losses[row, log.classes.index(true)] = cost
-    for place, true in enumerate(log.classes):
-        if ("", true) not in options.error_costs:  # no answer is then as bad as the worst one
-            losses[-1, place] = losses[:-1, place].max()
-    return losses
 
 
 def _values(cases: Cases, found: Found, objectives: Sequence[str], steps: int) -> list[float]:

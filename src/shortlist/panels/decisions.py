@@ -53,12 +53,9 @@ class Decided(NamedTuple):
 class Heard(NamedTuple):
     """Answers as decisions take them, with one column for each judge.
 
-    Attributes
-    ----------
-    words : Places of the classes that were answered, ``(n_cases, n_judges)``; ``n_classes`` for silence.
-    confidence : How sure each judge was, on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``; 0
-        where nobody tells.
-    n_classes : int
+    `words`: places of the classes that were answered, ``(n_cases, n_judges)``; ``n_classes`` for silence.
+    `confidence`: how sure each judge was, on the scale of :class:`ConfidenceScale`, ``(n_cases, n_judges)``;
+    0 where nobody tells.
     """
 
     words: NDArray[np.int64]
@@ -175,17 +172,10 @@ class Votes:
 
     Equal classes are not decided, unless the first of equals is asked for.
 
-    Attributes
-    ----------
-    judges : tuple of int
-    votes : How many each has.
-    rule : {"plurality", "majority"}
-    missing : {"ignored", "counted"}
-        Whether the votes of the silent count in the denominator.
-    ties : {"unanswered", "first"}
+    `votes`: how many each has. `rule`: one of ``"plurality", "majority"``. `missing`, one of ``"ignored"``
+    and ``"counted"``: whether the votes of the silent count in the denominator. `ties`: one of
+    ``"unanswered", "first"``.
 
-    Examples
-    --------
     >>> answers = Heard(np.array([[0, 0, 1], [0, 1, 2], [1, 2, 2]]), np.zeros((3, 3)), 2)
     >>> Votes((0, 1, 2), (1, 1, 1)).decide(answers).codes.tolist()
     [0, -1, 1]
@@ -233,14 +223,9 @@ class ScoreTable:
     So decide logistic regression over label and confidence, and Dawid and Skene's model, whose scores are
     logarithms of how often a judge gives each answer to cases of each class.
 
-    Attributes
-    ----------
-    judges : tuple of int
-    weights : One after the other the bias, ``(n_classes,)``; what each answer adds, ``(n_judges, n_classes +
-        1, n_classes)``, the last answer being silence; and what it adds for each unit of confidence,
-        ``(n_judges, n_classes, n_classes)``.
-    n_classes : int
-    rule : How the scores were learned.
+    `weights`: one after the other the bias, ``(n_classes,)``; what each answer adds, ``(n_judges, n_classes +
+    1, n_classes)``, the last answer being silence; and what it adds for each unit of confidence, ``(n_judges,
+    n_classes, n_classes)``. `rule`: how the scores were learned.
     """
 
     judges: tuple[int, ...]

@@ -176,14 +176,9 @@ class Judged(NamedTuple):
 class OutOfFold:
     """Decisions of sets of judges on cases of known truth, each fitted once and kept.
 
-    Parameters
-    ----------
-    answers : With a column for each judge.
-    truth : ndarray of int64, shape (n_cases,)
-    folds : ndarray of int64, shape (n_cases,)
-    learner : {"logistic", "dawid-skene", "votes", "weighted-votes"}
-    without : For each fold the answers to all cases, with what confidence is worth learned without that fold.
-    counting : How votes are counted.
+    `answers`: with a column for each judge. `truth`, ``(n_cases,)``. `folds`, ``(n_cases,)``. `learner`: one
+    of ``"logistic", "dawid-skene", "votes", "weighted-votes"``. `without`: for each fold the answers to all
+    cases, with what confidence is worth learned without that fold. `counting`: how votes are counted.
     """
 
     def __init__(

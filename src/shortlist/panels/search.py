@@ -35,16 +35,9 @@ Job = Callable[[Cases], list[Found]]
 class Searched(NamedTuple):
     """What a search found.
 
-    Attributes
-    ----------
-    found : list of Found
-        Policies that none dominates, with falling loss and rising price.
-    claims : list of str
-        What was searched completely, and what was not.
-    jobs : list of Job
-        What was tried, to try it again on a part of the cases.
-    of_two : list of Found
-        Policies that ask at most two judges and that no other one of these dominates.
+    `found`: policies that none dominates, with falling loss and rising price. `claims`: what was searched
+    completely, and what was not. `jobs`: what was tried, to try it again on a part of the cases. `of_two`:
+    policies that ask at most two judges and that no other one of these dominates.
     """
 
     found: list[Found]
@@ -56,15 +49,8 @@ class Searched(NamedTuple):
 def find_policies(cases: Cases, *, max_stages: int, with_latency: bool = False, budget: Budget) -> Searched:
     """Search policies of one stage and more, and return those that none dominates, with what is complete.
 
-    Parameters
-    ----------
-    cases : Cases
-    max_stages : int
-        From 1 to 3.
-    with_latency : bool, default=False
-        Whether latency is an objective besides loss and price.
-    budget : Budget
-        A limit or a cancellation ends the search with what was found.
+    `max_stages`: from 1 to 3. `with_latency`: whether latency is an objective besides loss and price.
+    `budget`: a limit or a cancellation ends the search with what was found.
     """
     front, of_two = PolicyFront(with_latency), PolicyFront(with_latency)
     claims: list[str] = []

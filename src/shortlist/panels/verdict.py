@@ -34,25 +34,14 @@ CHANCE = 0.05
 class Figures:
     """What a panel does on some cases; several rows of one case count as one sample in all intervals.
 
-    Attributes
-    ----------
-    n_cases, n_right, n_unanswered, n_handed_over : int
-        A case that a person answers is right.
-    objective : str
-        ``accuracy``, ``error-cost`` or ``balanced-accuracy``.
-    value, value_interval : float, (float, float)
-        The objective, and its interval at 95 %: that of the accuracy, or as that of the price.
-    accuracy, accuracy_interval : float, (float, float)
-        Share of right cases, and Wilson's interval at 95 %.
-    price, price_interval : float, (float, float)
-        Mean price as paid, and its interval at 95 %: the normal one, or by an exact tail where all cases
-        cost the same; see :func:`shortlist.panels.losses.interval_of_mean`.
-    latency : float or None
-        Mean seconds.
-    ended : tuple of float
-        The share of the cases that each stage ends.
-    recall : tuple of float or None
-        The share of each class that is answered rightly; None where no case is of it. Of open answers none.
+    `n_cases`, `n_right`, `n_unanswered`, `n_handed_over`: a case that a person answers is right. `objective`:
+    ``accuracy``, ``error-cost`` or ``balanced-accuracy``. `value`, `value_interval`: the objective, and its
+    interval at 95 %: that of the accuracy, or as that of the price. `accuracy`, `accuracy_interval`: share of
+    right cases, and Wilson's interval at 95 %. `price`, `price_interval`: mean price as paid, and its
+    interval at 95 %: the normal one, or by an exact tail where all cases cost the same; see
+    :func:`shortlist.panels.losses.interval_of_mean`. `latency`: mean seconds. `ended`: the share of the cases
+    that each stage ends. `recall`: the share of each class that is answered rightly; None where no case is of
+    it. Of open answers none.
     """
 
     n_cases: int
@@ -119,38 +108,20 @@ def _recalls(right: Mask, log: AnswerLog) -> tuple[float | None, ...]:
 class Verdict:
     """A panel beside the best single judge, on hold-out cases, by the first objective of the front.
 
-    Attributes
-    ----------
-    single : str
-        The judge that loses least on the training cases, of those that keep the limits of the panel; the
-        cheapest of equals.
-    single_figures, panel_figures : Figures
-        The judge is measured itself, also where the same cases chose it.
-    difference, difference_interval : float, (float, float)
-        Panel minus judge, in the objective, and the paired interval at 95 %; a cost that is below zero is
-        saved.
-    p_value : float
-        Of the paired differences, two-sided, if their signs were chance: McNemar's exact one where every
-        mistake counts alike.
-    is_judge : bool
-        Whether the panel asks the judge alone.
-    n_more_cases : int or None
-        About so many more labelled cases would tell the two apart, if the difference stays; None where it is
-        told already, or there is none.
-    correlation : float or None
-        The mean correlation of the errors of the judges in the panel.
-    n_independent : float or None
-        How many independent votes they amount to, m / (1 + (m - 1) correlation) (Kish 1965).
-    within_limits : bool, default=True
-        Whether the judge keeps the limits of the panel.
-    is_best : bool, default=True
-        Whether no judge loses less, whatever the limits.
-    rechosen_figures : Figures, optional
-        Of single judges chosen in the same way without each part of the cases, if others were: the difference
-        is then to them, since the judge looks better than it is on the cases that chose it.
-    constant : (str, float), optional
-        The class that loses least as the answer to every training case, with its value of the objective,
-        where neither the panel nor the judge is better than that beyond chance.
+    `single`: the judge that loses least on the training cases, of those that keep the limits of the panel;
+    the cheapest of equals. `single_figures`, `panel_figures`: the judge is measured itself, also where the
+    same cases chose it. `difference`, `difference_interval`: panel minus judge, in the objective, and the
+    paired interval at 95 %; a cost that is below zero is saved. `p_value`: of the paired differences,
+    two-sided, if their signs were chance: McNemar's exact one where every mistake counts alike. `is_judge`:
+    whether the panel asks the judge alone. `n_more_cases`: about so many more labelled cases would tell the
+    two apart, if the difference stays; None where it is told already, or there is none. `correlation`: the
+    mean correlation of the errors of the judges in the panel. `n_independent`: how many independent votes
+    they amount to, m / (1 + (m - 1) correlation) (Kish 1965). `within_limits`: whether the judge keeps the
+    limits of the panel. `is_best`: whether no judge loses less, whatever the limits. `rechosen_figures`: of
+    single judges chosen in the same way without each part of the cases, if others were: the difference is
+    then to them, since the judge looks better than it is on the cases that chose it. `constant`: (str,
+    float), optional The class that loses least as the answer to every training case, with its value of the
+    objective, where neither the panel nor the judge is better than that beyond chance.
     """
 
     single: str
@@ -313,12 +284,8 @@ def single_panel(choice: PanelChoice, judge: int) -> Panel:
 class Rechosen(Panel):
     """A panel that all cases chose, with what panels chosen without each part of the cases do about it.
 
-    Attributes
-    ----------
-    outcome : Outcome
-        Of all cases that chose, in the order of the choice.
-    possible_prices : (ndarray of float, ndarray of float), shape (1,)
-        What a case may cost at least and at most, by any of the other panels.
+    `outcome`: of all cases that chose, in the order of the choice. `possible_prices`: (ndarray of float,
+    ndarray of float), shape (1,) What a case may cost at least and at most, by any of the other panels.
     """
 
     outcome: Outcome | None = None
@@ -374,15 +341,8 @@ def verdict(
 ) -> Verdict:
     """Compare a panel with the best single judge on the hold-out cases, or on another log.
 
-    Parameters
-    ----------
-    choice : PanelChoice
-    panel : Panel
-        As :func:`measured_panel` returns it, where the cases of the choice measure.
-    log : AnswerLog, optional
-        Of hold-out cases alone.
-    limits : sequence of Limit
-        What the panel was picked by, which the judge has to keep too if any judge does.
+    `panel`: as :func:`measured_panel` returns it, where the cases of the choice measure. `log`: of hold-out
+    cases alone. `limits`: what the panel was picked by, which the judge has to keep too if any judge does.
     """
     measured = choice.test if log is None else log
     scoring = scoring_of(choice, measured)
