@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from shortlist.panels.budgets import budgets_title
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.envelope import best_of_two
-from shortlist.panels.facts import budgets_title, panel_facts, panel_report
+from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.results.objective import read_limit

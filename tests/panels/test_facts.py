@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand
+from shortlist.panels.budgets import break_even_sentence, round_budgets
 from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
-from shortlist.panels.facts import (
-    PanelReport,
-    break_even_sentence,
-    measured_in_words,
-    panel_facts,
-    panel_report,
-    round_budgets,
-)
+from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.verdict import difference_in_words

@@ -10,7 +10,7 @@ import pytest
 from shortlist.cli.options.panel_options import mean_losses
 from shortlist.guarantees.intervals import Z
 from shortlist.panels.answer_log import Measures, make_log
-from shortlist.panels.break_even import break_even_prices, calls_of
+from shortlist.panels.budgets import break_even_prices, calls_of
 from shortlist.panels.choice import choose_panels
 from shortlist.panels.losses import scoring_of, sign_flip_p
 from shortlist.panels.panel_options import PanelOptions

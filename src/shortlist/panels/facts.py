@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from shortlist._words import all_of, any_of, counted
+from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Guarantee
 from shortlist.panels.answer_log import AnswerLog
-from shortlist.panels.break_even import break_even_prices
+from shortlist.panels.budgets import break_even_prices, break_even_sentence, what_one_gets
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
-from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
+from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
@@ -32,11 +30,6 @@ from shortlist.panels.verdict import (
 )
 from shortlist.results.objective import Limit
 
-MOST_BUDGETS = 10
-"""So many budgets at most are told what one gets for them."""
-MOST_PRICES = 6
-"""So many prices are told at most that would make another panel the cheapest."""
-
 
 @dataclass(frozen=True, eq=False)
 class PanelReport:
@@ -51,7 +44,7 @@ class PanelReport:
     cannot tell, or of all without one, and of those of each branch. `two`: for each policy of at most two
     judges that no other such one beats its value of the objective by name, ``price``, ``latency`` and
     ``stages``, as in `front`. `beside`: the panel and the best of these for no more, on hold-out cases.
-    `break_even`: as :func:`shortlist.panels.break_even.break_even_prices` returns it. `notes`: what was
+    `break_even`: as :func:`shortlist.panels.budgets.break_even_prices` returns it. `notes`: what was
     searched, and what was missing in the log. `best_of_all`: the panel and the best of all single judges,
     where that judge does not keep the limits of the panel. `errors`: where recall and specificity are
     objectives: the ``positive`` class, and both of the ``panel`` and of the best ``single`` judge on the
@@ -408,83 +401,6 @@ def _best_of_all_sentence(best: Verdict) -> str:
         f"{difference_in_words(best)}, "
         f"{'which may be chance' if best.within_chance else 'beyond chance'}."
     )
-
-
-def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
-    """Say at which prices another panel or judge that was found would be the cheapest that is as good.
-
-    The prices that have to change least come first; without any the sentence is empty.
-    """
-    told: list[tuple[float, str]] = []
-    for name, one in prices.items():
-        side, bound = ("above", one.get("up_to")) if "up_to" in one else ("below", one.get("below"))
-        if bound is not None:
-            change = abs(math.log(bound / one["now"])) if bound and one["now"] else math.inf
-            told.append((change, f"{name} {side} {bound:.4g} (now {one['now']:.4g})"))
-    if not told:
-        return ""
-    nearest = any_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
-    return (
-        f"Another panel or judge of no worse {what} on the training cases would be cheaper than this panel "
-        f"if one price were different: {nearest}."
-    )
-
-
-def what_one_gets(report: PanelReport) -> list[dict[str, Any]]:
-    """Return for round budgets a case the best point of the front, and the best judge alone.
-
-    They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
-    the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
-    the one before is left out.
-    """
-    rows: list[dict[str, Any]] = []
-    limits = [limit for limit in report.limits if limit.name != PRICE]
-    front, judges, of_two = (_within(rows, limits) for rows in (report.front, report.judges, report.two))
-    if not front:
-        return []
-    own, most = report.front[report.point]["price"], max(row["price"] for row in front)
-    near = round_budgets([min(most, 2 * own) if own else most])
-    for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
-        point, judge = (_best(among, report.objective, budget) for among in (front, judges))
-        if point is not None and not (rows and rows[-1]["number"] == point["number"]):
-            two = _best(of_two, report.objective, budget)
-            single = (
-                None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
-            )
-            rows.append({"budget": budget, **point, "single": single, "two_judges": two})
-    return rows
-
-
-def budgets_title(report: PanelReport) -> str:
-    """Say what a table of budgets tells."""
-    kept = [str(limit) for limit in report.limits if limit.name != PRICE]
-    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}"
-
-
-def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
-    """Return the rows that keep limits."""
-    return [row for row in rows if all(one.met_by(np.array([row[one.name]]), None).all() for one in limits)]
-
-
-def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> Mapping[str, Any] | None:
-    sign = 1 if objective == ERROR_COST else -1
-    within = [row for row in rows if row["price"] <= budget]
-    return min(within, key=lambda row: (sign * row[objective], row["price"])) if within else None
-
-
-def round_budgets(prices: Sequence[float]) -> list[float]:
-    """Return at most ten budgets a case: the multiples of 1, 2 or 5 times a power of ten up to a price.
-
-    >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
-    ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])
-    """
-    most = max(prices, default=0.0)
-    if most <= 0:
-        return []
-    power = math.floor(math.log10(most)) - 1
-    sizes = (size * 10.0 ** (power + more) for more in (0, 1, 2) for size in (1, 2, 5))
-    step = next(size for size in sizes if math.ceil(most / size - 1e-9) <= MOST_BUDGETS)
-    return [float(f"{step * n:.12g}") for n in range(1, math.ceil(most / step - 1e-9) + 1)]
 
 
 def measured(figures: Figures | Mapping[str, Any], errors: Mapping[str, Any] | None = None) -> dict[str, str]:

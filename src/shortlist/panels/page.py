@@ -5,7 +5,8 @@ from typing import Any
 
 from shortlist._words import all_of
 from shortlist.export.protocol_picture import picture
-from shortlist.panels.facts import PanelReport, budgets_title, measured, panel_facts
+from shortlist.panels.budgets import budgets_title
+from shortlist.panels.facts import PanelReport, measured, panel_facts
 from shortlist.panels.protocol import panel_protocol
 from shortlist.report.parts import Chart, Heading, Part, Parts, Picture, Table, Text, guarantee_parts
 

@@ -5,14 +5,9 @@ from textwrap import shorten
 from typing import Any
 
 from shortlist.cli.text.front_text import contract
+from shortlist.panels.budgets import budgets_title
 from shortlist.panels.choice import PanelChoice
-from shortlist.panels.facts import (
-    PanelReport,
-    budgets_title,
-    measured_in_words,
-    panel_facts,
-    stages_in_words,
-)
+from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, stages_in_words
 from shortlist.panels.losses import scoring_of
 from shortlist.panels.panel_options import BALANCED
 from shortlist.panels.policy import Panel

@@ -1,0 +1,169 @@
+"""What one gets for a budget, and at which price of a judge another policy would take a panel's place."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shortlist._words import all_of, any_of
+from shortlist.arrays import Floats
+from shortlist.panels.choice import PanelChoice
+from shortlist.panels.panel_options import ERROR_COST, LATENCY, PRICE
+from shortlist.panels.policy import Outcome, Panel
+from shortlist.panels.recipes import Found
+from shortlist.panels.verdict import single_found
+from shortlist.results.objective import Limit
+
+if TYPE_CHECKING:
+    from shortlist.panels.facts import PanelReport
+
+MOST_BUDGETS = 10
+"""So many budgets at most are told what one gets for them."""
+MOST_PRICES = 6
+"""So many prices are told at most that would make another panel the cheapest."""
+
+
+def calls_of(panel: Panel, outcome: Outcome, judges: tuple[str, ...]) -> Floats:
+    """Return the share of the cases about which each judge of a log is asked, ``(n_judges,)``."""
+    shares = np.zeros(len(judges))
+    for way, stages in enumerate(panel.ways):
+        for number, stage in enumerate(stages):
+            share = float(((outcome.way == way) & (outcome.stage >= number)).mean())
+            for judge in stage.asks:
+                shares[judges.index(panel.judges[judge])] += share
+    return shares
+
+
+def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, Any]]:
+    """Return at which price of each judge another policy would take the place of a point.
+
+    Other policies are those of the front, single judges, and those of at most two judges that no other such
+    one dominates; not all that the search has tried. Where latency is an objective, they are no slower.
+
+    `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
+    that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
+    under which such a policy that asks it is cheaper. Empty where nothing has a price. `point`: the number of
+    the point.
+    """
+    now = choice.chosen.prices.mean(axis=0)
+    if not now.any():
+        return {}
+    rivals = _calls_of_rivals(choice, point)
+    calls = _calls_on_training_cases(choice, choice.panel(point))
+    told: dict[str, dict[str, Any]] = {}
+    for judge, name in enumerate(choice.chosen.judges):
+        here = calls[judge]
+        prices = []
+        for rival in rivals:
+            less = here - rival[judge]
+            gap = float((rival - calls) @ now)
+            if (less > 1e-12 and here > 0) or (here == 0 and less < -1e-12):
+                prices.append(float(now[judge] + gap / less))
+        if here > 0:
+            dearer = [price for price in prices if price >= now[judge]]
+            told[name] = {"now": float(now[judge]), "up_to": min(dearer) if dearer else None}
+        elif prices and max(prices) > 0:
+            told[name] = {"now": float(now[judge]), "below": max(prices)}
+    return told
+
+
+def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
+    """Return whom the policies call that lose no more than a point."""
+    own = choice.found[point]
+    judges = range(choice.cases.n_judges)
+    others = [*choice.of_two, *(single_found(choice, judge) for judge in judges)]
+    panels = [(one, choice.panel(place)) for place, one in enumerate(choice.found) if place != point]
+    panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
+    with_latency = LATENCY in choice.front.names
+    return [
+        _calls_on_training_cases(choice, panel)
+        for one, panel in panels
+        if _loses_no_more(one, own) and not (with_latency and one.seconds > own.seconds)
+    ]
+
+
+def _loses_no_more(one: Found, other: Found) -> bool:
+    both = zip(one.errors or (one.loss,), other.errors or (other.loss,), strict=True)
+    return all(own <= limit for own, limit in both)
+
+
+def _calls_on_training_cases(choice: PanelChoice, panel: Panel) -> Floats:
+    return calls_of(panel, panel.run(choice.chosen), choice.chosen.judges)
+
+
+def break_even_sentence(prices: Mapping[str, Mapping[str, Any]], what: str) -> str:
+    """Say at which prices another panel or judge that was found would be the cheapest that is as good.
+
+    The prices that have to change least come first; without any the sentence is empty.
+    """
+    told: list[tuple[float, str]] = []
+    for name, one in prices.items():
+        side, bound = ("above", one.get("up_to")) if "up_to" in one else ("below", one.get("below"))
+        if bound is not None:
+            change = abs(math.log(bound / one["now"])) if bound and one["now"] else math.inf
+            told.append((change, f"{name} {side} {bound:.4g} (now {one['now']:.4g})"))
+    if not told:
+        return ""
+    nearest = any_of([text for _, text in sorted(told, key=lambda one: one[0])], most=MOST_PRICES)
+    return (
+        f"Another panel or judge of no worse {what} on the training cases would be cheaper than this panel "
+        f"if one price were different: {nearest}."
+    )
+
+
+def what_one_gets(report: "PanelReport") -> list[dict[str, Any]]:
+    """Return for round budgets a case the best point of the front, and the best judge alone.
+
+    They keep the limits that were asked for, but for those on the price. The budgets go up to about twice
+    the price of the panel, and the last one pays for the dearest point. A budget that buys the same point as
+    the one before is left out.
+    """
+    rows: list[dict[str, Any]] = []
+    limits = [limit for limit in report.limits if limit.name != PRICE]
+    front, judges, of_two = (_within(rows, limits) for rows in (report.front, report.judges, report.two))
+    if not front:
+        return []
+    own, most = report.front[report.point]["price"], max(row["price"] for row in front)
+    near = round_budgets([min(most, 2 * own) if own else most])
+    for budget in (*near, *(one for one in round_budgets([most])[-1:] if one > near[-1])):
+        point, judge = (_best(among, report.objective, budget) for among in (front, judges))
+        if point is not None and not (rows and rows[-1]["number"] == point["number"]):
+            two = _best(of_two, report.objective, budget)
+            single = (
+                None if judge is None else {"name": judge["name"], report.objective: judge[report.objective]}
+            )
+            rows.append({"budget": budget, **point, "single": single, "two_judges": two})
+    return rows
+
+
+def budgets_title(report: "PanelReport") -> str:
+    """Say what a table of budgets tells."""
+    kept = [str(limit) for limit in report.limits if limit.name != PRICE]
+    return f"What you get for a mean price a case{f', with {all_of(kept)}' if kept else ''}"
+
+
+def _within(rows: Sequence[Mapping[str, Any]], limits: Sequence[Limit]) -> list[Mapping[str, Any]]:
+    """Return the rows that keep limits."""
+    return [row for row in rows if all(one.met_by(np.array([row[one.name]]), None).all() for one in limits)]
+
+
+def _best(rows: Sequence[Mapping[str, Any]], objective: str, budget: float) -> Mapping[str, Any] | None:
+    sign = 1 if objective == ERROR_COST else -1
+    within = [row for row in rows if row["price"] <= budget]
+    return min(within, key=lambda row: (sign * row[objective], row["price"])) if within else None
+
+
+def round_budgets(prices: Sequence[float]) -> list[float]:
+    """Return at most ten budgets a case: the multiples of 1, 2 or 5 times a power of ten up to a price.
+
+    >>> round_budgets([0.4, 17.0]), round_budgets([0.0])
+    ([2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0], [])
+    """
+    most = max(prices, default=0.0)
+    if most <= 0:
+        return []
+    power = math.floor(math.log10(most)) - 1
+    sizes = (size * 10.0 ** (power + more) for more in (0, 1, 2) for size in (1, 2, 5))
+    step = next(size for size in sizes if math.ceil(most / size - 1e-9) <= MOST_BUDGETS)
+    return [float(f"{step * n:.12g}") for n in range(1, math.ceil(most / step - 1e-9) + 1)]
