@@ -75,8 +75,8 @@ MOST_WORDS = 40
 
 
 @functools.cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def _nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text()))]
 
 
 def _sentences(docstring: str) -> list[str]:
@@ -86,8 +86,8 @@ def _sentences(docstring: str) -> list[str]:
     return [sentence for part in parts for sentence in re.split(r"(?<=[.!?:;])\s+", part)]
 
 
-def _docstrings(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _docstrings(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             yield ast.get_docstring(node) or ""
 
@@ -95,7 +95,7 @@ def _docstrings(tree: ast.Module) -> Iterator[str]:
 def test_docstrings_are_written_in_sentences_that_one_can_follow() -> None:
     long, vague = [], []
     for path in SOURCES:
-        for docstring in _docstrings(_tree(path)):
+        for docstring in _docstrings(_nodes(path)):
             vague += [str(path)] * ("As everywhere" in docstring)
             long += [(path.name, one) for one in _sentences(docstring) if len(one.split()) > MOST_WORDS]
     assert vague == []
@@ -115,12 +115,9 @@ def test_no_line_is_longer_than_a_reader_sees() -> None:
 def test_no_kernel_takes_more_arguments_than_a_reader_can_hold() -> None:
     counts = {}
     for path in SOURCES:
-        for node in ast.walk(_tree(path)):
-            if isinstance(node, ast.FunctionDef) and any(
-                "kernel" in ast.unparse(d) for d in node.decorator_list
-            ):
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                counts[f"{path.stem}.{node.name}"] = len(given)
+        for function in filter(_is_kernel, _functions(path)):
+            given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+            counts[f"{path.stem}.{function.name}"] = len(given)
 
     assert len(counts) > 50
     assert {name: count for name, count in counts.items() if count > 8} == {}
@@ -154,7 +151,7 @@ def test_modules_have_test_files_that_are_called_as_they_are() -> None:
     modules = [
         path.relative_to(ROOT / "src" / "shortlist")
         for path in SOURCES
-        if not path.stem.startswith("__") and any(True for _ in _functions(_tree(path)))
+        if not path.stem.startswith("__") and any(True for _ in _functions(path))
     ]
     alone = [
         str(path)
@@ -164,8 +161,8 @@ def test_modules_have_test_files_that_are_called_as_they_are() -> None:
     assert len(alone) <= (1 - LEAST_MIRRORED) * len(modules), alone
 
 
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+def _functions(path: Path) -> Iterator[ast.FunctionDef]:
+    return (node for node in _nodes(path) if isinstance(node, ast.FunctionDef))
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:
@@ -184,7 +181,7 @@ def test_no_function_has_ten_parameters_but_kernels_commands_and_estimators() ->
         function.name: f"{path.relative_to(ROOT)}:{function.lineno}"
         for path in SOURCES
         if path.parent.name != "commands"
-        for function in _functions(_tree(path))
+        for function in _functions(path)
         if not _is_kernel(function) and not (function.name == "__init__" and path.stem in ESTIMATORS)
         if len({*function.args.args, *function.args.kwonlyargs}) >= 10
     }

@@ -1,6 +1,7 @@
 """Messages of the library, in the words of the command."""
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -175,6 +176,11 @@ def test_a_word_that_is_not_marked_is_no_argument() -> None:
         assert in_options(sentence, options) == sentence
 
 
+@functools.cache
+def _nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
 def test_arguments_within_sentences_are_marked() -> None:
     arguments = {
         name for calls in PASSED.values() for call in calls for name in inspect.signature(call).parameters
@@ -186,7 +192,7 @@ def test_arguments_within_sentences_are_marked() -> None:
         f"{path.relative_to(root)}: {sentence}"
         for path in root.rglob("*.py")
         if "cli" not in path.relative_to(root).parts
-        for raised in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for raised in _nodes(path)
         if isinstance(raised, ast.Raise)
         for text in ast.walk(raised)
         if isinstance(text, ast.Constant) and isinstance(text.value, str) and " " in text.value
@@ -204,7 +210,7 @@ def test_no_sentence_of_the_library_has_an_option_of_the_command() -> None:
         f"{path.relative_to(root)}: {text.value}"
         for path in root.rglob("*.py")
         if "cli" not in path.relative_to(root).parts and path.name != "reader.py"  # a command of its own
-        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for text in _nodes(path)
         if isinstance(text, ast.Constant) and isinstance(text.value, str) and named.search(text.value)
     ]
     assert found == []
