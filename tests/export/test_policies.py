@@ -1,6 +1,7 @@
 """Policies answer as the models that they are made of, row by row, and nothing else is written."""
 
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -43,9 +44,12 @@ TABLE.loc[::11, "ward"] = None
 TABLE["town"] = np.random.default_rng(0).choice([f"town {i}" for i in range(40)], len(TABLE))
 KINDS = np.array(["low", "mid", "top"])[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.7]))]
 TARGETS = {"two classes": CODES, "three classes": KINDS}
-STAGES = MultiStageClassifier(max_stages=3, confidence=0.55, random_state=0).fit(
-    TABLE[["a", "c", "ward"]], CODES
-)
+
+
+@functools.cache
+def stages() -> MultiStageClassifier:
+    classifier = MultiStageClassifier(max_stages=3, confidence=0.55, random_state=0)
+    return classifier.fit(TABLE[["a", "c", "ward"]], CODES)
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -236,7 +240,7 @@ def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int
     rows = TABLE[["a", "c", "ward"]]
     rng = np.random.default_rng(seed)
     partial = rows.mask(rng.random(rows.shape) < 0.4)
-    model, policy = STAGES, policy_of(saved(STAGES))
+    model, policy = stages(), policy_of(saved(stages()))
     assert check_policy(policy, saved(model), partial[:60]) == 60
     report = model.decision_report(partial)
     for place, row in enumerate(
@@ -251,9 +255,9 @@ def test_a_row_without_what_its_next_stage_needs_waits_as_in_the_model(seed: int
 @examples(15)
 @given(row=st.integers(0, 99), lost=st.sets(st.sampled_from(["a", "c", "ward"])))
 def test_what_is_asked_next_and_what_failed_is_as_in_the_model(row: int, lost: set[str]) -> None:
-    policy, known, failed = policy_of(saved(STAGES)), dict[str, Any](), list[str]()
+    policy, known, failed = policy_of(saved(stages())), dict[str, Any](), list[str]()
     while True:
-        told, step = reader.answer(policy, known, failed), next_step(STAGES, known, failed)
+        told, step = reader.answer(policy, known, failed), next_step(stages(), known, failed)
         assert (told["needs"], told["stage"], told["cost"]) == (list(step.features), step.stage, step.paid)
         if step.what != "ask":
             break
@@ -274,7 +278,7 @@ def test_the_program_of_the_page_serves_a_row_through_late_and_failed_results(tm
         block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def main" in block
     ]
     (tmp_path / "serve.py").write_text(program, encoding="utf-8")
-    write_policy(policy_of(saved(STAGES)), tmp_path / "policy.json")
+    write_policy(policy_of(saved(stages())), tmp_path / "policy.json")
     write_reader(tmp_path / "reader.py")
 
     def told(*results: str) -> str:
@@ -283,10 +287,10 @@ def test_the_program_of_the_page_serves_a_row_through_late_and_failed_results(tm
         return done.stdout + done.stderr
 
     whole = TABLE[["a", "c", "ward"]].dropna()
-    row = whole.loc[STAGES.decision_report(whole)["stage"].idxmax()]
+    row = whole.loc[stages().decision_report(whole)["stage"].idxmax()]
     known, failed = dict[str, Any](), list[str]()
     said = told()
-    while (step := next_step(STAGES, known, failed)).what == "ask":
+    while (step := next_step(stages(), known, failed)).what == "ask":
         assert said == f"measure {', '.join(step.features)}\n"
         name = step.features[-1]  # one result comes, and the others are late
         if known and not failed:
@@ -303,10 +307,10 @@ def test_the_program_of_the_page_serves_a_row_through_late_and_failed_results(tm
 
 
 def test_an_empty_text_is_a_gap_for_the_model_as_for_the_policy() -> None:
-    policy = policy_of(saved(STAGES))
+    policy = policy_of(saved(stages()))
     for name in ("a", "c", "ward"):
         known = {other: "" if other == name else TABLE[other][1] for other in ("a", "c", "ward")}
-        told, step = reader.answer(policy, known), next_step(STAGES, known)
+        told, step = reader.answer(policy, known), next_step(stages(), known)
         assert (told["needs"], told["stage"]) == (list(step.features), step.stage)
 
 

@@ -1,3 +1,4 @@
+import functools
 import math
 import pickle
 from collections.abc import Callable
@@ -80,7 +81,7 @@ class Market:
 @examples(25)
 @given(data=st.data())
 def test_on_demand_equals_predict_and_buys_exactly_what_is_charged(data: st.DataObject) -> None:
-    clf = SHARED[data.draw(st.sampled_from(sorted(SHARED)))]
+    clf = shared(data.draw(st.sampled_from(sorted(SHARED))))
     clf.use(data.draw(st.integers(0, len(clf.front_) - 1)))
     X = mixed(40, seed=data.draw(st.integers(1, 50)))[0]
     market = Market(X, as_frame=data.draw(st.booleans()))
@@ -104,14 +105,19 @@ def test_on_demand_equals_predict_and_buys_exactly_what_is_charged(data: st.Data
     assert (report["confidence"][rejected] < 0.75).all()
 
 
-SHARED = {
-    "enumerate": staged(method="enumerate")[0],
-    "emsco": staged(method="emsco", emsco_options=EmscoOptions(population=20, generations=10))[0],
-    "windows": staged(method="windows")[0],
-    "removal": staged(removal=True)[0],
-    "foreign": staged(subclassifier=GaussianNB())[0],
-    "answering": staged(answer_rejected=True)[0],
+SHARED: dict[str, dict[str, Any]] = {
+    "enumerate": {"method": "enumerate"},
+    "emsco": {"method": "emsco", "emsco_options": EmscoOptions(population=20, generations=10)},
+    "windows": {"method": "windows"},
+    "removal": {"removal": True},
+    "foreign": {"subclassifier": GaussianNB()},
+    "answering": {"answer_rejected": True},
 }
+
+
+@functools.cache
+def shared(kind: str) -> MultiStageClassifier:
+    return staged(**SHARED[kind])[0]
 
 
 GROUPED = feature_costs(
@@ -374,7 +380,7 @@ def test_it_does_not_matter_where_the_split_puts_a_gap(options: dict[str, Any]) 
 @examples(20)
 @given(seed=st.integers(0, 10**6), point=st.integers(0, 10**6))
 def test_a_row_goes_on_as_far_as_its_features_reach(seed: int, point: int) -> None:
-    classifier, X = SHARED["enumerate"], mixed(60, seed=1)[0]
+    classifier, X = shared("enumerate"), mixed(60, seed=1)[0]
     classifier.use(point % len(classifier.front_))
     unknown = np.random.default_rng(seed).random(X.shape) < 0.3
     unknown[:, 1] = False  # a gap in b is a value, as it was when fitting

@@ -1,11 +1,12 @@
 """Whatever is said of a value says of which selections."""
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shortlist.ensembles import ExactPruner, make_pool
+from shortlist.ensembles import ExactPruner, Pool, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
 from shortlist.ensembles.pruning.evidence import evidence_of, selections_meant
 from shortlist.report.ensembles import pruned_parts
@@ -14,11 +15,15 @@ from shortlist.report.parts import Facts
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(120, 3))
 Y = (X[:, 0] + RNG.normal(size=120) > 0).astype(int)
-POOL = make_pool(X[:60], Y[:60], n_classifiers=20, random_state=0)
+
+
+@functools.cache
+def pool() -> Pool:
+    return make_pool(X[:60], Y[:60], n_classifiers=20, random_state=0)
 
 
 def fitted(**options: Any) -> ExactPruner:
-    return ExactPruner(POOL, node_limit=200, random_state=0, **options).fit(X[60:], Y[60:])
+    return ExactPruner(pool(), node_limit=200, random_state=0, **options).fit(X[60:], Y[60:])
 
 
 @pytest.mark.parametrize(
