@@ -8,6 +8,10 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 OF_TABLES = {
     "check_array_api_input",
+    "check_classifiers_classes",
+    "check_classifiers_one_label",
+    "check_classifiers_one_label_sample_weights",
+    "check_classifiers_regression_target",
     "check_classifier_data_not_an_array",
     "check_complex_data",
     "check_dtype_object",
@@ -26,6 +30,7 @@ OF_TABLES = {
     "check_pipeline_consistency",
     "check_positive_only_tag_during_fit",
     "check_readonly_memmap_input",
+    "check_requires_y_none",
     "check_supervised_y_2d",
     "check_supervised_y_no_nan",
 }
