@@ -25,7 +25,7 @@ def test_fronts_once_called_empty_are_found_whole(method: str, seed: int) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_no_answer_is_false(block: int) -> None:
-    for seed in range(15 * block, 15 * (block + 1)):
+    for seed in range(10 * block, 10 * (block + 1)):
         question = random_question(seed)
         truth = true_points(question)
         for method, solver in asked(seed, 3):

@@ -23,7 +23,7 @@ from tests.examples import examples
 
 
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
-@examples(25)
+@examples(15)
 @given(votes=mean_oracles.soft_pools(), data=st.data())
 def test_the_best_selection_is_that_of_brute_force(
     objective: str, votes: SoftVotes, data: st.DataObject
@@ -64,8 +64,8 @@ def test_a_proof_without_a_search_finds_the_same(objective: str) -> None:
 
 @pytest.mark.parametrize("objective", mean_oracles.OBJECTIVES)
 def test_a_limit_lowers_the_claim_and_the_bound_holds(objective: str) -> None:
-    votes = mean_oracles.random_pool(30, 10, 3)
-    goal, limits = mean_goal(objective, votes), selection_limits(10)
+    votes = mean_oracles.random_pool(30, 8, 3)
+    goal, limits = mean_goal(objective, votes), selection_limits(8)
 
     stopped = prune_means(votes, goal, limits, Budget(nodes=2), effort=MeanEffort(kicks=0))
 

@@ -162,8 +162,10 @@ def _is_diverse(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["auto", "highs", "cpsat"])
-@pytest.mark.parametrize("measure", ["pfc", "disagreement", "double-fault"])
+@pytest.mark.parametrize(
+    ("solver", "measure"),
+    [("auto", "pfc"), ("auto", "disagreement"), ("auto", "double-fault"), ("highs", "pfc"), ("cpsat", "pfc")],
+)
 @EXAMPLES
 @given(
     pool=class_pools(max_classifiers=5),
