@@ -1,4 +1,4 @@
-"""Units that count only whole, and the time that is left."""
+"""Units of work: their order, those that count only whole, and the time that is left."""
 
 import itertools
 import operator

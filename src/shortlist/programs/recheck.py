@@ -22,9 +22,7 @@ FINEST_PART = 10**6
 """Continuous columns are taken for the nearest fractions with a denominator up to this."""
 
 
-def recheck_front(
-    named: NamedProgram, front: Front, *, budget: Budget | None = None, solver: str | None = None
-) -> FrontCheck:
+def recheck_front(named: NamedProgram, front: Front, *, budget: Budget | None = None) -> FrontCheck:
     """Check every point of a front, and ask again what it claims of the others.
 
     Each solution is checked in integers against rows and bounds as read, its objectives are added up again,
@@ -35,8 +33,7 @@ def recheck_front(
 
     Raises BadInputError if the front is of another program: its objectives or columns are others.
 
-    `named`: the program as read, with every objective it has. `front`: what was found for it. `solver`: who
-    is asked, instead of one that did not find the front.
+    `named`: the program as read, with every objective it has. `front`: what was found for it.
 
     >>> from shortlist.milp.program import LinearObjective, make_program
     >>> from shortlist.programs.solve import solve_program
@@ -70,7 +67,7 @@ def recheck_front(
     if leaves_nothing(program):  # then the front is empty, and objective space is one empty box
         nowhere = BoxSearch(1, n_by_sums=1, n_by_solver=0, n_open=0, solver="")
         return FrontCheck((), 0, front.proof.kind, nowhere, "", budget.elapsed)
-    found = check_claims(program, front, budget=budget, solver=solver, exact=bool(steps))
+    found = check_claims(program, front, budget=budget, exact=bool(steps))
     return dataclasses.replace(found, n_completed=n_near)
 
 

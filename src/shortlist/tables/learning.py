@@ -248,10 +248,10 @@ def _file(table: "pd.DataFrame") -> str:
     return str(table.attrs.get(FILE, "the table"))
 
 
-def shown(names: Sequence[str], most: int = 8) -> str:
-    """List names for people, the first few of many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+def shown(names: Sequence[str]) -> str:
+    """List names for people, the first eight of many."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(map(repr, names[:8])) + more
 
 
 def _refuse_numbers_to_predict(y: "pd.Series[Any]", file: str) -> None:

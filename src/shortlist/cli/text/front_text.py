@@ -44,11 +44,11 @@ def front_status(front: Front) -> str:
     return str(Status.OPTIMAL if complete else Status.FEASIBLE)
 
 
-def look_at(path: Path, *, rule: str = "knee") -> str:
+def look_at(path: Path) -> str:
     """Say how to go on with a front that was written, or nothing for a table, which commands do not read."""
     if path.suffix.casefold() in {".csv", ".xlsx"}:
         return ""
-    return f"; look at it with: shortlist front show {path} --pick {rule}"
+    return f"; look at it with: shortlist front show {path} --pick knee"
 
 
 def headline(front: Front, *, seconds: float | None = None, why: str = "", behind: str = "") -> str:

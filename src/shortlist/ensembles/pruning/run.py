@@ -113,15 +113,11 @@ class Run:
         if not self.is_open:
             KeptBest(self.best, self.budget).note_end()
 
-    def tell(self, stage: str, *, total: float = math.nan, every: float = 0.0) -> None:
-        """Note and report value and bound.
-
-        `total`: a weighted sum that a solver claims. `every`: seconds between two reports of the same value.
-        """
+    def tell(self, stage: str, *, total: float = math.nan) -> None:
+        """Note and report value and bound; `total` is a weighted sum that a solver claims."""
         best, value = self.best, self.best.problem.value
         KeptBest(self.best, self.budget).keep()
-        if not best.record(self.budget.elapsed, every=every) and every:
-            return
+        best.record(self.budget.elapsed)
         claimed = None if math.isnan(total) else value(round(total))
         known = [one for one in (claimed, best.value) if one is not None]
         self.budget.tell(stage, value=max(known, default=None), bound=value(best.bound))

@@ -126,7 +126,6 @@ def chosen_attributes(
     model: FeatureModel,
     *,
     defaults: Mapping[str, Decimal | float | str] | None = None,
-    units: Mapping[str, str] | None = None,
     decimals: int | None = None,
     notes: list[str] | None = None,
 ) -> dict[str, Attribute]:
@@ -151,7 +150,6 @@ def chosen_attributes(
             model,
             default=(defaults or {}).get(name),
             decimals=decimals,
-            unit=(units or {}).get(name),
             notes=notes,
         )
     return chosen

@@ -168,7 +168,7 @@ def configurations_by_diagram(question: Question, diagram: Diagram, point: Point
         yield selected[: question.model.n_features]
 
 
-def configurations_by_program(question: Question, point: Points, *, solver: str = "highs") -> Iterator[Mask]:
+def configurations_by_program(question: Question, point: Points) -> Iterator[Mask]:
     """Yield every product that has the objectives `point`, one integer program for each and one for the end.
 
     Raises SolverError if the solver cannot tell whether there is another one.
@@ -186,7 +186,7 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
         equal.append(Constraint(Linear(tuple((-factors).tolist()), variables, -rest)))
     model = with_constraints(question.model, [*question.limits, *equal])
     program = to_program(model, objectives=[question.objectives[0].linear()], fixed=question.fixed)
-    backend = open_solver(solver)
+    backend = open_solver("highs")
     while (answer := backend.open(program).solve()).values is not None:
         selected = answer.values[:n] > 0.5
         yield selected
@@ -195,8 +195,8 @@ def configurations_by_program(question: Question, point: Points, *, solver: str 
         program = program.with_rows(other, 1 - int(selected.sum()), np.inf)
     if answer.status is not Status.INFEASIBLE:
         raise SolverError(
-            f"solver {solver!r} did not decide whether there are more products ({answer.limit}). Take "
-            "method 'diagram'."
+            f"solver 'highs' did not decide whether there are more products ({answer.limit}). Take method "
+            "'diagram'."
         )
 
 

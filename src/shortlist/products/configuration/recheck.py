@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def recheck_products(
-    question: Question, front: Front, *, budget: Budget | None = None, solver: str | None = None
-) -> FrontCheck:
+def recheck_products(question: Question, front: Front, *, budget: Budget | None = None) -> FrontCheck:
     """Check every product of a front, and ask again what it claims of the others.
 
     Products are checked by the rules of the model as read, with the limits and requirements, and their
@@ -58,7 +56,7 @@ def recheck_products(
     if failures:
         return FrontCheck(failures, len(front), front.proof.kind, None, finder_of(front), budget.elapsed)
     program = program_of(question, two_linears(question))
-    return check_claims(program, _of_two(front, len(program.objectives)), budget=budget, solver=solver)
+    return check_claims(program, _of_two(front, len(program.objectives)), budget=budget)
 
 
 def _of_two(front: Front, n: int) -> Front:

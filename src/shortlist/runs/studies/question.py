@@ -167,7 +167,7 @@ def studies_in_cache() -> list[Path]:
     return []
 
 
-def clear_cache(*, most_days: float = MOST_DAYS, most_bytes: int = MOST_CACHED_BYTES) -> list[Path]:
+def clear_cache(*, most_bytes: int = MOST_CACHED_BYTES) -> list[Path]:
     """Remove the studies that are too old, and the oldest while all are too large; return those removed.
 
     Studies that a process works on stay.
@@ -176,7 +176,7 @@ def clear_cache(*, most_days: float = MOST_DAYS, most_bytes: int = MOST_CACHED_B
     for path in studies_in_cache():
         with contextlib.suppress(OSError):
             size += path.stat().st_size
-            if (_age_s(path) > most_days * 86400 or size > most_bytes) and not is_held(path):
+            if (_age_s(path) > MOST_DAYS * 86400 or size > most_bytes) and not is_held(path):
                 remove_study(path)
                 removed.append(path)
     return removed
