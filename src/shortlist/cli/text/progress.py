@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from shortlist.cli.text.output import written_out
 from shortlist.results.proof import relative_gap
@@ -26,16 +26,6 @@ EVERY_S = 15.0
 Clock = Callable[[], float]
 
 
-class Display(Protocol):
-    """What shows progress."""
-
-    def report(self, event: Progress) -> None:
-        """Take a progress event."""
-
-    def say(self, sentence: str) -> None:
-        """Show a sentence at once, from within a signal handler too."""
-
-
 @contextlib.contextmanager
 def working(stage: str) -> Iterator[None]:
     """Show that work goes on which has no steps to report, once it takes longer."""
@@ -45,7 +35,7 @@ def working(stage: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def shown_progress(*, announce: bool = True) -> Iterator[Display]:
+def shown_progress(*, announce: bool = True) -> "Iterator[Bars | ProgressLines]":
     """Yield what shows progress on stderr: bars where it is a terminal, otherwise lines.
 
     Without `announce` the first line comes after some seconds.

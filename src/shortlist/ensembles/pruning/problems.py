@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import ClassWeights, Weights, decision_table, threshold_of
 from shortlist.ensembles.proofs.certificate import Certificate, class_claim, threshold_claim, vote_certificate
 from shortlist.ensembles.proofs.cuts import Cut, CutBound
-from shortlist.ensembles.proofs.incumbent import Counting
 from shortlist.ensembles.proofs.pruning_program import (
     as_votes,
     plurality_program,
@@ -62,26 +61,6 @@ class SolverProgram:
     def total_bound(self, bound: float, otherwise: int) -> int:
         """Turn a bound on the cost into one on the weighted sum."""
         return otherwise if math.isinf(bound) else math.floor(self.total_of(bound) + 1e-6)
-
-
-class PruningProblem(Counting, Protocol):
-    """What the engine asks of a problem."""
-
-    @property
-    def rows(self) -> RightRows:
-        """The rows that matter, with their forms."""
-
-    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
-        """Offer good selections, until the budget ends or one is worth the target."""
-
-    def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
-        """Return the program of the rows that matter, with cuts as rows of its own."""
-
-    def plain_program(self) -> SolverProgram:
-        """Return the program as the paper has it, for a solver alone."""
-
-    def certificate(self, bound: CutBound | int, mask: Mask, threshold: int, total: int) -> Certificate:
-        """Write down what is claimed of a selection, and the cuts that prove the bound."""
 
 
 V = TypeVar("V", Votes, ClassVotes)
@@ -291,9 +270,13 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         return class_claim(self.votes, self.weights, self.limits, mask)
 
 
+PruningProblem: TypeAlias = ThresholdProblem | PluralityProblem
+"""What the engine solves."""
+
+
 def problem_of(
     votes: Votes | ClassVotes, weights: Weights | ClassWeights, limits: SelectionLimits
-) -> ThresholdProblem | PluralityProblem:
+) -> PruningProblem:
     """Return the problem of a weighted sum."""
     if isinstance(votes, Votes):
         assert isinstance(weights, Weights), "weights are of the votes"
