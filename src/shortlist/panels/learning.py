@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shortlist._threads import limited_threads
 from shortlist.arrays import Floats
 from shortlist.panels._kernels import logistic_loss
 from shortlist.panels.answer_log import AnswerLog
@@ -60,10 +61,11 @@ def fit_logistic(
         loss = logistic_loss(words, confidence, right, weights, PENALTY, scores, gradient)
         return loss / len(known), gradient / len(known)
 
-    found = minimize(
-        mean_loss, np.zeros(size), jac=True, method="L-BFGS-B",
-        options={"maxiter": MOST_STEPS, "gtol": GRADIENT, "ftol": 1e-9},
-    )  # fmt: skip
+    with limited_threads(1):  # of a few hundred weights; more threads only wait for each other
+        found = minimize(
+            mean_loss, np.zeros(size), jac=True, method="L-BFGS-B",
+            options={"maxiter": MOST_STEPS, "gtol": GRADIENT, "ftol": 1e-9},
+        )  # fmt: skip
     return ScoreTable(judges, np.ascontiguousarray(found.x), n_classes)
 
 
