@@ -183,3 +183,16 @@ def test_who_rejects_is_told_that_no_answer_counts_as_wrong() -> None:
         assert any("counts as wrong" in note for note in told_notes(choice.chosen, choice)) == told
     choice, _ = made("reject", promise=True)
     assert not any("counts as wrong" in note for note in told_notes(choice.chosen, choice))
+
+
+def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
+    choice, _ = made()
+    told = 0
+    for point in range(len(choice.found)):
+        report = panel_report(choice, point, limits=[read_limit("price<=0.3"), read_limit("accuracy>=0.99")])
+        own = report.verdict.panel_figures
+        said = [one for one in panel_facts(report)["verdict"] if "holds on the training cases" in one]
+        assert any("price<=0.3" in one for one in said) == (own.price_interval[0] > 0.3)
+        assert any("accuracy>=0.99" in one for one in said) == (own.accuracy_interval[1] < 0.99)
+        told += len(said)
+    assert told

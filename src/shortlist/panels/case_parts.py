@@ -23,6 +23,8 @@ from shortlist.panels.recipes import Cases, right_or_wrong
 
 LEAST_ASKED = 0.95
 """Judges that were asked about a smaller share of the cases are named."""
+CASES_AN_ENTRY = 4
+"""Of fewer cases than so many for each pair of classes, scores and thresholds by class are not learned."""
 FINEST_SHARE = 20
 """The share of the cases that measures is rounded to a fraction of no more parts than these."""
 FINEST_STEPS = 10**9
@@ -84,11 +86,12 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
     """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
+    is_coarse = log.is_open or len(log.truth) < CASES_AN_ENTRY * len(log.classes) ** 2
     learners = dict.fromkeys((VOTES, options.decide))
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
         learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
-        learners = dict.fromkeys(VOTING if log.is_open else (*VOTING, learned))
+        learners = dict.fromkeys(VOTING if is_coarse else (*VOTING, learned))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
@@ -103,7 +106,7 @@ def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> t
         answers, log.truth, prices, latency, _losses(log, options), options.final,
         round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
-        is_open=log.is_open,
+        is_open=log.is_open, is_coarse=is_coarse,
     )  # fmt: skip
     return cases, steps
 

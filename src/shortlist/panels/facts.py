@@ -13,7 +13,7 @@ from shortlist.panels.budgets import break_even_prices, break_even_sentence, wha
 from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
-from shortlist.panels.panel_options import BALANCED, ERROR_COST, LATENCY, RECALL, SPECIFICITY
+from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
@@ -362,6 +362,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     told, n_judges = report.verdict, len(report.panel.judges)
     beside = "" if report.beside is None else report.beside.sentence()
     said = [told.sentence(), *([beside] if beside else [])]
+    said = [*_limits_exceeded(report), *said]
     if told.constant is not None:
         label, value = told.constant
         said.insert(
@@ -390,6 +391,22 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     what = "recall and specificity" if report.errors else told.panel_figures.objective.replace("-", " ")
     flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
     return [*said, flips] if flips else said
+
+
+def _limits_exceeded(report: PanelReport) -> list[str]:
+    """Say which limits on price or accuracy do not hold beyond the training cases, by more than chance."""
+    own = report.verdict.panel_figures
+    intervals = {PRICE: (own.price, own.price_interval), ACCURACY: (own.accuracy, own.accuracy_interval)}
+    said = []
+    for limit in report.limits:
+        value, (low, high) = intervals.get(limit.name, (0.0, (-math.inf, math.inf)))
+        most = float(limit.value)
+        if (limit.sign > 0 and low > most) or (limit.sign < 0 and high < most):
+            said.append(
+                f"The limit {limit} holds on the training cases, and not on the others: {limit.name} "
+                f"{value:.4g} ({low:.3g} to {high:.3g}). Ask for a stricter one, or add cases."
+            )
+    return said
 
 
 def _best_of_all_sentence(best: Verdict) -> str:

@@ -71,8 +71,8 @@ class Cases:
     n_judges)``; NaN where not known. `losses`: of deciding a class, or nothing, the last row, where the
     second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
     `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
-    class, where there are two. `is_open`: whether classes are who gave an answer first; all of them have one
-    threshold then.
+    class, where there are two. `is_open`: whether classes are who gave an answer first. `is_coarse`: whether
+    all classes have one threshold.
     """
 
     answers: Heard
@@ -85,6 +85,7 @@ class Cases:
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
     positive: int = 1
     is_open: bool = False
+    is_coarse: bool = False
 
     @property
     def n_judges(self) -> int:

@@ -151,6 +151,8 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
         if cases.final.kind == ANSWER
         else f"with every threshold of the first stage and {WINDOWS} of the second"
     )
+    if cases.is_coarse:
+        thresholds += ", one for all classes"
     if n <= ALL_SETS_UP_TO:
         return f"Complete: all {n_chains:,} {chains} over sets of judges, {thresholds}."
     if n <= ALL_PAIRS_UP_TO:
@@ -267,9 +269,9 @@ def _first_thresholds(
 def _thresholds(
     cases: Cases, decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> ChainFront:
-    """Return the front of the thresholds of a stage: one for each class, or for all of open answers."""
+    """Return the front of the thresholds of a stage: one for each class, or for all of them."""
     n_classes = cases.answers.n_classes
-    if not cases.is_open:
+    if not cases.is_coarse:
         return threshold_front(decided, stopped, going_on, n_classes)
     alike = decided._replace(codes=np.minimum(decided.codes, 0))
     front = threshold_front(alike, stopped, going_on, 1)
