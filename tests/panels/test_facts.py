@@ -11,7 +11,7 @@ import pytest
 from shortlist.guarantees.guarantee import Demand
 from shortlist.panels.budgets import break_even_sentence, round_budgets
 from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
-from shortlist.panels.facts import PanelReport, measured_in_words, panel_facts, panel_report
+from shortlist.panels.facts import PanelReport, in_words, measured_in_words, panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import Final
 from shortlist.panels.verdict import difference_in_words
@@ -196,3 +196,11 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
         assert any("accuracy>=0.99" in one for one in said) == (own.accuracy_interval[1] < 0.99)
         told += len(said)
     assert told
+
+
+def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:
+    stages: list[dict[str, Any]] = []
+    assert in_words(stages, None, Final(), 0.042)[-1] == (
+        "The other 4.2 % get no answer, where nobody gave a class or classes were equal."
+    )
+    assert in_words(stages, None, Final("reject"), 0.042)[-1] == "The other 4.2 % get no answer."

@@ -314,7 +314,8 @@ def in_words(
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
     elif left:
-        said.append(f"The other {_percent(left)} get no answer.")
+        why = ", where nobody gave a class or classes were equal" if final.kind == ANSWER else ""
+        said.append(f"The other {_percent(left)} get no answer{why}.")
     return said
 
 
