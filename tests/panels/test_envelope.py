@@ -101,3 +101,11 @@ def test_each_budget_tells_what_two_judges_reach_for_it() -> None:
         assert row["two_judges"]["accuracy"] == max(reached)
         assert row["two_judges"]["accuracy"] <= row["accuracy"] + 1e-12
     assert np.isfinite([one["price"] for one in told["cascades_of_two"]]).all()
+
+
+def test_under_a_promise_cascades_of_which_nothing_is_promised_are_not_told() -> None:
+    for promise in (False, True):
+        told = panel_facts(made(promise=promise)[1])
+        assert bool(told["cascades_of_two"]) != promise
+        assert all((row["two_judges"] is None) == promise for row in told["budgets"])
+        assert not promise or told["two_judges"] is None

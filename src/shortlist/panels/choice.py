@@ -301,7 +301,8 @@ def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
         "promised": [one.promised for one in guarantees],
         "promised_instead": None if instead is None else _fields(instead),
     }
-    return replace(kept, front=replace(kept.front, extras=extras), guarantees=guarantees)
+    front = replace(kept.front, extras=extras)
+    return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised
 
 
 def _with_least(choice: PanelChoice, found: Found, least: float) -> Found:
