@@ -74,3 +74,12 @@ def test_seconds_have_a_column_only_where_they_are_known() -> None:
         with_seconds = ["seconds" in table.columns for table in tables]
         assert with_seconds == [latency, latency, False, latency]
         assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_under_a_promise_it_is_told_once_and_there_is_nothing_of_two_judges() -> None:
+    _, report = made("hand-over", promise=True)
+    assert report.guarantee is not None
+    html = page("Panel", panel_parts(report))
+    assert html.count(escape(report.guarantee.sentence())) == 1
+    assert "at most two judges" not in html
+    assert "at most two judges" in page("Panel", panel_parts(made("hand-over")[1]))

@@ -32,8 +32,10 @@ def _parts(report: PanelReport, told: Mapping[str, Any]) -> Iterator[Part]:
     yield Picture("The way of a case", f"The steps above, and what each answers. {shares}", drawn)
     yield _stage_table(told, shares)
     yield Heading("What it is worth")
+    promise = "" if report.guarantee is None else report.guarantee.sentence()  # which has a section
     for sentence in told["verdict"]:
-        yield Text(sentence)
+        if sentence != promise:
+            yield Text(sentence)
     yield _held_out(told)
     if report.guarantee is not None:
         yield from guarantee_parts(report.guarantee)
@@ -79,7 +81,8 @@ def _least(stage: Mapping[str, Any]) -> str:
         return "nobody left can change it"
     if stage["answer_from"] is None:
         return "always"
-    texts = {label: NEVER if one is None else f"{one:.4g}" for label, one in stage["answer_from"].items()}
+    words = {None: NEVER, 0: "any decision"}
+    texts = {label: words.get(one, f"{one or 0:.4g}") for label, one in stage["answer_from"].items()}
     if len({*texts.values()}) == 1:
         return next(iter(texts.values()))
     return ", ".join(f"{label} {text}" for label, text in texts.items())
@@ -136,7 +139,7 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     own = [row for row in panels if row[2].startswith(f"panel {told['point']}:")]
     series = [
         {"name": "panels", "points": panels, **drawn},
-        {"name": "at most two judges", "points": two, **drawn},
+        *([{"name": "at most two judges", "points": two, **drawn}] if two else []),
         {"name": "judges alone", "points": judges, "line": False},
         {"name": "this panel", "points": own, "line": False},
     ]
@@ -146,8 +149,9 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
     numbers = [(one, f"{row['price']:.4g}", f"{row[name]:.4g}") for one, row in zip(who, rows, strict=True)]
     return Chart(
         f"Price against {name}",
-        f"{len(panels):,} panels that no other beats, the best cascades of at most two judges, and all "
-        f"{len(judges):,} judges alone, on the training cases; what is learned decides out of fold.",
+        f"{len(panels):,} panels that no other beats, "
+        f"{'the best cascades of at most two judges, ' if two else ''}and all {len(judges):,} judges alone, "
+        "on the training cases; what is learned decides out of fold.",
         {"kind": "line", "x": {"label": "mean price of a case"}, "y": {"label": name}, "series": series},
         Table(f"Price against {name}", ("who", "price", name), tuple(numbers)),
     )
@@ -155,6 +159,7 @@ def _chart(report: PanelReport, told: Mapping[str, Any]) -> Chart:
 
 def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
     name, seconds = told["objective"], ["seconds"] * report.with_latency
+    of_two = ["at most two judges"] * bool(told["cascades_of_two"])
     rows = [
         (
             f"{row['budget']:.6g}",
@@ -163,7 +168,7 @@ def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
             *(_number(row["latency"]) for _ in seconds),
             str(row["number"]),
             row["stages"],
-            "none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4g}",
+            *("none" if row["two_judges"] is None else f"{row['two_judges'][name]:.4g}" for _ in of_two),
             "none" if row["single"] is None else f"{row['single']['name']} {row['single'][name]:.4g}",
         )
         for row in told["budgets"]
@@ -175,7 +180,7 @@ def _budgets(report: PanelReport, told: Mapping[str, Any]) -> Table:
         *seconds,
         "panel",
         "who is asked",
-        "at most two judges",
+        *of_two,
         "best judge alone",
     )
     notes = ("Figures are of the training cases, out of fold where something is learned.",)
