@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 
 from shortlist.guarantees.guarantee import Demand
+from shortlist.panels.answer_log import Measures, make_log
 from shortlist.panels.budgets import break_even_sentence, round_budgets
 from shortlist.panels.choice import PanelChoice, choose_panels, told_notes
 from shortlist.panels.facts import PanelReport, in_words, measured_in_words, panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.policy import Final
+from shortlist.panels.policy import Final, Panel
 from shortlist.panels.verdict import difference_in_words
 from shortlist.results.objective import read_limit
 from tests.panels.made import JUDGES, priced_log
@@ -191,16 +193,40 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
     for point in range(len(choice.found)):
         report = panel_report(choice, point, limits=[read_limit("price<=0.3"), read_limit("accuracy>=0.99")])
         own = report.verdict.panel_figures
-        said = [one for one in panel_facts(report)["verdict"] if "holds on the training cases" in one]
+        said = [one for one in panel_facts(report)["verdict"] if "holds on the cases that chose" in one]
         assert any("price<=0.3" in one for one in said) == (own.price_interval[0] > 0.3)
         assert any("accuracy>=0.99" in one for one in said) == (own.accuracy_interval[1] < 0.99)
         told += len(said)
     assert told
 
 
-def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:
-    stages: list[dict[str, Any]] = []
-    assert in_words(stages, None, Final(), 0.042)[-1] == (
-        "The other 4.2 % get no answer, where nobody gave a class or classes were equal."
+def test_a_price_that_is_the_limit_keeps_it_however_doubles_round() -> None:
+    log = make_log(
+        ["a", "b"], range(40), [["x", "y"]] * 40, ["x", "y"] * 20, measures=Measures(prices=[0.1, 0.2])
     )
-    assert in_words(stages, None, Final("reject"), 0.042)[-1] == "The other 4.2 % get no answer."
+    choice = choose_panels(log, PanelOptions(max_stages=1, test_share=0.25))
+    for point, one in enumerate(choice.found):
+        limit = read_limit(f"price<={0.1 * len(one.recipe.judges):.1f}")
+        report = panel_report(choice, point, limits=[limit])
+        assert not any("on those that measured: price" in one for one in panel_facts(report)["verdict"])
+
+
+def test_why_cases_have_no_answer_is_told_where_the_last_stage_always_answers() -> None:
+    panel = made()[0].panel(0)
+    majority = [
+        {"decides": "majority", "asks": (), "answered": 0.5, "votes": None, "answers": "x", "number": 1}
+    ]
+
+    def told(panel: Panel, stages: list[dict[str, Any]]) -> str:
+        return in_words(stages, None, panel, 0.042)[-1].removeprefix("The other 4.2 % get no answer")
+
+    assert told(panel, []) == ", where nobody gave a class or classes were equal."
+    assert told(panel, majority) == ", where nobody gave a class or none had more than half of the votes."
+    assert told(replace(panel, classes=()), []) == (
+        ", where nobody gave an answer or answers were given equally often."
+    )
+    assert told(replace(panel, least=0.9), []) == (
+        ", where nobody gave a class, classes were equal, or the answer was less sure than the promise needs."
+    )
+    assert told(replace(panel, least=math.inf), []) == ", as nothing can be promised about any."
+    assert told(replace(panel, final=Final("reject")), []) == "."

@@ -1,5 +1,6 @@
 """Answers that nobody knows in advance: panels decide by which of them are equal, also about words never seen."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,10 @@ from shortlist.export import reader
 from shortlist.export.protocol_text import markdown
 from shortlist.panels.answer_log import AnswerLog, Measures, by_agreement, make_log
 from shortlist.panels.choice import choose_panels, told_notes
+from shortlist.panels.decisions import ConfidenceScale, Votes
 from shortlist.panels.facts import panel_facts, panel_report
 from shortlist.panels.panel_options import PanelOptions
-from shortlist.panels.policy import Final
+from shortlist.panels.policy import Final, Panel, Stage
 from shortlist.panels.protocol import panel_protocol
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.saved_panels import panel_of
@@ -124,3 +126,48 @@ def test_a_damaged_policy_of_open_answers_is_refused() -> None:
         damaged = policy | {"stages": [stage | {"decision": stage["decision"] | changed}]}
         with pytest.raises(reader.ReaderError, match="of a decision"):
             reader.check(damaged)
+
+
+def by_all_votes() -> Panel:
+    everybody = Stage((0, 1, 2), Votes((0, 1, 2), (1, 1, 1)), (0.0,))
+    return Panel(JUDGES, (), (everybody,), (1.0, 2.0, 5.0), ConfidenceScale((None,) * 3), (math.nan,) * 3)
+
+
+def test_cases_that_were_asked_again_do_not_make_answers_classes() -> None:
+    log = open_log()
+    said = np.array([*log.classes, ""], dtype=object)[log.answers]
+    twice = make_log(
+        JUDGES, np.tile(log.cases, 2), np.tile(said, (2, 1)), np.tile(np.array(log.classes)[log.truth], 2)
+    )
+    assert twice.is_open
+    assert not twice.unknown_words
+
+
+def test_numbers_are_equal_however_they_are_written() -> None:
+    words = [["12.50", "12.5", "13"], ["007", "7.0", "1e3"], ["1000", "1E3", "-0"], ["0", "-0.0", "12a"]]
+    log = make_log(JUDGES, range(4), words, ["12.5", "7", "1000", "0"], classes=())
+    assert log.answers[:, 0].tolist() == log.answers[:, 1].tolist() == log.truth.tolist()
+    assert (log.answers[:, 2] != log.truth).all()
+    for row in words:
+        told = reader.answer(by_all_votes().plain(), dict(zip(JUDGES, row, strict=True)))
+        assert told["label"] == row[0]
+
+
+def test_a_panel_of_free_text_refuses_a_log_whose_other_words_are_lost() -> None:
+    panel = by_all_votes()
+    closed = make_log(JUDGES, range(3), [["x", "x", "foo"]] * 3, ["x", "y", "x"])
+    with pytest.raises(
+        BadInputError, match=r"free text, as the panel knows no classes.*Read it with `classes=\(\)`"
+    ):
+        panel.run(closed)
+    read = make_log(JUDGES, range(3), [["x", "x", "foo"]] * 3, ["x", "y", "x"], classes=())
+    assert panel.run(read).right(read.truth).tolist() == [True, False, True]
+
+
+def test_the_note_says_whether_capitals_count() -> None:
+    log = open_log()
+    choice = choose_panels(log, PanelOptions(final=Final("reject")))
+    assert any("letter by letter" in one for one in told_notes(log, choice))
+    assert not any("error-cost" in one for one in told_notes(log, choice))
+    folded = replace(log, folds_case=True)
+    assert any("but for capitals" in one for one in told_notes(folded, choose_panels(folded)))

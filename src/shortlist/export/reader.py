@@ -14,10 +14,11 @@ import itertools
 import json
 import math
 import os
+import re
 import struct
 import sys
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 Opinion = list[float] | None
@@ -261,9 +262,9 @@ def _staged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[s
 
 def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
     """Return what a panel decides, or whom it asks; who is silent, fails or says no class has no vote."""
-    final, fold = policy["final"], str.casefold if policy.get("fold_case") else str
+    final, is_open = policy["final"], not policy["classes"]
+    fold = _comparison(policy)
     labels: list[str | None] = [fold(_word(label)) for label in policy["classes"]]
-    is_open = not labels
     if is_open:  # then its classes are what was said, and two answers that nobody has given
         spelled = _open_answers(policy, row, failed)
         labels = [*spelled, None, None]
@@ -301,12 +302,32 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
 
 def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, str]:
     """Return the different answers to a case as they are compared, each as it was first spelled."""
-    fold = str.casefold if policy.get("fold_case") else str
+    fold = _comparison(policy)
     spelled: dict[str, str] = {}
     for judge in policy["judges"]:
         if word := _said(judge, row, failed):
             spelled.setdefault(fold(word), word)
     return spelled
+
+
+def _comparison(policy: Any) -> Callable[[str], str]:
+    """Return what turns labels that count as the same into the same text."""
+    fold: Callable[[str], str] = str.casefold if policy.get("fold_case") else str
+    return fold if policy["classes"] else lambda text: number_text(fold(text))
+
+
+def number_text(text: str) -> str:
+    """Return a number, as a double, in one way of writing it, and any other text as it is.
+
+    >>> number_text("12.50"), number_text("007"), number_text("1e3"), number_text("12a")
+    ('12.5', '7', '1000', '12a')
+    """
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.IGNORECASE):
+        return text
+    number = float(text)
+    if math.isinf(number):
+        return text
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _way_of(policy: Any, row: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
+from shortlist.export.reader import number_text
 from shortlist.guarantees.cells import NOT_ASKED, label_text
 
 if TYPE_CHECKING:
@@ -180,7 +181,8 @@ def make_log(
     groups : array-like of shape (n_cases,), optional
         Cases with equal entries are the same one; by default those with the same name.
     classes : sequence, optional
-        What may be answered. By default the labels of the truth, and also those of the answers if no truth
+        What may be answered; an empty one if answers are free text. By default the labels of the
+        truth, and also those of the answers if no truth
         is known or the answers are open: ten or more cases of known truth, with more labels than half of
         them, or with ten or more truths, a tenth of all, that come once. Any other answer is an unknown word:
         counted, and silent.
@@ -204,8 +206,13 @@ def make_log(
     shape = (len(ids), len(names))
     codes, labels = _labels_of(said, shape, "answers")
     true_codes, true_labels = _labels_of([None] * len(ids) if truth is None else truth, shape[:1], "truth")
-    is_open = classes is None and _is_open(true_codes)
-    known = _classes(classes, true_labels, labels, is_open=is_open)
+    of_case = _checked_groups(groups, ids)
+    is_open = _is_open(true_codes, of_case) if classes is None else not len(classes)
+    if is_open:
+        (codes, labels), (true_codes, true_labels) = (
+            _numbers_alike(*one) for one in ((codes, labels), (true_codes, true_labels))
+        )
+    known = _classes(classes or None, true_labels, labels, is_open=is_open)
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)
@@ -222,7 +229,7 @@ def make_log(
         confidence=_checked_numbers(given.confidence, shape, "confidence"),
         probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
         latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
-        groups=_checked_groups(groups, ids), notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
+        groups=of_case, notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
         is_open=is_open,
     )  # fmt: skip
 
@@ -300,13 +307,26 @@ def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[n
     return of_unique[codes].reshape(shape), list(places)[1:]
 
 
-def _is_open(truth: NDArray[np.int64]) -> bool:
-    """Whether new cases are likely to have other truths; the share that comes once estimates how likely."""
-    times = np.bincount(truth[truth >= 0])
+def _is_open(truth: NDArray[np.int64], groups: NDArray[np.int64] | None) -> bool:
+    """Whether new cases are likely to have other truths; the share that comes once estimates how likely.
+
+    A case that was asked several times counts once.
+    """
+    known = np.flatnonzero(truth >= 0)
+    if groups is not None:
+        known = known[np.unique(groups[known], return_index=True)[1]]
+    times = np.bincount(truth[known])
     times = times[times > 0]
     n_known, n_once = int(times.sum()), int((times == 1).sum())
     is_rare = n_once >= FEWEST_OPEN and n_once > ONCE * n_known
     return n_known >= FEWEST_OPEN and (2 * len(times) > n_known or is_rare)
+
+
+def _numbers_alike(codes: NDArray[np.int64], labels: list[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Return codes and labels in which numbers that are equal are one label."""
+    places: dict[str, int] = {}
+    of_label = [places.setdefault(number_text(label), len(places)) for label in labels]
+    return np.array([*of_label, UNASKED, SILENT], dtype=np.int64)[codes], list(places)
 
 
 def _classes(

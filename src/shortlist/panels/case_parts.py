@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
-from shortlist.panels.answer_log import UNASKED, AnswerLog
+from shortlist.panels.answer_log import UNASKED, AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
@@ -82,11 +82,21 @@ def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
     return log.at(np.sort(drawn[first]))
 
 
-def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
-    """Return the cases that choose in whole steps, and how many steps of price one unit has."""
+def are_coarse(log: AnswerLog) -> bool:
+    """Whether there are too few cases for scores and thresholds of each class."""
+    return log.is_open or n_different(log) < CASES_AN_ENTRY * len(log.classes) ** 2
+
+
+def cases_of(
+    log: AnswerLog, scale: ConfidenceScale, options: PanelOptions, *, is_coarse: bool | None = None
+) -> tuple[Cases, int]:
+    """Return the cases that choose in whole steps, and how many steps of price one unit has.
+
+    `is_coarse`: whether all classes have one threshold, and votes decide; None: as :func:`are_coarse` says.
+    """
+    is_coarse = are_coarse(log) if is_coarse is None else is_coarse
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
-    is_coarse = log.is_open or len(log.truth) < CASES_AN_ENTRY * len(log.classes) ** 2
     learners = dict.fromkeys((VOTES, options.decide))
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO

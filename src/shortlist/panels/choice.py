@@ -18,7 +18,7 @@ from shortlist.guarantees.thresholds import (
 )
 from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
+from shortlist.panels.case_parts import are_coarse, cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import ConfidenceScale, confidence_scale
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import (
@@ -119,7 +119,8 @@ def choose_panels(
     known, part_of = known.at(order), part_of[order]
     whole = _chosen((known, known, None), gaps, options, objectives, budget)
     rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
-    parts = tuple(_chosen(cases, [], options, objectives, budget) for cases in rest)
+    is_coarse = are_coarse(known)
+    parts = tuple(_chosen(cases, [], options, objectives, budget, is_coarse=is_coarse) for cases in rest)
     late = "A limit came before panels were chosen anew without each part of the cases as long as with all."
     claims = (*whole.claims, late) if budget.stopped else whole.claims
     front = replace(
@@ -134,12 +135,14 @@ def _chosen(
     options: PanelOptions,
     objectives: Sequence[str],
     budget: Budget,
+    *,
+    is_coarse: bool | None = None,
 ) -> PanelChoice:
     """Return the front that some cases choose, beside those that measure and those that calibrate."""
     chosen, test, calibration = parts
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
-    cases, steps = cases_of(chosen, scale, options)
+    cases, steps = cases_of(chosen, scale, options, is_coarse=is_coarse)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     claims = [*claims, *gaps]
     every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
@@ -356,15 +359,16 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
     if log.is_open:
+        alike = "but for capitals" if log.folds_case else "letter by letter"
         said.append(
-            "The answers are free text, as many truths occur only once. So panels decide by votes on which "
-            "answers are equal, letter by letter, and know no classes."
+            "The answers are free text, as there are many different truths for so few cases. So panels "
+            f"decide by votes on which answers are equal, {alike}, and know no classes."
         )
+    costs = "" if log.is_open else "take the objective min error-cost with the cost of each mistake, or "
     if choice.cases.final.kind == REJECT and choice.front.names[0] == ACCURACY and not choice.guarantees:
         said.append(
             "A case without an answer counts as wrong, so panels answer all they can. To leave unsure cases "
-            "unanswered, take the objective min error-cost with the cost of each mistake, or promise a share "
-            "of right answers."
+            f"unanswered, {costs}promise a share of right answers."
         )
     if choice.parts:
         told = (

@@ -14,7 +14,7 @@ from shortlist.panels.choice import PanelChoice
 from shortlist.panels.decisions import Decision, Votes
 from shortlist.panels.envelope import BesideTwo, beside_two, best_of_two
 from shortlist.panels.panel_options import ACCURACY, BALANCED, ERROR_COST, LATENCY, PRICE, RECALL, SPECIFICITY
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Panel, Stage
+from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Panel, Stage
 from shortlist.panels.recipes import Found
 from shortlist.panels.router import Alone, columns_of
 from shortlist.panels.two_errors import recall_and_specificity
@@ -222,7 +222,7 @@ def panel_facts(report: PanelReport) -> dict[str, Any]:
         "errors": report.errors,
         "advice": advice(report),
         "verdict": verdict_sentences(report),
-        "in_words": in_words(stages, router, panel.final, left),
+        "in_words": in_words(stages, router, panel, left),
         "notes": list(report.notes),
     }
 
@@ -296,7 +296,7 @@ def _unequal_votes(panel: Panel, decision: Decision) -> dict[str, int] | None:
 
 
 def in_words(
-    stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, final: Final, left: float
+    stages: Sequence[Mapping[str, Any]], router: Mapping[str, Any] | None, panel: Panel, left: float
 ) -> list[str]:
     """Say in sentences whom a panel asks, and how many cases each stage answers."""
     said = []
@@ -307,16 +307,28 @@ def in_words(
             said += [_stage_sentence(stage) for stage in branch["stages"]]
         said.append(f"Where a value is missing or unknown ({_percent(router['unrouted'])} of the cases):")
     said += [_stage_sentence(stage) for stage in stages]
-    said += _combined(
-        [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
-    )
+    final = panel.final
+    every = [*stages, *(one for branch in (router or {}).get("branches", ()) for one in branch["stages"])]
+    said += _combined(every)
     if final.kind == HAND_OVER:
         others = f"the other {_percent(left)}" if left else "a case that nobody answers"
         said.append(f"A person decides about {others}, for {final.price:.4g} each, and counts as right.")
     elif left:
-        why = ", where nobody gave a class or classes were equal" if final.kind == ANSWER else ""
+        why = _why_unanswered(panel, every) if final.kind == ANSWER else ""
         said.append(f"The other {_percent(left)} get no answer{why}.")
     return said
+
+
+def _why_unanswered(panel: Panel, stages: Sequence[Mapping[str, Any]]) -> str:
+    """Say why a panel that answers whatever it decides leaves cases without an answer."""
+    if panel.least == NEVER:
+        return ", as nothing can be promised about any"
+    what = "a class" if panel.classes else "an answer"
+    equal = "classes were equal" if panel.classes else "answers were given equally often"
+    if any(one["decides"] == "majority" for one in stages):
+        equal = "none had more than half of the votes"
+    unsure = ", or the answer was less sure than the promise needs" if panel.least else ""
+    return f", where nobody gave {what}{'' if unsure else ' or'}{', ' if unsure else ' '}{equal}{unsure}"
 
 
 COMBINED = {
@@ -401,11 +413,13 @@ def _limits_exceeded(report: PanelReport) -> list[str]:
     said = []
     for limit in report.limits:
         value, (low, high) = intervals.get(limit.name, (0.0, (-math.inf, math.inf)))
-        most = float(limit.value)
-        if (limit.sign > 0 and low > most) or (limit.sign < 0 and high < most):
+        most, near = float(limit.value), 1e-9 * max(1.0, abs(float(limit.value)))
+        if report.n_parts and limit.name != PRICE:
+            continue  # panels that were chosen anew, for the same price, measure
+        if (limit.sign > 0 and low > most + near) or (limit.sign < 0 and high < most - near):
             said.append(
-                f"The limit {limit} holds on the training cases, and not on the others: {limit.name} "
-                f"{value:.4g} ({low:.3g} to {high:.3g}). Ask for a stricter one, or add cases."
+                f"The limit {limit} holds on the cases that chose, and not on those that measured: "
+                f"{limit.name} {value:.4g} ({low:.3g} to {high:.3g}). Ask for a stricter one, or add cases."
             )
     return said
 

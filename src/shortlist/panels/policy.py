@@ -166,6 +166,13 @@ class Panel:
         """
         if self.classes:
             return self._run(log)
+        if log.unknown_words:
+            raise BadInputError(
+                "log",
+                "must be of free text, as the panel knows no classes",
+                "one with classes, and with answers that are none of them",
+                "Read it with `classes=()`.",
+            )
         told = self._run(by_agreement(log))
         return told._replace(codes=_said_first(log, told.codes))
 

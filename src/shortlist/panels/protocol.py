@@ -39,8 +39,8 @@ GAPS = (
 )
 OPEN_GAPS = (
     "Who says nothing or fails has no vote. Answers count as the same where they are so letter by letter, "
-    "but for white space around them. Nobody answers where none of those asked has answered, and where two "
-    "answers are equally frequent."
+    "but for white space around them, or are the same number. Nobody answers where none of those asked has "
+    "answered, and where two answers have equally many votes."
 )
 
 
@@ -128,6 +128,8 @@ def _wording(panel: Panel) -> Wording:
     if any(getattr(stage.decision, "ties", "") == FIRST for stages in panel.ways for stage in stages):
         gaps = GAPS.replace(", and where two classes are equal", "")
         gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
+    if panel.folds_case:
+        gaps += " Capital letters make no difference."
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
     elif panel.least > 0:

@@ -403,3 +403,27 @@ def test_objectives_are_accuracy_or_error_cost_and_then_price(folder: Path, word
     run = shortlist("panel", *PRICED, "--objectives", words, cwd=folder)
     assert (run.returncode, run.stdout) == (2, "")
     assert "--objectives must be accuracy, error-cost, or recall and specificity, then price" in run.stderr
+
+
+def test_a_saved_panel_is_compared_as_it_compares_labels(folder: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(folder / "answers.csv")
+    loud = table.assign(small=table["small"].str.upper())
+    loud.to_csv(tmp_path / "loud.csv", index=False)
+    costs = ("--target", "truth", "--costs", str(folder / "prices.csv"))
+    made = shortlist(
+        "panel",
+        "loud.csv",
+        *costs,
+        "--set",
+        "fold-case=yes",
+        "--max-price",
+        "1",
+        "--out",
+        "small.json",
+        cwd=tmp_path,
+    )
+    assert made.returncode == 0, made.stderr
+    run = shortlist("panel", "compare", "small.json", "loud.csv", *costs, "--json", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert told["saved"]["accuracy"] > 0.5

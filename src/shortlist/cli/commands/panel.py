@@ -179,7 +179,7 @@ def compare(
     options = replace(policy.like(old, seed), error_costs=error_costs)
     limits_asked(policy)
     rule_asked(policy)  # which are refused before any work
-    read = log.read(logs)
+    read = log.read_for(old, logs)
     old.run(read.at([0]))  # refuses other judges and classes before a search
     choice = choose_panels(read, options, objectives=policy.objective_names())
     print_notes(notes := [*([said] if said else []), *told_notes(read, choice)])
