@@ -98,8 +98,8 @@ def products_in_order(rows: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]
 
     One pass over the sums per column, without the blocks of a matrix product.
 
-    `rows`: in any order of memory, ``(n_rows, n_columns)``. `factors`, ``(n_columns,)``. `sums`, which it
-    returns, ``(n_rows,)``.
+    `rows`: in any order of memory, ``(n_rows, n_columns)``. `factors`: ``(n_columns,)``, or ``(n_columns,
+    n_sums)`` for several sums at once. The sums have the shape ``(n_rows,)``, or ``(n_rows, n_sums)``.
 
     >>> products_in_order(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0]))
     array([12., 34.])

@@ -25,7 +25,7 @@ def nondominated(points: ArrayLike) -> Mask:
     integers must stay below 2^53. Not modified.
 
     By moocore, in O(n log n) time up to three objectives and O(n log^(m - 2) n) beyond (Kung, Luccio &
-    Preparata 1975). Its shape is ``(n_points,)``. True where the point is non-dominated.
+    Preparata 1975). The mask, ``(n_points,)``, is true where the point is non-dominated.
 
     >>> nondominated([[1, 4], [2, 2], [3, 3], [2, 2]])
     array([ True,  True, False,  True])

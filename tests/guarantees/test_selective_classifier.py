@@ -116,3 +116,11 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) 
 def test_too_few_rows_to_split_are_refused() -> None:
     with pytest.raises(BadInputError, match="both parts of the rows need some"):
         SelectiveClassifier(GaussianNB(), calibration_share=0.9).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, True])
+def test_a_seed_that_is_none_is_refused_also_where_nothing_is_fitted(seed: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    fitted = GaussianNB().fit(X[:200], y[:200])
+    with pytest.raises(BadInputError, match="random_state"):
+        SelectiveClassifier(fitted, random_state=seed).calibrate(X[300:], y[300:])

@@ -33,9 +33,9 @@ def force_order(
     `clauses`: clauses over the variables to order, none of them empty. `start`, ``(n_variables,)``: variables
     (from 0) in the order to begin with.
 
-    Each round takes O(literals + variables · log variables) time. Its shape is ``(n_variables,)``. Variables
-    in the order of least span that was met, `start` included. Variables that occur in no clause come last, in
-    the order of `start`.
+    Each round takes O(literals + variables · log variables) time. The result, ``(n_variables,)``, has the
+    variables in the order of least span that was met, `start` included. Those that occur in no clause come
+    last, in the order of `start`.
     """
     n = clauses.n_variables
     columns = np.abs(clauses.literals).astype(np.int64) - 1

@@ -123,9 +123,9 @@ def presolve_in_time(clauses: Clauses, budget: Budget | None, *, probe: bool = F
 def equivalent_literals(clauses: Clauses, further: ShortTable | None = None) -> NDArray[np.int64] | None:
     """Find literals that clauses of two literals make equivalent.
 
-    Its shape is ``(n_variables + 1,)``. At each variable's number the literal of smallest variable that is
-    equivalent to it (itself, if alone); entry 0 is 0. None if a variable is equivalent to its opposite, so
-    that there is no model.
+    The array, ``(n_variables + 1,)``, has at each variable's number the literal of smallest variable that is
+    equivalent to it (itself, if alone); entry 0 is 0. It is None if a variable is equivalent to its opposite,
+    so that there is no model.
 
     >>> equivalent_literals(Clauses.from_clauses(3, [(-1, -3), (1, 3), (2, 3)])).tolist()
     [0, 1, 2, -1]

@@ -105,9 +105,11 @@ def further_implications(clauses: Clauses, budget: Budget | None = None) -> Shor
     Both values of every variable are propagated. Together with the clauses of two literals the rows have the
     same strongly connected components as all implications that propagation finds.
 
-    `budget`: when it ends, the variables that were not looked at add nothing. Its shape is ``(n, 2)``. Codes
-    of literals, see :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one implies the
-    second. Empty if the clauses contradict each other at once. Time is that of two propagations for each
+    `budget`: when it ends, the variables that were not looked at add nothing.
+
+    Each row of the table, ``(n, 2)``, has codes of two literals, see
+    :func:`shortlist.logic._propagation_kernels.literal_codes`: the first one implies the second. It is empty
+    if the clauses contradict each other at once. Time is that of two propagations for each
     variable.
 
     >>> further_implications(Clauses.from_clauses(3, [(-1, 2), (-1, -2, 3)])).tolist()

@@ -153,10 +153,11 @@ def first_difference(
 
     Each clause of one model is looked at under all clauses of the other, as a question about satisfiability.
     Auxiliary variables are no obstacle: the clauses that define them give them exactly one value for all
-    features, and those that both models have are compared as if they were features. Its shape is
-    ``(n_features of `model`,)``. A product of one model that is no product of the other, or that has another
-    number of them. None proves that every product of `model` belongs to exactly one product of `other`, and
-    the reverse.
+    features, and those that both models have are compared as if they were features.
+
+    What is found, a mask over the features of `model`, is a product of one model that is no product of the
+    other, or that has another number of them. None proves that every product of `model` belongs to exactly
+    one product of `other`, and the reverse.
 
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> shop = make_model(["Shop", "Card"], root=0, groups=[make_group(0, [1], "optional")])

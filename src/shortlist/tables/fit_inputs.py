@@ -38,9 +38,9 @@ def checked_rows(estimator: BaseEstimator, X: Any) -> Any:
 
 
 def integer_seed(random_state: Any) -> int:
-    """Return one integer seed from scikit-learn's `random_state`, once the options are checked."""
+    """Return one integer seed from scikit-learn's `random_state`."""
     if isinstance(random_state, int | np.integer):
-        return int(random_state)
+        return as_seed(random_state, "random_state")
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 

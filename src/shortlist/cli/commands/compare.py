@@ -122,8 +122,8 @@ def compare(
         str | None,
         typer.Option(
             help="Methods to compare: on a table all of pruning or of stages, or names of one kind, such as "
-            "exact,margin,uwa or emsco,cstc,single; on a model solrep, ibed, ibea, satibea (the default), "
-            "smtibea, nsga2, diagram, exact, cwmoip and epsilon-constraint."
+            "exact,margin,uwa or emsco,cstc,single; on a model solrep, ibed, ibea and satibea by default, or "
+            "any of these, smtibea, nsga2, diagram, exact, cwmoip and epsilon-constraint."
         ),
         Fills("method"),
     ] = None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SEED = "Seed of all randomness."
 OWN_WORKERS = "Number of workers or threads; -1 uses every core."
-WORKERS = f"{OWN_WORKERS[:-1]}, or the address of a Dask scheduler."
+WORKERS = f"{OWN_WORKERS[:-1]}; or the address of a Dask scheduler."
 SECONDS_HELP = "Time limit in seconds"
 POOL = "joblib file with fitted classifiers"
 WHAT_MATTERS = "Objectives"

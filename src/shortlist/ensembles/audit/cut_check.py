@@ -81,7 +81,7 @@ def count_selection(
     """Recompute what a selection is worth, and whether it keeps its limits, where nothing proves a bound.
 
     `claim`: the fields ``members``, ``threshold``, ``weights`` and ``limits`` of a certificate. `votes`,
-    `labels`: as of :func:`check_certificate`.
+    `labels`: of 0 and 1, as of :func:`check_certificate`.
     """
     table = _distinct([[int(v) for v in row] for row in votes], [int(label) for label in labels])
     failures: list[str] = []

@@ -54,8 +54,8 @@ class Ballot(ABC):
     def added(self, answers: NDArray[Any]) -> NDArray[np.int64]:
         """Return what answers add, ``(..., n_classes)``.
 
-        `answers`, ``(...)``: classes voted for; of a mean, probabilities in parts of 2^15 - 1. An abstention
-        adds nothing.
+        `answers`: classes voted for, ``(...)``; of a mean, probabilities in parts of 2^15 - 1,
+        ``(..., n_classes)``. An abstention adds nothing.
         """
         return np.asarray((answers[..., None] == np.arange(self.n_classes)) * self.most)
 
@@ -107,8 +107,8 @@ class Ballot(ABC):
     def may_win(self, totals: NDArray[np.int64], n_left: int) -> Mask:
         """Mark the classes that win where all who are left answer for them; no other answers help them more.
 
-        A member whose answer counts several times is as many who are left. Its shape is ``(n_rows,
-        n_classes)``. At least one in every row, as the leader wins so.
+        A member whose answer counts several times is as many who are left. The mask has the
+        shape ``(n_rows, n_classes)``, and marks at least one class of every row, as the leader wins so.
 
         >>> Plurality(2).may_win(np.array([[2, 0], [0, 2], [1, 1]]), 2).tolist()
         [[True, False], [True, True], [True, True]]

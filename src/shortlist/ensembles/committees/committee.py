@@ -283,8 +283,7 @@ class Committee:
     def added_on_record(self) -> NDArray[np.int64] | None:
         """Return what each member added on the rows that chose, with all its copies, if that is on record.
 
-        Its shape is ``(n_rows, n_members, n_classes)``, where a member that counts several times is one
-        member.
+        The array has the shape ``(n_rows, n_members, n_classes)``; a member that counts several times is one.
         """
         answers = self.record.shares if self.ballot.by_mean else self.record.codes
         return None if answers is None else self.weights[:, None] * self.ballot.added(answers)

@@ -100,8 +100,8 @@ def least_calls(
 
     `added`, ``(n_rows, n_members, n_classes)``: what each member adds to the totals, with all copies, in the
     order of the committee. `scored`, ``(n_rows, n_members, n_classes)``: what each adds once to what makes an
-    answer probable, where it has to be. Its shape is ``(n_rows,)``. Answers that are as probable as they have
-    to be but for rounding turn nothing here, so that this is never too much.
+    answer probable, where it has to be. Answers that are as probable as they have to be but for
+    rounding turn nothing here, so that the numbers of calls, ``(n_rows,)``, are never too large.
     """
     n_rows, n_members, _ = added.shape
     ballot, to_come = asking.ballot, answers_to_come(asking.copies[asking.order])

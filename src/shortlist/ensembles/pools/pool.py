@@ -250,8 +250,8 @@ def ask_pool(
 
     `X`: columns of a frame may come in another order, ``(n_samples, n_features)``; names must match those the
     pool was fitted on. `ask`: gets name, classifier and transformed rows, and returns its answers, checked.
-    `dtype`: of the answers. `width`: shape of an answer on one row. Its shape is ``(n_samples, n_classifiers,
-    *width)``.
+    `dtype`: of the answers. `width`: shape of an answer on one row. The answers have the shape ``(n_samples,
+    n_classifiers, *width)``.
     """
     X = matched_columns(pool, X)
     rows = X if pool.preprocessor is None else pool.preprocessor.transform(X)

@@ -126,9 +126,11 @@ def configurations(
     Raises BadInputError if `point` is dominated or no model has it.
 
     `diagram`, `costs`, `offsets`: as for :func:`diagram_front`. `point`: a non-dominated vector, scaled and
-    minimised, ``(n_objectives,)``: a row of ``front.points``. Its shape is ``(n_variables,)``. A model. There
-    can be very many; the first comes after one pass over the diagram, restricted to vectors that can still
-    add up to `point`, and each of the others after a walk from top to bottom.
+    minimised, ``(n_objectives,)``: a row of ``front.points``.
+
+    Each model is a mask of the shape ``(n_variables,)``. There can be very many; the first comes after one
+    pass over the diagram, restricted to vectors that can still add up to `point`, and each of the others
+    after a walk from top to bottom.
 
     >>> from shortlist.logic.clauses import Clauses
     >>> from shortlist.logic.compilation import compile_diagram

@@ -75,8 +75,10 @@ def hit_and_run(
 
     `anchors`: vectors in steps, possibly repeated or affinely dependent, ``(n_anchors, n_objectives)``.
     `n_points`: how many points. `between`: takes a place, measured from the first anchor in
-    :func:`plane_scales`, and a direction. `report`: told after every step. Its shape is ``(n_points,
-    n_objectives)``. Points in the plane, in steps, up to rounding. All are equal if the anchors are.
+    :func:`plane_scales`, and a direction. `report`: told after every step.
+
+    The points, ``(n_points, n_objectives)``, lie in the plane, in steps, up to rounding. All are equal if the
+    anchors are.
 
     >>> segment = np.array([[0, 4], [4, 0]])
     >>> def allowed(place, direction):

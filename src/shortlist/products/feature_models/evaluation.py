@@ -16,9 +16,10 @@ def broken_rules(model: FeatureModel, selections: ArrayLike) -> Mask:
     """Mark the rules that each configuration breaks.
 
     Neither clauses nor inequalities made from the model take part, so this judges both. Raises BadInputError
-    if the shape does not fit the model or a value is not 0 or 1. Its shape is ``(n_configurations,
-    n_rules)``. True where a rule is broken; see :func:`~shortlist.products.feature_models.model.rule_text`
-    for what a rule says.
+    if the shape does not fit the model or a value is not 0 or 1.
+
+    The mask, ``(n_configurations, n_rules)``, is true where a rule is broken; see
+    :func:`~shortlist.products.feature_models.model.rule_text` for what a rule says.
 
     >>> from shortlist.products.feature_models.model import make_group, make_model
     >>> pair = make_model(["A", "B"], root=0, groups=[make_group(0, [1], "mandatory")])
