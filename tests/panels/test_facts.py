@@ -193,7 +193,9 @@ def test_a_limit_that_holds_on_the_training_cases_alone_is_pointed_at() -> None:
     for point in range(len(choice.found)):
         report = panel_report(choice, point, limits=[read_limit("price<=0.3"), read_limit("accuracy>=0.99")])
         own = report.verdict.panel_figures
-        said = [one for one in panel_facts(report)["verdict"] if "holds on the cases that chose" in one]
+        verdict = panel_facts(report)["verdict"]
+        said = [one for one in verdict if "holds on the cases that chose" in one]
+        assert verdict[: len(said)] == said
         assert any("price<=0.3" in one for one in said) == (own.price_interval[0] > 0.3)
         assert any("accuracy>=0.99" in one for one in said) == (own.accuracy_interval[1] < 0.99)
         told += len(said)

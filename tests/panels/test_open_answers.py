@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,6 +142,19 @@ def test_cases_that_were_asked_again_do_not_make_answers_classes() -> None:
     )
     assert twice.is_open
     assert not twice.unknown_words
+
+
+def test_the_schema_takes_no_single_class() -> None:
+    policy = by_all_votes().plain()
+    assert fits(policy, SCHEMA)
+    assert not fits(policy | {"classes": ["one"]}, SCHEMA)
+
+
+def test_classes_may_be_an_array() -> None:
+    classes: Any = np.array(["y", "x"])
+    log = make_log(("a", "b"), range(2), [["x", "y"], ["y", "x"]], ["x", "y"], classes=classes)
+    assert log.classes == ("x", "y")
+    assert not log.is_open
 
 
 def test_numbers_are_equal_however_they_are_written() -> None:

@@ -48,6 +48,7 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
         "pattern": lambda text: re.search(text, value) is not None,
         "minimum": lambda least: value is None or value >= least,
         "minItems": lambda least: len(value) >= least,
+        "maxItems": lambda most: len(value) <= most,
         "uniqueItems": lambda _: len({json.dumps(one) for one in value}) == len(value),
         "items": lambda part: all(fits(one, part) for one in value),
         "required": lambda names: value is None or {*names} <= {*value},

@@ -212,7 +212,7 @@ def make_log(
         (codes, labels), (true_codes, true_labels) = (
             _numbers_alike(*one) for one in ((codes, labels), (true_codes, true_labels))
         )
-    known = _classes(classes or None, true_labels, labels, is_open=is_open)
+    known = _classes(None if is_open else classes, true_labels, labels, is_open=is_open)
     answers, unknown = _coded(codes, labels, known)
     told = list(notes)
     right, _ = _coded(true_codes, true_labels, known)

@@ -39,7 +39,8 @@ def break_even_prices(choice: PanelChoice, point: int) -> dict[str, dict[str, An
     """Return at which price of each judge another policy would take the place of a point.
 
     Other policies are those of the front, single judges, and those of at most two judges that no other such
-    one dominates; not all that the search has tried. Where latency is an objective, they are no slower.
+    one dominates; not all that the search has tried. Where latency is an objective, they are no slower. Under
+    a promise they are the policies of the front that keep it.
 
     `prices`, which it returns: ``now`` and ``up_to``: the price now, and the one from which on another policy
     that loses no more is cheaper; None where none ever is. Of a judge that is not asked: ``below``, the price
@@ -72,8 +73,15 @@ def _calls_of_rivals(choice: PanelChoice, point: int) -> list[Floats]:
     """Return whom the policies call that lose no more than a point."""
     own = choice.found[point]
     judges = range(choice.cases.n_judges)
-    others = [*choice.of_two, *(single_found(choice, judge) for judge in judges)]
-    panels = [(one, choice.panel(place)) for place, one in enumerate(choice.found) if place != point]
+    others = (
+        [*choice.of_two, *(single_found(choice, judge) for judge in judges)] if not choice.guarantees else []
+    )
+    promised = [one.promised for one in choice.guarantees] or [True] * len(choice.found)
+    panels = [
+        (one, choice.panel(place))
+        for place, one in enumerate(choice.found)
+        if place != point and promised[place]
+    ]
     panels += [(one, choice.of_recipe(one.recipe)) for one in others if one.recipe != own.recipe]
     with_latency = LATENCY in choice.front.names
     return [

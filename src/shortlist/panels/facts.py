@@ -375,7 +375,6 @@ def verdict_sentences(report: PanelReport) -> list[str]:
     told, n_judges = report.verdict, len(report.panel.judges)
     beside = "" if report.beside is None else report.beside.sentence()
     said = [told.sentence(), *([beside] if beside else [])]
-    said = [*_limits_exceeded(report), *said]
     if told.constant is not None:
         label, value = told.constant
         said.insert(
@@ -403,7 +402,7 @@ def verdict_sentences(report: PanelReport) -> list[str]:
         said.append(report.guarantee.sentence())
     what = "recall and specificity" if report.errors else told.panel_figures.objective.replace("-", " ")
     flips = break_even_sentence(report.break_even, f"{what} or latency" if report.with_latency else what)
-    return [*said, flips] if flips else said
+    return [*_limits_exceeded(report), *said, *([flips] if flips else [])]
 
 
 def _limits_exceeded(report: PanelReport) -> list[str]:

@@ -1,6 +1,8 @@
 """`shortlist panel` and `shortlist panel compare`: what they print, write and refuse."""
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -405,7 +407,9 @@ def test_objectives_are_accuracy_or_error_cost_and_then_price(folder: Path, word
     assert "--objectives must be accuracy, error-cost, or recall and specificity, then price" in run.stderr
 
 
-def test_a_saved_panel_is_compared_as_it_compares_labels(folder: Path, tmp_path: Path) -> None:
+def test_a_saved_panel_is_compared_as_it_compares_labels(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = pd.read_csv(folder / "answers.csv")
     loud = table.assign(small=table["small"].str.upper())
     loud.to_csv(tmp_path / "loud.csv", index=False)
@@ -427,3 +431,7 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(folder: Path, tmp_path:
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert told["saved"]["accuracy"] > 0.5
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "loud.csv").read_bytes())))
+    piped = shortlist("panel", "compare", "small.json", "-", *costs, "--json", cwd=tmp_path)
+    assert piped.returncode == 0, piped.stderr
+    assert json.loads(piped.stdout)["saved"] == told["saved"]

@@ -67,8 +67,8 @@ class LogOptions:
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
     fold_case: Annotated[bool, "Whether labels that differ only in capital letters are the same."] = False
 
-    def read(self, logs: "Sequence[str]", classes: "Sequence[str] | None" = None) -> "AnswerLog":
-        """Read the log from all its files; `classes` as for :func:`shortlist.panels.answer_log.make_log`."""
+    def read(self, logs: "Sequence[str]", like: "Sequence[str] | None" = None) -> "AnswerLog":
+        """Read the log from all its files; `like` as for :func:`shortlist.panels.logs.reading.read_log`."""
         from shortlist.cli.options.settings import read_names
         from shortlist.panels.logs.reading import read_log
         from shortlist.panels.logs.records import LogColumns
@@ -80,7 +80,7 @@ class LogOptions:
         )  # fmt: skip
         return read_log(
             list(logs), form=self.form, columns=columns, costs=self.costs,
-            token_prices=self.token_prices, truth=self.truth, classes=classes,
+            token_prices=self.token_prices, truth=self.truth, like=like,
         )  # fmt: skip
 
     def read_for(self, saved: "Panel", logs: "Sequence[str]") -> "AnswerLog":
@@ -88,15 +88,7 @@ class LogOptions:
 
         A log with a truth that is no class of the panel has classes of its own, and the panel refuses it.
         """
-        named = replace(self, fold_case=self.fold_case or saved.folds_case)
-        log = named.read(logs)
-        truths = {log.classes[code] for code in set(log.truth.tolist()) if code >= 0}
-        fits = log.is_open if not saved.classes else not log.is_open and log.classes == saved.classes
-        return (
-            log
-            if fits or (saved.classes and not truths <= {*saved.classes})
-            else named.read(logs, saved.classes)
-        )
+        return replace(self, fold_case=self.fold_case or saved.folds_case).read(logs, saved.classes)
 
 
 @dataclass(frozen=True)

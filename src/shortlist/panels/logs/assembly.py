@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def assembled(
-    records: Records, notes: Sequence[str], *, classes: Sequence[Any] | None = None, fold_case: bool = False
+    records: Records,
+    notes: Sequence[str],
+    *,
+    classes: Sequence[Any] | None = None,
+    like: Sequence[str] | None = None,
+    fold_case: bool = False,
 ) -> AnswerLog:
     """Make a log of records whose prices are known, or NaN where they are not.
 
@@ -51,6 +56,8 @@ def assembled(
     said[frame["row"], frame["column"]] = frame["answer"].where(frame["answer"].notna(), None)
     truth = _one_of_each_case(frame, "truth", "truth")
     _one_of_each_case(frame, "content", "input")
+    if like is not None and (not like or {label_of(one) for one in truth} <= {"", *like}):
+        classes = like
     features = firsts[list(records.features)].infer_objects()
     features.columns = [name.removeprefix("feature:") for name in records.features]
     log = make_log(

@@ -40,6 +40,7 @@ def read_log(
     token_prices: str | Path | None = None,
     truth: str | Path | None = None,
     classes: Sequence[Any] | None = None,
+    like: Sequence[str] | None = None,
 ) -> AnswerLog:
     """Read what judges answered from files as they are.
 
@@ -58,7 +59,8 @@ def read_log(
     replace prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON, or a table with the
     columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table
     with a column of cases, or a log whose judges' strict plurality is taken for the truth. `classes`: what
-    may be answered; see :func:`shortlist.panels.answer_log.make_log`.
+    may be answered; see :func:`shortlist.panels.answer_log.make_log`. `like`: the classes of a saved panel,
+    which are taken where every truth is one of them.
     """
     notes: list[str] = []
     named = columns or LogColumns()
@@ -72,7 +74,7 @@ def read_log(
         records = _with_truth(records, truth, named, notes)
     records = _without(records, named.drop)
     records = priced(records, notes, costs=costs, token_prices=token_prices)
-    return assembled(records, notes, classes=classes, fold_case=named.fold_case)
+    return assembled(records, notes, classes=classes, like=like, fold_case=named.fold_case)
 
 
 def _records_of_files(
