@@ -51,7 +51,7 @@ def test_the_commands_of_the_readme_run_and_say_what_it_shows(tmp_path: Path) ->
         assert ran.returncode == 0, f"{line}\n{ran.stdout}\n{ran.stderr}"
         said += ran.stdout
     for shown in (
-        "37 points, complete: no other is non-dominated",
+        "37 points, complete: every best trade-off is listed",
         "max appeal  13 to 0",
         "Point 7 by lexicographic: cost 97, grams 90, hours 22, appeal 0.",
         "Selected 6 of 12: Phone, Screen, Basic, Battery, Large, SolarBack",

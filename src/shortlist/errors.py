@@ -98,6 +98,10 @@ class SolverError(ShortlistError, RuntimeError):
     """A solver failed, or its answer contradicts the data it was given."""
 
 
+class RefusedProgramError(SolverError):
+    """A solver does not take a program, such as one with numbers that are too large for it."""
+
+
 class WorkerError(ShortlistError, RuntimeError):
     """Workers cannot be reached or used, or were lost; what was finished before is kept."""
 

@@ -74,6 +74,27 @@ def test_a_column_that_is_binary_keeps_the_bounds_within_0_to_1(tmp_path: Path) 
     assert (wide.program.column_lower.tolist(), wide.program.column_upper.tolist()) == ([1, 0], [1, 1])
 
 
+def test_bounds_after_the_list_of_binary_columns_leave_these_within_0_to_1() -> None:
+    named = _read(f"{HEAD} c: x + y <= 9\nBinary\n x\nGeneral\n y\nBounds\n x <= 5\n y <= 4\nEnd\n")
+    assert named.program.column_upper.tolist() == [1, 4]
+
+
+def test_rows_and_objectives_of_zeros_are_read_as_in_mps() -> None:
+    named = _read("min\n obj:\nst\n r0: <= 3\n r1: 0 x >= -1\n r2: x + y >= 1\nsemi\nend\n")
+    assert [linear.objective.name for linear in named.program.objectives] == ["obj"]
+    assert named.program.rows.toarray().tolist() == [[0, 0], [0, 0], [1, 1]]
+    assert named.program.row_upper.tolist() == [3, np.inf, np.inf]
+    named = _read("min\n obj:\nst\n value: 0 x >= -inf\n size: x >= -inf\n never: 0 x >= 1\nend\n")
+    assert [linear.objective.name for linear in named.program.objectives] == ["value", "size"]
+    assert (named.rows, named.program.row_lower.tolist()) == (("never",), [1])
+
+
+def test_a_column_that_only_bounds_or_lists_name_is_read_with_a_note() -> None:
+    named = _read(f"{HEAD} c1: x >= 1\nBounds\n w <= 4\nGeneral\n v\nEnd\n")
+    assert named.columns[-2:] == ("w", "v")
+    assert named.notes == tuple(f"Column {name!r} is in no row and no objective." for name in "wv")
+
+
 def test_the_line_of_an_error_is_counted_over_empty_lines() -> None:
     with pytest.raises(BadFileError, match=r"^p\.lp:9: "):
         _read(f"\n\n{HEAD}\n \n c: x ^ 2 >= 1\nEnd\n".replace(" c:", "\n c:"))
@@ -124,7 +145,6 @@ def _said(text: str) -> str:
         (f"{HEAD} c1: x >= 1\nSOS\n s: x:1\nEnd\n", 5, "got a section 'SOS'"),
         (f"{HEAD} c1: x >= 1\nSemi-Continuous\n x\nEnd\n", 5, "got a section 'Semi-Continuous'"),
         (f"{HEAD} c1: b = 1 -> x >= 1\nEnd\n", 4, "got an indicator"),
-        (f"{HEAD} c1: x >= 1\nGeneral\n y\nEnd\n", 6, "'y' must be a column of a row or an objective"),
         (f"{HEAD} c1: x >= 1\nBounds\n x y\nEnd\n", 6, "a bound must read like"),
         (f"{HEAD} c1: x >= 1\nBounds\n 2 x <= 4\nEnd\n", 6, "a bound must read like"),
         ("Minimize multi-objectives\n x + y\nEnd\n", 2, "must begin with its name and a colon"),

@@ -101,6 +101,27 @@ def test_headings_may_be_small_and_a_row_without_a_limit_is_no_objective(tmp_pat
     assert named.notes == ("Row 'room' is left out, as its limit is infinite.",)
 
 
+def test_comments_after_a_dollar_and_exponents_of_fortran(tmp_path: Path) -> None:
+    text = """NAME p $ a comment
+ROWS
+ N  cost $ a comment
+ N  $value
+ L  room
+COLUMNS
+    x  cost  1.0D3  $value  -2d0  $ a comment
+    x  room  1 $cost
+RHS
+    RHS  room  5E-1
+BOUNDS
+ UP BND  x  3  $ a comment
+ENDATA
+"""
+    (tmp_path / "p.mps").write_text(text, encoding="utf-8")
+    program = read_program(tmp_path / "p.mps").program
+    assert [linear.costs.tolist() for linear in program.objectives] == [[1000], [-2]]
+    assert (program.row_upper.tolist(), program.column_upper.tolist()) == ([0.5], [3])
+
+
 def _said(text: str) -> str:
     """Return the sentence of a file that cannot be read, nothing of another."""
     try:

@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
+from shortlist.methods.front_check import check_claims
 from shortlist.milp.program import LinearObjective, make_program
+from shortlist.milp.whole_rows import exact_program
 from shortlist.programs.lp_format import read_lp
-from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.named_program import NamedProgram, chosen_objectives
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs.budget import Budget
 from shortlist.source import Source
 from tests.programs.made_programs import all_solutions, random_program, steps_of, strange_program
 
@@ -207,6 +210,46 @@ def test_only_continuous_columns_that_miss_a_row_in_fractions_rest_on_the_tolera
         said = found.sentences()[0]
         assert said.startswith("The continuous columns are no part of the front") == bool(n_near)
         assert f"for {n_near} of {len(front)} points rests on the word of HiGHS" in said or not n_near
+
+
+LARGE = """min
+ none:
+st
+ o0: - 4 x1 - 5 x3 >= -inf
+ o1: 4503599627370497 x0 + 8 x1 + 1125899906842623 x2 + 9 x3 - 5 x4 >= -inf
+ r0: 0 <= x0 <= 1
+bounds
+ x0 free
+ x1 <= 4
+ -2 <= x2 <= 1
+ x3 <= 1
+ -9 <= x4 <= -7
+general
+ x0 x1 x2 x3 x4
+end
+"""
+
+
+def test_a_program_that_highs_refuses_is_rechecked_by_another_solver() -> None:
+    named = chosen_objectives(read_lp(Source("large.lp", LARGE)), "max o0, min o1")
+    found = recheck_front(named, solve_program(named))
+    assert (found.status, found.failures) == ("rechecked", ())
+
+
+def test_a_box_that_every_solver_refuses_stays_open() -> None:
+    named = read_lp(
+        Source("large.lp", LARGE.replace("r0: 0 <= x0 <= 1", "r0: 0 <= x0 <= 1\n r1: x1 + y >= 1"))
+    )
+    named = chosen_objectives(named, "max o0, min o1")
+    point = np.array([[0, 0, -2, 0, -9]])
+    values = point @ np.array([[0, -4, 0, -5, 0], [4503599627370497, 8, 1125899906842623, 9, -5]]).T
+    objectives = [linear.objective for linear in named.program.objectives]
+    front = Front.from_values(objectives, values, point, named.candidates, Proof(ProofKind.COMPLETE))
+    found = check_claims(exact_program(named.program), front, budget=Budget())
+    assert (found.status, found.failures) == ("counted", ())
+    assert (
+        "left without an answer by the limit of the size of numbers that highs takes" in found.sentences()[-1]
+    )
 
 
 def test_fronts_of_strange_programs_stand_the_check() -> None:

@@ -12,7 +12,7 @@ from shortlist.programs.named_program import NamedProgram
 from shortlist.programs.recheck import recheck_front
 from shortlist.programs.solve import notes_on, solve_program
 from shortlist.results.objective import Objective
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import ProofKind, proof_text
 from shortlist.source import Source
 from tests.programs.made_programs import (
     few_chosen,
@@ -262,7 +262,10 @@ def test_values_to_maximise_are_rounded_down_and_the_note_says_so() -> None:
     front = solve_program(named, tolerance={"a": 0.5})
     assert front.values.tolist() == [[2.5, 0.0]]
     said = " ".join(notes_on(named, front))
-    assert "The program has 1 continuous column:" in said
+    assert "The program has 1 continuous column;" in said
+    assert proof_text(front) == (
+        "complete: every best trade-off is listed, with 2 rows kept to one part in a million"
+    )
     assert "Values are rounded: a down to multiples of 0.5;" in said
 
 

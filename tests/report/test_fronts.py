@@ -107,7 +107,7 @@ def test_the_table_of_objectives_says_which_end_is_better() -> None:
         ("defects", "less is better", "3", "6"),
     )
     facts = [part for part in parts if isinstance(part, Facts)]
-    assert "complete: no other is non-dominated" in facts[0].facts[0][1]
+    assert "complete: every best trade-off is listed" in facts[0].facts[0][1]
 
 
 def test_infinite_values_are_told_and_drawn_nowhere() -> None:

@@ -124,7 +124,7 @@ def test_a_click_selects_a_point_and_tells_what_is_chosen_and_what_a_change_cost
     box.get_by_text("Chosen there").wait_for()
     names = {name for name, bit in zip(front.candidates, front.decisions[3], strict=True) if bit}
     assert set(box.locator(".chosen").inner_text().split(", ")) == names
-    assert "Complete: no other is non-dominated." in box.inner_text()
+    assert "Complete: every best trade-off is listed." in box.inner_text()
     rows = box.locator("table").first.locator("tbody tr")
     assert rows.count() == 3
     gained = rows.nth(0).inner_text()

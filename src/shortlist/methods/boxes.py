@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Floats, Mask, Points
+from shortlist.errors import RefusedProgramError
 from shortlist.exact import LARGEST_INTEGER
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
@@ -155,6 +156,8 @@ def search_boxes(
             n_empty += 1
     except LimitReachedError as stop:
         limit = stop.limit
+    except RefusedProgramError:
+        limit = f"the size of numbers that {solves.solver_name} takes"
     return BoxSearch(
         n_boxes=len(corners),
         n_by_sums=n_by_sums,
@@ -174,7 +177,10 @@ def _by_sums(
     """Return the corners that no bound excludes, and the limit that ended the search for bounds."""
     if not len(corners):
         return corners, ""
-    bounds = _PlaneSearch(program, integers, corners, budget)
+    try:
+        bounds = _PlaneSearch(program, integers, corners, budget)
+    except RefusedProgramError:  # a solver in integers may take what a linear program cannot
+        return corners, ""
     opened: Mask = np.ones(len(corners), dtype=bool)
     failed: Mask = np.zeros(len(corners), dtype=bool)
     sides = np.clip(corners - np.maximum(integers.lower, -UNLIMITED) + 1.0, 1.0, 2.0**40)

@@ -49,7 +49,9 @@ def read_lp(source: Source) -> NamedProgram:
 
     Several objectives stand in a section ``minimize multi-objectives`` or are rows without limits. Priorities
     and tolerances of objectives order or blend them for other solvers, so they are left out, with a note; an
-    objective of negative weight is wanted the other way.
+    objective of negative weight is wanted the other way. An objective without a term is a placeholder where
+    rows without limits are objectives. A column that only bounds or a list of columns name is read, with a
+    note.
 
     Raises BadFileError if a line cannot be read, or a section holds what no linear program has; names the
     line.
@@ -57,21 +59,15 @@ def read_lp(source: Source) -> NamedProgram:
     reading = _Reading(source)
     for kind, tokens, line in _sections(source):
         reading.read(kind, tokens, line)
-    return reading.parts.finished()
+    return reading.finished()
 
 
 def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
     """Yield the kind of each section, its tokens, and the line of its heading."""
-    kind, tokens, first = "", list[_Token](), 1
+    kind, heading, tokens, first = "", "", list[_Token](), 1
     for line, text in source.lines():
         rest = text.partition("\\")[0].strip()
         found, rest = _heading(rest, kind)
-        if found == "refused":
-            raise source.error(
-                f"a program must be linear, with integer and continuous columns, got a section {rest!r}. "
-                "Write it as rows.",
-                line=line,
-            )
         if found:
             if kind:
                 yield kind, tokens, first
@@ -81,6 +77,14 @@ def _sections(source: Source) -> Iterator[tuple[str, list[_Token], int]]:
         elif rest and not kind:
             raise source.error(
                 f"a program must begin with 'minimize' or 'maximize', got {rest[:40]!r}.", line=line
+            )
+        if kind == "refused" and found:
+            heading, rest = rest, ""
+        if kind == "refused" and rest:  # HiGHS writes the heading whether or not anything follows
+            raise source.error(
+                f"a program must be linear, with integer and continuous columns, got a section {heading!r}. "
+                "Write it as rows.",
+                line=first,
             )
         tokens += _tokens(source, rest, line)
     raise source.error("the program must end with 'end', and does not: the file was cut off. Get it again.")
@@ -133,6 +137,18 @@ class _Reading:
         self._tokens: list[_Token] = []
         self._place = 0
         self._line = 1
+        self._binary: list[int] = []
+
+    def finished(self) -> NamedProgram:
+        """Return the program, its binary columns within 0 to 1, wherever their bounds stand."""
+        for column in self._binary:
+            self.parts.lower[column] = max(0.0, self.parts.lower[column])
+            self.parts.upper[column] = min(1.0, self.parts.upper[column])
+        empty = [name for name, goal in self.parts.goals.items() if not goal.terms and not goal.offset]
+        if any(row.free for row in self.parts.rows.values()):
+            for name in empty:
+                del self.parts.goals[name]
+        return self.parts.finished()
 
     def read(self, kind: str, tokens: list[_Token], line: int) -> None:
         self._tokens, self._place, self._line = tokens, 0, line
@@ -178,8 +194,7 @@ class _Reading:
         goal.terms, goal.offset = self._expression()
         if self._peek() is not None:
             self._next("an objective must be a sum of terms such as '3 x - 2 y'", "nothing")
-        if goal.terms or goal.offset:
-            self.parts.add_goal(goal, self._line)
+        self.parts.add_goal(goal, self._line)
 
     def _read_goals(self, sense: Sense) -> None:
         while self._peek() is not None:
@@ -234,7 +249,7 @@ class _Reading:
                 constant += sign * factor
             else:
                 self._next("a term must be a number, a name, or both", "nothing")
-        return {column: value for column, value in terms.items() if value}, constant
+        return terms, constant
 
     def _ends_here(self, numbered: bool) -> bool:
         """Whether a name after a number belongs to what follows: the next attribute or infinity."""
@@ -271,14 +286,11 @@ class _Reading:
         if known:
             number = self._signed(wanted)
             lower, upper = _limited(lower, upper, self._next("", "compare").text, number, left=True)
-        line = self._peek_line()
         row.terms, row.constant = self._expression()
         if not known or self._is("compare"):
             compare = self._next(wanted, "compare").text
             number = self._signed("the right-hand side must be one number")
             lower, upper = _limited(lower, upper, compare, number, left=False)
-        if not row.terms:
-            raise self._source.error(f"{wanted}, got no column.", line=line)
         row.lower, row.upper = _less(lower, row.constant), _less(upper, row.constant)
 
     def _read_row(self) -> None:
@@ -294,7 +306,7 @@ class _Reading:
         if self._starts_with_number():
             number, compare = self._signed(wanted), self._next("", "compare").text
         name = self._next(wanted, "name")
-        column = self.parts.known_column(name.text, name.line)
+        column = self._named_column(name)
         if compare:
             self._bound(column, compare, number, left=True)
             if not self._is("compare"):
@@ -322,11 +334,16 @@ class _Reading:
     def _read_names(self, *, binary: bool) -> None:
         while self._peek() is not None:
             token = self._next("a list of columns must hold names", "name")
-            column = self.parts.known_column(token.text, token.line)
+            column = self._named_column(token)
             self.parts.integer[column] = True
-            if binary:  # bounds that were given within 0 to 1 stay
-                self.parts.lower[column] = max(0.0, self.parts.lower[column])
-                self.parts.upper[column] = min(1.0, self.parts.upper[column])
+            if binary:
+                self._binary.append(column)
+
+    def _named_column(self, name: _Token) -> int:
+        """Return the number of a column that bounds or lists name."""
+        if name.text not in self.parts.columns:
+            self.parts.notes.append(f"Column {name.text!r} is in no row and no objective.")
+        return self.parts.column(name.text)
 
 
 def _less(limit: float, constant: Decimal) -> float:

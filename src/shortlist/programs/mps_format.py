@@ -17,7 +17,8 @@ _SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "
 def read_mps(source: Source) -> NamedProgram:
     """Read a program in the MPS format; every free row is an objective.
 
-    Fields are parted by spaces, so names hold none. What the formats' descendants differ about is read as
+    Fields are parted by spaces, so names hold none; a field that begins with ``$`` and is no name begins a
+    comment, and exponents may follow Fortran's D. What the formats' descendants differ about is read as
     HiGHS does: integer columns between markers lie in 0 to 1 where no bound is given, with a note, and a
     value in the right-hand side of an objective is subtracted.
 
@@ -26,7 +27,8 @@ def read_mps(source: Source) -> NamedProgram:
     """
     reading = _Reading(Collected(source))
     section = ""
-    for line, words, heading in _lines(source):
+    for line, text, heading in _lines(source):
+        words = reading.without_comment(text)
         if heading:
             section = words[0].upper()
             reading.begin(section, words, line)
@@ -58,7 +60,7 @@ class _Reading:
         self._kinds: dict[str, str] = {}
         self._ranges: dict[str, tuple[float, int]] = {}
         self._bounded: set[int] = set()
-        self._seen: set[str] = set()
+        self._seen: list[str] = []
         self._sets: dict[str, str] = {}
         self._readers: dict[str, Callable[[list[str], int], None]] = {
             "OBJSENSE": self._read_sense,
@@ -68,6 +70,18 @@ class _Reading:
             "RANGES": self._read_range,
             "BOUNDS": self._read_bound,
         }
+
+    def without_comment(self, words: list[str]) -> list[str]:
+        """Return the words up to one that begins with ``$`` and is the name of no row or column."""
+        for place, word in enumerate(words):
+            if place and word[0] == "$" and not self._is_name(word, declares=place == 1):
+                return words[:place]
+        return words
+
+    def _is_name(self, word: str, *, declares: bool) -> bool:
+        parts = self.parts
+        in_rows = self._seen[-1:] == ["ROWS"]
+        return (declares and in_rows) or word in parts.rows or word in parts.goals or word in parts.columns
 
     def begin(self, section: str, words: list[str], line: int) -> None:
         if section not in _SECTIONS:
@@ -80,7 +94,7 @@ class _Reading:
             raise self._source.error(f"the section {section} comes twice. Join them.", line=line)
         if section in {"COLUMNS", "RHS", "RANGES", "BOUNDS"} and "ROWS" not in self._seen:
             raise self._source.error(f"the section ROWS must come before {section}.", line=line)
-        self._seen.add(section)
+        self._seen.append(section)
         if section == "OBJSENSE" and len(words) > 1:
             self._read_sense(words[1:], line)
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,6 +19,9 @@ from shortlist.source import Source
 
 INFINITE = Decimal(10) ** 20
 """From here on, a bound or a limit of a row in a file is infinite."""
+
+_FORTRAN = re.compile(r"^([+-]?[0-9.]++)[dD](?=[+-]?[0-9]+$)")
+"""A number up to Fortran's mark of an exponent."""
 
 Terms = dict[int, Decimal]
 """Coefficients by the number of the column."""
@@ -117,8 +121,8 @@ class Collected:
             raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
 
     def number(self, word: str, line: int) -> Decimal:
-        """Return a number that a double holds exactly as it is written."""
-        found = as_decimal(word)
+        """Return a number that a double holds exactly as it is written, its exponent after e or Fortran's d."""
+        found = as_decimal(_with_e(word))
         if found is None:
             raise self.source.error(
                 f"a number must be a decimal below 10^19, got {word[:40]!r}. Scale the program.", line=line
@@ -131,7 +135,7 @@ class Collected:
 
     def limit(self, word: str, line: int) -> float:
         """Return a bound or the limit of a row, infinite from 10^20 on."""
-        text = word.lower().lstrip("+-")
+        text = _with_e(word).lower().lstrip("+-")
         sign = -1 if word.startswith("-") else 1
         if text in {"inf", "infinity"} or _is_huge(text):
             return sign * math.inf
@@ -164,6 +168,10 @@ class Collected:
         )
 
 
+def _with_e(word: str) -> str:
+    return _FORTRAN.sub(r"\1e", word)
+
+
 def _is_huge(text: str) -> bool:
     """Whether a text is a number that stands for infinity."""
     try:
@@ -174,6 +182,7 @@ def _is_huge(text: str) -> bool:
 
 
 def _matrix(rows: Sequence[Mapping[int, Decimal]], n_columns: int) -> "sparse.csr_array":
+    rows = [{column: value for column, value in row.items() if value} for row in rows]
     numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     columns = np.array([column for row in rows for column in row], dtype=np.int64)
     values = np.array([float(value) for row in rows for value in row.values()], dtype=np.float64)

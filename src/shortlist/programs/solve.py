@@ -13,7 +13,7 @@ from shortlist.errors import BadInputError, SolverError
 from shortlist.methods.integer.integer_objectives import UNLIMITED, integer_objectives
 from shortlist.methods.program_methods import ProgramOptions, integer_method
 from shortlist.milp.program import Program
-from shortlist.milp.whole_rows import exact_program
+from shortlist.milp.whole_rows import exact_program, whole_rows
 from shortlist.programs.exact_check import broken_limits, leaves_nothing
 from shortlist.programs.method_options import method_options
 from shortlist.programs.named_program import NamedProgram, with_steps
@@ -73,6 +73,8 @@ def solve_program(
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
+    if within := int((~whole_rows(program).whole).sum()):
+        facts["rows_within_tolerance"] = within
     if not named.program.integer.all():
         facts["continuous"] = int((~named.program.integer).sum())
     if steps:
@@ -162,9 +164,7 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
     n_continuous = int((~program.integer).sum())
     if n_continuous:
         notes.append(
-            f"The program has {counted(n_continuous, 'continuous column')}: rows with continuous columns are "
-            "kept to one part in a million, as solvers compute in floating point, and the front holds the "
-            "integer columns."
+            f"The program has {counted(n_continuous, 'continuous column')}; the front holds the integer columns."
         )
     if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
         gaps = [

@@ -185,10 +185,12 @@ def proof_text(front: "Front") -> str:
         kept = "none is promised" if n_promised == 0 else f"{n_promised:,} promised, the others answer no row"
         told = "" if n_promised == len(front) else f"; {kept}"
         return f"the best with the promise among the {among} of the {complete}front without it{limit}{told}"
+    within = front.extras.get("program", {}).get("rows_within_tolerance", 0)
+    kept = f", with {counted(within, 'row')} kept to one part in a million" if within else ""
     if proof.kind is ProofKind.COMPLETE:
-        return "complete: no other is non-dominated"
+        return f"complete: every best trade-off is listed{kept}"
     if proof.kind is ProofKind.NONDOMINATED:
-        return f"each proved non-dominated, some may be missing{limit}"
+        return f"each proved non-dominated, some may be missing{kept}{limit}"
     if proof.missing is None or not all(math.isfinite(value) for value in proof.missing):
         return f"approximate, nothing proved{limit}"
     gaps = ", ".join(f"{name} {gap:g}" for name, gap in zip(front.names, proof.missing, strict=True) if gap)

@@ -41,7 +41,7 @@ def test_tables_are_printed_aligned_with_box_proof_and_next_steps(folder: Path) 
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     assert lines[0] == "phone.uvl: 10 features; min deselected, min cost."
-    assert re.fullmatch(r"Joint front: \d+ points, complete: no other is non-dominated\.", lines[1])
+    assert re.fullmatch(r"Joint front: \d+ points, complete: every best trade-off is listed\.", lines[1])
     assert lines[2].startswith(
         "Common box of the indicators, the joint front's range from best to worst: deselected "
     )

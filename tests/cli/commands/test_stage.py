@@ -136,7 +136,7 @@ def test_rows_without_a_feature_wait_where_they_need_it(folder: Path) -> None:
 def test_the_report_for_people_shows_front_choice_and_test(folder: Path) -> None:
     run = shortlist("stage", "credit.csv", *QUICK, "--costs", "costs.csv", cwd=folder)
     assert run.returncode == 0, run.stderr
-    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: no other is non-dominated",
+    for words in ("240 rows in 5 folds to fit and to choose, 80 to test", "complete: every best trade-off is listed",
                   "Chosen by one-se", "stage 1, ", "multi-stage", "single stage"):  # fmt: skip
         assert words in run.stdout
 
@@ -322,7 +322,7 @@ def test_an_unmeetable_choice_keeps_the_front_and_a_model_that_takes_another(fol
     assert f"there is no point 9999: the front has {facts['n_points']}, numbered from 0" in run.stderr
     assert kept in run.stderr
     people = shortlist(*common, "--limit", "coverage>0.999", *files, cwd=folder)
-    assert "complete: no other is non-dominated" in people.stdout
+    assert "complete: every best trade-off is listed" in people.stdout
     assert "Status infeasible: No point has coverage > 0.999: the best is " in people.stdout
     assert kept in people.stdout
 

@@ -26,9 +26,11 @@ def _front(kind: ProofKind, method: str = "diagram") -> Front:
 
 def test_the_headline_says_how_many_points_what_is_proved_and_by_what() -> None:
     front = _front(ProofKind.COMPLETE)
-    assert headline(front) == "2 points, complete: no other is non-dominated (diagram, 1.50 s)."
+    assert headline(front) == "2 points, complete: every best trade-off is listed (diagram, 1.50 s)."
     told = headline(front, seconds=2.0, why="few features", behind="3 ties")
-    assert told == "2 points, 3 ties, complete: no other is non-dominated (diagram: few features; 2.00 s)."
+    assert (
+        told == "2 points, 3 ties, complete: every best trade-off is listed (diagram: few features; 2.00 s)."
+    )
 
 
 def test_only_a_complete_front_tells_the_best_there_is() -> None:

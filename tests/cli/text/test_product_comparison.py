@@ -43,7 +43,7 @@ def compared() -> Comparison:
 def test_the_summary_says_what_was_compared_what_is_proved_and_the_box(compared: Comparison) -> None:
     lines = summary_lines(Path("m.uvl"), compared, ASKED)
     assert lines[0] == "m.uvl: 4 features; min cost, max selected."
-    assert lines[1] == "Joint front: 3 points, complete: no other is non-dominated."
+    assert lines[1] == "Joint front: 3 points, complete: every best trade-off is listed."
     assert box_ranges(compared) == {"cost": (3.0, 9.2), "selected": (4.0, 2.0)}
     assert lines[2].endswith("from best to worst: cost 3 to 9.2; selected 4 to 2.")
     stopped = summary_lines(Path("m.uvl"), dataclasses.replace(compared, n_wanted=9), ASKED)

@@ -88,7 +88,8 @@ class BoundedSolves:
             np.full(len(self.integers), -math.inf),
             _as_limits(self.integers.upper),
         )
-        if solver == "highs" and max_coefficient(self._with_objectives) >= LARGEST_COEFFICIENT:
+        large = max_coefficient(self._with_objectives) >= LARGEST_COEFFICIENT
+        if solver == "highs" and large and program.integer.all():
             solver = "cpsat"
         self._asked_for = solver
         short = self.short_programs and solver == "highs"

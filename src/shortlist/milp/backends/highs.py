@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shortlist._validation import as_count
 from shortlist.arrays import Costs
-from shortlist.errors import SolverError
+from shortlist.errors import RefusedProgramError
 from shortlist.milp.current import Change
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
@@ -260,4 +260,6 @@ def _objective(value: float) -> float:
 def _checked(status: HighsStatus, what: str) -> None:
     """Raise if HiGHS refused; a warning is not a refusal."""
     if status == HighsStatus.kError:
-        raise SolverError(f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15.")
+        raise RefusedProgramError(
+            f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15."
+        )

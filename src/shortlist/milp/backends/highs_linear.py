@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shortlist.arrays import Costs, Floats
-from shortlist.errors import SolverError
+from shortlist.errors import RefusedProgramError
 from shortlist.runs.budget import Budget
 
 if TYPE_CHECKING:
@@ -179,4 +179,6 @@ class LinearProgram:
         import highspy
 
         if status == highspy.HighsStatus.kError:
-            raise SolverError(f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15.")
+            raise RefusedProgramError(
+                f"HiGHS refused {what}. Check the size of the numbers: it takes up to 1e15."
+            )
