@@ -1,5 +1,6 @@
 """Files that are whole or not there, and files that may be unpickled."""
 
+import hashlib
 import importlib
 import pickle
 import re
@@ -204,6 +205,24 @@ def test_the_cache_is_where_the_variable_says_or_in_the_users_home(monkeypatch: 
     for unset in ("", "relative/folder"):  # the specification of the variable says to ignore the latter
         monkeypatch.setenv("XDG_CACHE_HOME", unset)
         assert cache_folder("studies") == Path("/home/ann/.cache/shortlist/studies")
+
+
+@pytest.mark.parametrize(("variable", "other"), [("XDG_DATA_HOME", "/home/ann"), ("HOME", None)])
+def test_a_relative_folder_vouches_for_no_pickle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, other: str | None
+) -> None:
+    own = "shortlist" if other else ".local/share/shortlist"
+    (tmp_path / "data" / own).mkdir(parents=True)
+    content = pickle.dumps([1])
+    digest = hashlib.sha256(content).hexdigest()
+    (tmp_path / "data" / own / "own-files.sha256").write_text(f"{digest}\n")
+    (tmp_path / "m.joblib").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", other or "")
+    monkeypatch.setenv(variable, "data")
+    with pytest.raises(UntrustedFileError):
+        load_object(tmp_path / "m.joblib")
 
 
 def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,10 +35,13 @@ def all_of(things: Iterable[object], *, most: int = MOST_IN_MESSAGE) -> str:
 def counted(count: int, thing: str) -> str:
     """Return a number of things whose plural ends in s.
 
-    >>> counted(1, "point"), counted(2000, "point")
-    ('1 point', '2,000 points')
+    >>> counted(1, "point"), counted(2000, "point"), counted(2, "policy"), counted(2, "day")
+    ('1 point', '2,000 points', '2 policies', '2 days')
     """
-    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+    if count == 1:
+        return f"{count:,} {thing}"
+    ends_in_y = thing.endswith("y") and thing[-2:-1] not in "aeiou"
+    return f"{count:,} {f'{thing[:-1]}ies' if ends_in_y else f'{thing}s'}"
 
 
 def did_you_mean(word: str, known: Iterable[object]) -> str:

@@ -196,9 +196,8 @@ def _writer(content: bytes) -> str:
 
 
 def own_files_list() -> Path:
-    """Where the SHA-256 of every pickle that this user wrote is kept."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "shortlist" / "own-files.sha256"
+    """Return the list of the SHA-256 of every pickle that this user wrote: in ``$XDG_DATA_HOME`` or home."""
+    return _user_folder("XDG_DATA_HOME", ".local/share") / "own-files.sha256"
 
 
 def cache_folder(part: str) -> Path:
@@ -207,14 +206,26 @@ def cache_folder(part: str) -> Path:
     It is ``shortlist/PART`` in ``$XDG_CACHE_HOME``, or in ``~/.cache`` without that variable. It need not be
     there yet. Raises BadFileError if the user has no home, and the variable names no folder from the root on.
     """
-    home = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        place = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+        return _user_folder("XDG_CACHE_HOME", ".cache") / part
     except RuntimeError:
         raise BadFileError(
             "there is no folder for the cache, since this user has no home. Set XDG_CACHE_HOME to a folder."
         ) from None
-    return place / "shortlist" / part
+
+
+def _user_folder(variable: str, below_home: str) -> Path:
+    """Return Shortlist's folder in the one that a variable of the XDG specification names, or in the home.
+
+    Relative paths are ignored, as the specification says: they would name a folder of whoever made the
+    current one. Raises RuntimeError if the user has no home.
+    """
+    named = Path(os.environ.get(variable, ""))
+    if not named.is_absolute():
+        named = Path.home() / below_home
+        if not named.is_absolute():
+            raise RuntimeError("the home of this user is a relative path")
+    return named / "shortlist"
 
 
 def _own_digests() -> set[str]:

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,28 @@ def test_who_knows_the_address_gets_the_page_and_its_state(served: PageServer) -
     assert f'data-state="{state_of(served.path)}"' in text
     assert headers["Cache-Control"] == "no-store"
     assert ask(served, f"/{served.token}/state")[:2] == (200, state_of(served.path))
+
+
+def test_a_client_that_hangs_up_leaves_no_traceback(
+    served: PageServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handled = threading.Event()
+    errors: list[str] = []
+
+    def handle_error(*facts: object) -> None:
+        errors.append(type(sys.exception()).__name__)
+        PageServer.handle_error(served, *facts)
+        handled.set()
+
+    monkeypatch.setattr(served, "handle_error", handle_error)
+    monkeypatch.setattr(served, "make", lambda _: "x" * 50_000_000)  # more than a socket takes at once
+    with socket.create_connection(("127.0.0.1", served.server_port)) as client:
+        host = f"127.0.0.1:{served.server_port}"
+        client.sendall(f"GET /{served.token}/ HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+        client.recv(1)
+    assert handled.wait(60)
+    assert errors[0] in {"BrokenPipeError", "ConnectionResetError"}
+    assert capsys.readouterr().err == ""
 
 
 def test_others_get_nothing(served: PageServer) -> None:

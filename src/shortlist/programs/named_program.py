@@ -121,7 +121,7 @@ class Collected:
             raise self.source.error(f"the name {name!r} is used twice for rows. Rename one.", line=line)
 
     def number(self, word: str, line: int) -> Decimal:
-        """Return a number that a double holds exactly as it is written, its exponent after e or Fortran's d."""
+        """Return a number that a double holds as it is written; an exponent follows e or Fortran's d."""
         found = as_decimal(_with_e(word))
         if found is None:
             raise self.source.error(

@@ -164,7 +164,8 @@ def notes_on(named: NamedProgram, front: Front) -> list[str]:
     n_continuous = int((~program.integer).sum())
     if n_continuous:
         notes.append(
-            f"The program has {counted(n_continuous, 'continuous column')}; the front holds the integer columns."
+            f"The program has {counted(n_continuous, 'continuous column')}; "
+            "the front holds the integer columns."
         )
     if any(front.proof.tolerances) and front.proof.kind is ProofKind.COMPLETE:
         gaps = [

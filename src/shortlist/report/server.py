@@ -3,12 +3,14 @@
 import contextlib
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from shortlist.errors import ShortlistError
 
@@ -52,6 +54,11 @@ class PageServer(ThreadingHTTPServer):
         self.make = make
         self.patience_s = patience_s
         self.token = secrets.token_urlsafe(24)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that hangs up before it has its answer."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:
