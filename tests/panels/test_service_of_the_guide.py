@@ -90,15 +90,20 @@ def judge(name: str, meeting: asyncio.Barrier) -> Any:
 
 
 def decided(service: ModuleType, *cases: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the service answers to lines of JSON on a connection."""
+    """What the service answers to cases on a connection."""
+    return answered(service, *(json.dumps(case).encode() for case in cases))
+
+
+def answered(service: ModuleType, *sent: bytes) -> list[dict[str, Any]]:
+    """What the service answers to lines on a connection."""
 
     async def talk() -> list[dict[str, Any]]:
         server = await asyncio.start_server(service.serve, "127.0.0.1", 0)
         async with server:
             lines, out = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
             told = []
-            for case in cases:
-                out.write(json.dumps(case).encode() + b"\n")
+            for line in sent:
+                out.write(line + b"\n")
                 told.append(json.loads(await lines.readline()))
             out.close()
             await out.wait_closed()
@@ -161,6 +166,31 @@ def test_silence_unknown_words_failures_and_timeouts_are_said_and_counted(servic
         "small failed: ConnectionError('no route')": 1,
     }
     assert service.TOLD.total() == 10
+
+
+def test_a_line_that_is_no_case_gets_an_error_and_the_next_one_is_answered(service: ModuleType) -> None:
+    lines = (b"no JSON", b"[1, 2]", b"", b"\xff", b"[" * 20_000, b'{"topic": NaN}')
+    good = json.dumps({"small": "ham", "other": "ham", "large": "crash"}).encode()
+    told = answered(service, *(one for line in lines for one in (line, good)))
+    assert all("error" in one for one in told[:-2:2])
+    assert told[0]["error"].startswith("JSONDecodeError: ")
+    assert told[2]["error"] == "ValueError: a line must be a case, such as {}"
+    assert [one["label"] for one in told[1::2]] == ["ham"] * len(lines)
+    assert (
+        service.TOLD["refused"] == len(lines) - 1
+    )  # the last one has no judge that answers, and a person decides
+    assert told[-2]["handed_over"]
+
+
+@pytest.mark.parametrize("said", [["ham"], ("ham",), {"label": ["ham"]}, {}, b"ham", {"ham"}, object()])
+def test_a_judge_that_returns_what_is_no_answer_has_failed(service: ModuleType, said: Any) -> None:
+    async def judge(_case: dict[str, Any]) -> Any:
+        return said
+
+    service.JUDGES["small"] = judge
+    (told,) = decided(service, {"other": "ham", "large": "ham"})
+    assert told["label"] == "ham"
+    assert told["failed"]["small"].startswith("failed: ReaderError")
 
 
 def test_the_examples_of_the_guide_are_what_a_panel_says(tmp_path: Path) -> None:
