@@ -130,7 +130,7 @@ def services(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _does(one: Chosen, found: Found) -> tuple[float, float]:
     outcome = one.panel(found).run(one.test)
-    return float(outcome.right(one.test.truth).mean()), float(outcome.price.mean())
+    return float(outcome.right(one.test).mean()), float(outcome.price.mean())
 
 
 def _as_accurate(name: str, halves: Sequence[Chosen], seconds: float) -> Iterator[dict[str, Any]]:

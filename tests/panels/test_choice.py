@@ -9,13 +9,14 @@ import pytest
 
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
-from shortlist.panels.answer_log import UNASKED, AnswerLog, Measures, make_log
+from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.case_parts import _losses, cases_of, split_cases
 from shortlist.panels.choice import _with_least, choose_panels, told_notes, with_promises
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
 from shortlist.panels.recipes import Recipe
+from shortlist.panels.scores import UNASKED
 from shortlist.results.proof import ProofKind
 from tests.panels.made import priced_log
 
@@ -259,7 +260,7 @@ def test_the_front_under_a_promise_is_that_of_the_panels_that_are_written(decide
     for point, (accuracy, price) in enumerate(choice.front.values):
         outcome = choice.panel(point).run(choice.chosen)
         assert price == pytest.approx(outcome.price.mean())
-        right = outcome.right(choice.chosen.truth).mean()
+        right = outcome.right(choice.chosen).mean()
         assert accuracy == pytest.approx(right, abs=0 if decide == "votes" else 0.01)
     for one, other in itertools.permutations(choice.front.values * [-1, 1], 2):
         assert not (one <= other).all()

@@ -54,9 +54,8 @@ def test_the_difference_is_paired_on_the_cases_that_were_held_out() -> None:
             two = best_of_two(choice.of_two, choice.found[point].price)
             assert two is not None
             assert told["is_itself"] == (two.loss <= choice.found[point].loss)
-            truth = choice.test.truth
-            one = choice.of_recipe(two.recipe).run(choice.test).right(truth)
-            own = report.panel.run(choice.test).right(truth)
+            one = choice.of_recipe(two.recipe).run(choice.test).right(choice.test)
+            own = report.panel.run(choice.test).right(choice.test)
             assert told["accuracy"] == pytest.approx(one.mean())
             assert told["difference"] == pytest.approx(own.mean() - one.mean())
             gained, lost = int((own & ~one).sum()), int((one & ~own).sum())

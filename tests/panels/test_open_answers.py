@@ -48,8 +48,7 @@ def test_the_reader_follows_every_panel_of_the_front_as_the_log_is_followed(fina
         outcome = panel.run(log)
         own = panel.run(choice.test)
         assert (
-            panel_facts(panel_report(choice, point))["held_out"]["accuracy"]
-            == own.right(choice.test.truth).mean()
+            panel_facts(panel_report(choice, point))["held_out"]["accuracy"] == own.right(choice.test).mean()
         )
         for case, codes in enumerate(log.answers):
             row = {
@@ -175,7 +174,7 @@ def test_a_panel_of_free_text_refuses_a_log_whose_other_words_are_lost() -> None
     ):
         panel.run(closed)
     read = make_log(JUDGES, range(3), [["x", "x", "foo"]] * 3, ["x", "y", "x"], classes=())
-    assert panel.run(read).right(read.truth).tolist() == [True, False, True]
+    assert panel.run(read).right(read).tolist() == [True, False, True]
 
 
 def test_the_note_says_whether_capitals_count() -> None:

@@ -123,7 +123,7 @@ def test_recall_and_specificity_are_told_of_panel_and_judge_on_held_out_cases() 
     report = panel_report(choice, len(choice.found) // 2)
     told = panel_facts(report)
     json.dumps(told, allow_nan=False)
-    right = report.panel.run(choice.test).right(choice.test.truth)
+    right = report.panel.run(choice.test).right(choice.test)
     errors = told["errors"]
     assert errors["positive"] == "ill"
     for name, code in (("recall", 0), ("specificity", 1)):

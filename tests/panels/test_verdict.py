@@ -64,7 +64,7 @@ def test_the_difference_is_paired_and_its_p_value_is_the_exact_one_of_mcnemar() 
     panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
     alone = single_panel(CHOICE, 0)
     told = compared("j0", alone, panel, LOG)
-    one, two = alone.run(LOG).right(LOG.truth), panel.run(LOG).right(LOG.truth)
+    one, two = alone.run(LOG).right(LOG), panel.run(LOG).right(LOG)
     gained, lost = int((two & ~one).sum()), int((one & ~two).sum())
     assert gained > 0 < lost
     fewer, both = min(gained, lost), gained + lost
@@ -186,8 +186,8 @@ def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(
     assert best == int(np.argmax((CHOICE.chosen.answers == CHOICE.chosen.truth[:, None]).mean(axis=0)))
     alone, dear = single_panel(CHOICE, best), CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
     ahead, behind = (
-        np.flatnonzero(dear.run(LOG).right(LOG.truth) & ~alone.run(LOG).right(LOG.truth)),
-        np.flatnonzero(~dear.run(LOG).right(LOG.truth) & alone.run(LOG).right(LOG.truth)),
+        np.flatnonzero(dear.run(LOG).right(LOG) & ~alone.run(LOG).right(LOG)),
+        np.flatnonzero(~dear.run(LOG).right(LOG) & alone.run(LOG).right(LOG)),
     )
     told = compared("j2", alone, dear, LOG.at(np.concatenate([ahead[:gained], behind[:3]])))
     assert told.difference == pytest.approx((gained - 3) / (gained + 3))

@@ -14,12 +14,10 @@ from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.export.reader import number_text
 from shortlist.guarantees.cells import NOT_ASKED, label_text
+from shortlist.panels.scores import SILENT, UNASKED, answers_right, scored_codes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SILENT, UNASKED = -1, -2
-"""Codes of an answer that is no class: asked in vain, and not asked at all."""
 
 SUM_TOLERANCE = 0.02
 """Probabilities of an answer may add up to 1 but for this much, as those rounded to two digits do."""
@@ -84,6 +82,10 @@ class AnswerLog:
         Whether new cases are likely to have answers that are none of `classes`; see :func:`make_log`.
     folds_case : bool
         Whether labels that differ only in capital letters were taken as the same.
+    right : ndarray of bool, shape (n_cases, n_judges), or None
+        Whether the log's own scores say that each answer is right, the same for equal answers to a case; None
+        where an answer is right if it is the truth. :meth:`scored` and :meth:`is_right` take both into
+        account.
     """
 
     judges: tuple[str, ...]
@@ -101,6 +103,16 @@ class AnswerLog:
     unknown_words: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     is_open: bool = False
     folds_case: bool = False
+    right: NDArray[np.bool_] | None = None
+
+    @property
+    def is_right(self) -> NDArray[np.bool_]:
+        """Whether each answer is right, ``(n_cases, n_judges)``."""
+        return answers_right(self.answers, self.truth, self.right)
+
+    def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what it counts as to answer each case like this; see :func:`scored_codes`."""
+        return scored_codes(codes, self.answers, self.truth, self.right)
 
     @property
     def paid(self) -> NDArray[np.float64]:
@@ -126,8 +138,8 @@ def by_agreement(log: AnswerLog) -> AnswerLog:
     """Return a log whose classes are, case by case, the answers by who of the judges gave them first.
 
     Then only counts which answers are equal, as it has to where new cases have answers that nobody knows. A
-    class has the number of the first judge that gave it; the last one is a truth that no judge gave. Done
-    again, it changes nothing.
+    class has the number of the first judge that gave it; the last one is a truth that no judge gave. By the
+    log's own scores the truth is what the first judge says that is right. Done again, it changes nothing.
 
     >>> said = [["Rome", "Oslo", "Oslo"], ["Bern", "", "Ulm"]]
     >>> log = by_agreement(make_log(["a", "b", "c"], [1, 2], said, classes=["Rome", "Oslo", "Bern", "Ulm"]))
@@ -138,12 +150,12 @@ def by_agreement(log: AnswerLog) -> AnswerLog:
     for judge in reversed(range(len(log.judges))):
         said = log.answers[:, judge]
         answers[(log.answers == said[:, None]) & (said >= 0)[:, None]] = judge
-        truth[(log.truth == said) & (said >= 0)] = judge
+        truth[log.is_right[:, judge] & (said >= 0)] = judge
     classes = (*(f"what {name} says" for name in log.judges), "another answer")
     return replace(log, answers=answers, truth=truth, classes=classes, probabilities=None)
 
 
-_OPTIONAL = ("confidence", "probabilities", "latency", "groups")
+_OPTIONAL = ("confidence", "probabilities", "latency", "groups", "right")
 
 
 def make_log(

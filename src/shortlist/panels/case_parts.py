@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
-from shortlist.panels.answer_log import UNASKED, AnswerLog, n_different
+from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
@@ -20,6 +20,7 @@ from shortlist.panels.panel_options import (
     PanelOptions,
 )
 from shortlist.panels.recipes import Cases, right_or_wrong
+from shortlist.panels.scores import UNASKED
 
 LEAST_ASKED = 0.95
 """Judges that were asked about a smaller share of the cases are named."""
@@ -116,7 +117,7 @@ def cases_of(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
         round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
-        is_open=log.is_open, is_coarse=is_coarse,
+        is_open=log.is_open, is_coarse=is_coarse, right=log.right,
     )  # fmt: skip
     return cases, steps
 

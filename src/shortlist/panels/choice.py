@@ -344,7 +344,9 @@ def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
 def _scored(outcome: Outcome, log: AnswerLog) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return how sure the answers are, less than any threshold where there is none, and which are right."""
     answered = outcome.codes >= 0
-    return np.where(answered, outcome.sure, -1.0), np.asarray(answered & (outcome.codes == log.truth))
+    return np.where(answered, outcome.sure, -1.0), np.asarray(
+        answered & (log.scored(outcome.codes) == log.truth)
+    )
 
 
 def _fields(guarantee: Guarantee) -> dict[str, Any]:

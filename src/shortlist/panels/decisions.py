@@ -128,9 +128,9 @@ def confidence_scale(log: AnswerLog) -> ConfidenceScale:
     if log.confidence is None:
         return ConfidenceScale((None,) * len(log.judges))
     curves = []
-    for said, sure in zip(log.answers.T, log.confidence.T, strict=True):
+    for said, sure, right in zip(log.answers.T, log.confidence.T, log.is_right.T, strict=True):
         told = np.isfinite(sure) & (said >= 0) & (log.truth >= 0)
-        curves.append(_curve(sure[told], said[told] == log.truth[told]) if told.any() else None)
+        curves.append(_curve(sure[told], right[told]) if told.any() else None)
     return ConfidenceScale(tuple(curves))
 
 

@@ -41,7 +41,7 @@ class Scoring:
 
     def of(self, outcome: Outcome, log: AnswerLog) -> Floats:
         """Return what is lost on each case; a person loses nothing."""
-        lost = self.losses[outcome.codes, log.truth]
+        lost = self.losses[log.scored(outcome.codes), log.truth]
         return np.where(outcome.handed_over, 0.0, lost)
 
     def value(self, loss: float) -> float:

@@ -99,9 +99,9 @@ class Outcome(NamedTuple):
     handed_over: Mask
     way: NDArray[np.int64]
 
-    def right(self, truth: NDArray[np.int64]) -> Mask:
-        """Mark the cases whose outcome is right; a person always is."""
-        return np.asarray((self.codes == truth) | self.handed_over)
+    def right(self, log: AnswerLog) -> Mask:
+        """Mark the cases of a log whose outcome is right; a person always is."""
+        return np.asarray((log.scored(self.codes) == log.truth) | self.handed_over)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from shortlist.panels.decisions import UNDECIDED, Decided, Heard, Votes
 from shortlist.panels.learning import Judged, OutOfFold
 from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, settled
 from shortlist.panels.router import ALONE, Alone, Fork
+from shortlist.panels.scores import answers_right, scored_codes
 
 Judges = tuple[int, ...]
 """Judges who are asked side by side, or all who have been asked so far."""
@@ -72,7 +73,8 @@ class Cases:
     second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
     `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
     class, where there are two. `is_open`: whether classes are who gave an answer first. `is_coarse`: whether
-    all classes have one threshold.
+    all classes have one threshold. `right`: which answers are right by the log's own scores, ``(n_cases,
+    n_judges)``; None where the truth decides.
     """
 
     answers: Heard
@@ -86,6 +88,16 @@ class Cases:
     positive: int = 1
     is_open: bool = False
     is_coarse: bool = False
+    right: Mask | None = None
+
+    @property
+    def is_right(self) -> Mask:
+        """Whether each answer is right, ``(n_cases, n_judges)``."""
+        return answers_right(self.answers.words, self.truth, self.right)
+
+    def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what it counts as to decide these classes by the log's scores."""
+        return scored_codes(codes, self.answers.words, self.truth, self.right)
 
     @property
     def n_judges(self) -> int:
@@ -94,7 +106,7 @@ class Cases:
 
     def losses_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what deciding these classes loses on each case."""
-        return np.asarray(self.losses[codes, self.truth])
+        return np.asarray(self.losses[self.scored(codes), self.truth])
 
     def price_of(self, judges: Judges) -> NDArray[np.int64]:
         """Return what asking some judges about each case costs."""
@@ -109,7 +121,7 @@ class Cases:
         return replace(
             self,
             answers=self.answers.at(rows), truth=self.truth[rows], prices=self.prices[rows],
-            latency=self.latency[rows],
+            latency=self.latency[rows], right=None if self.right is None else self.right[rows],
             decisions={name: PartOutOfFold(one, rows) for name, one in self.decisions.items()},
         )  # fmt: skip
 
@@ -238,8 +250,7 @@ def bound_at(cases: Cases, budget: float) -> float:
     `budget`: the mean price of a case, in the steps of `cases`.
     """
     least = cases.prices.min(axis=1)
-    is_right = cases.answers.words == cases.truth[:, None]
-    more = np.where(is_right, cases.prices - least[:, None], np.inf).min(axis=1)
+    more = np.where(cases.is_right, cases.prices - least[:, None], np.inf).min(axis=1)
     if cases.final.kind == HAND_OVER:
         more = np.minimum(more, cases.final_price)
     left = budget * len(cases.truth) * (1 + 1e-12) - least.sum()

@@ -150,7 +150,7 @@ class _Search:
 
     def router(self, rows: NDArray[np.intp], n_groups: int) -> Fork | None:
         cases = self.cases.at(rows)
-        aims = (cases.answers.words == cases.truth[:, None]).astype(np.float64)
+        aims = cases.is_right.astype(np.float64)
         if cases.answers.n_classes <= MOST_CLASSES_AIMED and not cases.is_open:
             classes = cases.truth[:, None] == np.arange(cases.answers.n_classes)
             aims = np.column_stack([aims, classes])

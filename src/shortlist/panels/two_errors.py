@@ -79,7 +79,7 @@ def with_errors(cases: Cases, found: Found) -> Found:
     A person makes no error.
     """
     told = followed(cases, found.recipe)
-    wrong = told.codes != cases.truth
+    wrong = cases.scored(told.codes) != cases.truth
     wrong &= ~told.handed_over
     is_positive = cases.truth == cases.positive
     errors = int((wrong & is_positive).sum()), int((wrong & ~is_positive).sum())
@@ -91,7 +91,7 @@ def recall_and_specificity(panel: Panel, log: AnswerLog, positive: int) -> dict[
 
     They are None where no case is of the class. Several rows of one case count as one in the intervals.
     """
-    right = panel.run(log).right(log.truth)
+    right = panel.run(log).right(log)
     told: dict[str, Any] = {}
     for name, here in (("recall", log.truth == positive), ("specificity", log.truth == 1 - positive)):
         share = float(right[here].mean()) if here.any() else None

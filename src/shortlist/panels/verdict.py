@@ -64,7 +64,7 @@ def figures(panel: Panel, log: AnswerLog, scoring: Scoring | None = None) -> Fig
     """Measure a panel on cases of known truth, by default by accuracy; see :class:`Figures`."""
     scoring = scoring or accuracy_scoring(log)
     outcome = panel.run(log)
-    right = outcome.right(log.truth)
+    right = outcome.right(log)
     n, n_cases = len(right), n_different(log)
     latency, price = float(outcome.latency.mean()), float(outcome.price.mean())
     accuracy, losses = float(right.mean()), scoring.of(outcome, log)
@@ -432,11 +432,11 @@ def _more_cases(gain: float, error: float, n: int, p: float) -> int | None:
 def _error_correlation(panel: Panel, log: AnswerLog) -> float | None:
     """Return the mean correlation of errors over the pairs of judges, on cases that both answered."""
     places = [log.judges.index(name) for name in panel.judges]
-    found = []
+    is_right, found = log.is_right, []
     for here, one in enumerate(places):
         for other in places[:here]:
             both = (log.answers[:, one] >= 0) & (log.answers[:, other] >= 0)
-            wrong = log.answers[both][:, [one, other]] != log.truth[both, None]
+            wrong: Any = ~is_right[both][:, [one, other]]
             if both.sum() > 1 and wrong.std(axis=0).all():
                 found.append(float(np.corrcoef(wrong.T)[0, 1]))
     return float(np.mean(found)) if found else None

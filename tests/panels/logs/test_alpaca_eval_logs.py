@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.panels.answer_log import SILENT
 from shortlist.panels.logs.reading import read_log
+from shortlist.panels.scores import SILENT
 
 SAMPLES = Path(__file__).parent / "samples"
 

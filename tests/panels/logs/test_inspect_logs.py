@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.panels.answer_log import SILENT
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from shortlist.panels.scores import SILENT
 
 SAMPLES = Path(__file__).parent / "samples"
 EVALS = [SAMPLES / "mini.eval", SAMPLES / "large.eval"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.panels.answer_log import SILENT, UNASKED
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from shortlist.panels.scores import SILENT, UNASKED
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from shortlist.errors import BadInputError
-from shortlist.panels.answer_log import SILENT, UNASKED, AnswerLog
+from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.reading import read_log
 from shortlist.panels.logs.records import LogColumns
+from shortlist.panels.scores import SILENT, UNASKED
 
 LONG = pd.DataFrame(
     {

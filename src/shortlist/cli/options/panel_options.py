@@ -365,7 +365,7 @@ def mean_losses(choice: "PanelChoice", points: object) -> tuple["Floats", float]
     recipe, scoring = found[losses.argmin()].recipe, scoring_of(choice, log)
     if recipe.router is None:
         told = followed(cases, recipe)
-        lost = np.where(told.handed_over, 0.0, scoring.losses[told.codes, cases.truth])
+        lost = np.where(told.handed_over, 0.0, scoring.losses[cases.scored(told.codes), cases.truth])
     else:
         lost = scoring.of(choice.of_recipe(recipe).run(log), log)
     return losses, max(1 / n, scoring.error(lost, log))
