@@ -51,6 +51,14 @@ def test_the_content_decides_not_the_ending_and_gzip_is_undone(name: str, tmp_pa
     assert read_model(packed).names == read_model(MODELS / name).names
 
 
+@pytest.mark.parametrize("cardinality", ["[1]", "[1..1]", "[ 1 .. 1 ]"])
+def test_a_uvl_feature_of_cardinality_one_does_not_repeat(cardinality: str) -> None:
+    text = "features\n\tA\n\t\toptional\n\t\t\tB{} {{cost 3}}\n"
+    alike = [read_uvl(Source("m", text.format(one))) for one in (f" cardinality {cardinality}", "")]
+    assert oracles.products(alike[0]) == oracles.products(alike[1])
+    assert alike[0].names == alike[1].names
+
+
 def test_uvl_keeps_attributes_and_abstract_features() -> None:
     model = read_model(MODELS / "phone.uvl")
     assert model.name == "phone"

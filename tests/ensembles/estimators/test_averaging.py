@@ -293,7 +293,7 @@ def test_members_may_be_taken_several_times(pool: Any) -> None:
     assert np.allclose(pruned.predict_proba(X), np.average(table, axis=1, weights=pruned.copies_))
     found = verify(pruned, X[120:], Y[120:])
     assert (found.failures, found.value) == ((), pruned.objective_value_)
-    pruned.copies_ = np.minimum(pruned.copies_, 1)
+    pruned._copies = np.minimum(pruned.copies_, 1)
     assert "and says that it has" in verify(pruned, X[120:], Y[120:]).failures[0]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, OrderedPruner, make_pool
 from shortlist.ensembles.committees.evidence import Evidence
@@ -241,3 +241,18 @@ def test_the_line_of_proof_has_one_order(certified: float | None, bound: float |
     assert text.startswith("accuracy 0.9 on the validation rows, counted from the votes; ")
     assert text.endswith(sentence)
     assert known.as_dict()["sentence"] == text
+
+
+@pytest.mark.parametrize("name", ["selection_", "copies_", "objective_value_", "bound_", "gap_", "status_"])
+def test_what_an_estimator_says_cannot_differ_from_what_is_verified(name: str) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    pruned = ExactPruner(n_classifiers=5, random_state=0).fit(X[:300], y[:300])
+    with pytest.raises(AttributeError):
+        setattr(pruned, name, 1)
+    told = getattr(pruned, name)
+    if isinstance(told, np.ndarray):
+        with pytest.raises(ValueError, match="read-only"):
+            told[0] = not told[0]
+        assert (told > 0).tolist() == pruned.result_.mask.tolist()
+    else:
+        assert told == getattr(pruned.result_, {"objective_value_": "value"}.get(name, name.rstrip("_")))

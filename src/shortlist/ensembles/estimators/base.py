@@ -127,7 +127,7 @@ class PoolPruner(EnsembleClassifier):
     member_costs: Sequence[float] | None = None
     committee_: Committee
     positive_: Any = None
-    selection_: Mask
+    _copies: NDArray[np.int64]
     gains_: NDArray[np.int64]
     validation_: RecordedRows
     probabilities: str = AUTO
@@ -171,6 +171,16 @@ class PoolPruner(EnsembleClassifier):
     def prunes_out_of_fold(self, _n_rows: int) -> bool:
         """Whether the rows that fit a pool prune it too, by answers out of fold."""
         return False
+
+    @property
+    def copies_(self) -> NDArray[np.int64]:
+        """How often each classifier of the pool is a member, ``(n_classifiers,)``; read-only."""
+        return _read_only(self._copies)
+
+    @property
+    def selection_(self) -> Mask:
+        """Which classifiers of the pool are members, ``(n_classifiers,)``; read-only."""
+        return _read_only(self.copies_ > 0)
 
     @property
     def asked_(self) -> NDArray[np.intp]:
@@ -240,7 +250,7 @@ class PoolPruner(EnsembleClassifier):
             committee=committee,
             as_chosen=self.chosen_pool_ if self.cross_fitted_ is None else self.cross_fitted_,
             names=self._names,
-            copies=np.asarray(getattr(self, "copies_", self.selection_), dtype=np.int64),
+            copies=self.copies_,
             record=self.validation_,
             method=type(self).__name__,
             gains=self.gains_,
@@ -353,6 +363,13 @@ class PoolPruner(EnsembleClassifier):
             n_jobs=self.n_jobs or 1, report=report, cancellation=cancellation,
         )  # fmt: skip
         return PruningRows(pool, take_rows(X, pruning), y[pruning], pruning)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be changed: what was chosen is on record once."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def pruning_rows_of(pool: Any, X: Any, y: Labels) -> PruningRows:

@@ -56,6 +56,7 @@ from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes, merge
 from shortlist.ensembles.votes.soft_votes import SoftVotes, mean_decisions
 from shortlist.errors import BadInputError, ShortlistError
 from shortlist.pickles import saved_from
+from shortlist.results.proof import Status
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Report, Study, silent
 from shortlist.runs.budget import Budget
 from shortlist.runs.studies.study import as_settings, digest_of_arrays
@@ -198,6 +199,26 @@ class ExactPruner(ExactOptions):
     """
 
     result_: Any
+
+    @property
+    def objective_value_(self) -> float:
+        """Value on the pruning rows, as ``result_`` has it."""
+        return float(self.result_.value)
+
+    @property
+    def bound_(self) -> float:
+        """What no selection can exceed, as ``result_`` has it."""
+        return float(self.result_.bound)
+
+    @property
+    def gap_(self) -> float:
+        """Relative gap of value and bound, 0 if proved, as ``result_`` has it."""
+        return float(self.result_.gap)
+
+    @property
+    def status_(self) -> Status:
+        """What is known of the selection, as ``result_`` has it."""
+        return Status(self.result_.status)
 
     @property
     def goal(self) -> str | Mapping[Any, float]:
@@ -403,12 +424,7 @@ class ExactPruner(ExactOptions):
         self.sizes_ = (limits.min_size, limits.max_size)
         self.why_sizes_ = why_sizes
         self.result_ = result
-        self.copies_ = taken_copies(result.mask, self.max_copies)
-        self.selection_ = self.copies_ > 0
-        self.objective_value_ = result.value
-        self.bound_ = result.bound
-        self.gap_ = result.gap
-        self.status_ = result.status
+        self._copies = taken_copies(result.mask, self.max_copies)
 
     def _question(self, votes: Votes | ClassVotes | SoftVotes, seed: int) -> dict[str, Any]:
         """Return what decides the selection: the votes, the seed, and all parameters but a few."""

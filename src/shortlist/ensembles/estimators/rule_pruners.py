@@ -111,7 +111,7 @@ class PluralityPruner(RulePruner):
         codes = class_answers(pool, X)
         votes = merge_class_rows(class_votes(codes, truth, n_classes=len(self.classes_)))
         self.members_ = np.asarray(self._choose(votes, seed), dtype=np.intp)
-        self.selection_ = np.isin(np.arange(len(pool)), self.members_)
+        self._copies = np.isin(np.arange(len(pool)), self.members_).astype(np.int64)
         tally = class_tally(codes[:, self.members_], len(self.classes_))
         self.accuracy_ = float(np.mean(tally.any(axis=1) & (plurality(tally) == truth)))
         self.voting_ = self.voting
@@ -406,8 +406,7 @@ class GreedyMeansPruner(RulePruner):
 
     def _take(self, pool: Pool, X: Any, truth: NDArray[np.intp], seed: int) -> None:
         votes = SoftVotes(class_shares(pool, X), truth.astype(np.uint8))
-        self.copies_ = greedy_means(votes, n_steps=self.n_steps, n_bags=self.n_bags, seed=seed)
-        self.selection_ = self.copies_ > 0
+        self._copies = greedy_means(votes, n_steps=self.n_steps, n_bags=self.n_bags, seed=seed)
         often = np.argsort(-self.copies_, kind="stable")
         self.members_ = often[: np.count_nonzero(self.selection_)]
         self.voting_ = SOFT

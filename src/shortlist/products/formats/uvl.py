@@ -102,6 +102,7 @@ def _split(text: str, fail: Callable[[str], BadFileError]) -> list[str]:
 _SECTIONS = ("namespace", "include", "imports", "features", "constraints")
 _GROUPS = ("or", "alternative", "optional", "mandatory")
 _BOUNDS = re.compile(r"\[\s*+(?:(\d++)\s*+\.\.\s*+)?+(\d++|\*)\s*+\]")
+_ONCE = re.compile(r"\[\s*+(?:1\s*+\.\.\s*+)?+1\s*+\]")
 _FEATURE = re.compile(
     r"""(?:(Boolean|String|Integer|Real)\s++(?=["\w]))?
     (?:"([^"\n]*+)"|([^\s"'{}\[\],()]++))
@@ -142,7 +143,7 @@ def read_uvl(source: Source) -> FeatureModel:
 
     Understood are groups (or, alternative, optional, mandatory, ``[n..m]``), attributes, constraints inside
     and outside of attributes, comparisons that are linear in attributes, and ``sum(attribute)``. Imports,
-    feature cardinalities, and features of other types are refused with a sentence. Raises BadFileError if the
+    features that repeat, and features of other types are refused with a sentence. Raises BadFileError if the
     file is not such a model, defines a feature twice or names an unknown one.
     """
     text = source.text
@@ -284,7 +285,7 @@ def _read_feature(source: Source, tree: _Tree, line: _Line, parent: int) -> int:
         raise source.error(
             f"feature {name!r} is of type {kind}; only Boolean features are supported.", line=line.number
         )
-    if cardinality:
+    if cardinality and not _ONCE.fullmatch(cardinality):
         raise source.error(
             f"feature {name!r} has the cardinality {cardinality}; features that repeat are not supported.",
             line=line.number,
