@@ -69,7 +69,7 @@ class Chosen(NamedTuple):
 
     def panel(self, found: Found) -> Panel:
         """Return the panel of a policy over all judges."""
-        stages = stages_of(found.recipe, self.cases.decisions, self.cases.answers.n_classes)
+        stages = stages_of(found.recipe, self.cases.decisions)
         prices, unknown = tuple(self.train.prices.mean(axis=0)), (math.nan,) * len(self.train.judges)
         log = self.train
         return Panel(log.judges, log.classes, stages, prices, self.scale, unknown, self.cases.final)

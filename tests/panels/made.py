@@ -62,9 +62,9 @@ def decision_of(
 
 KINDS = (
     "scores", "plurality ignored equal", "plurality counted weighted", "majority ignored weighted",
-    "majority counted equal", "plurality ignored settled", "majority counted settled", "majority ignored settled",
+    "majority counted equal",
 )  # fmt: skip
-"""How stages decide; the settled ones ask one judge after the other until no vote left changes who wins."""
+"""How stages decide."""
 
 
 def panel_of_kind(
@@ -73,19 +73,13 @@ def panel_of_kind(
     """A panel over all judges of a log."""
     n_judges, n_classes = len(log.judges), len(log.classes)
     order = rng.permutation(n_judges).tolist()
-    is_settled = kind.endswith("settled")
-    parts = [[one] for one in order] if is_settled else [p.tolist() for p in np.array_split(order, n_stages)]
-    settled_votes = decision_of(rng, kind.replace("settled", "weighted"), tuple(order), n_judges, n_classes)
+    parts = [part.tolist() for part in np.array_split(order, n_stages)]
     stages, asked = [], tuple[int, ...]()
     for part in parts:
         asked += tuple(part)
-        answer_from = tuple(rng.choice([0.4, 0.5, 2 / 3, 0.75, 0.9, 1.0, np.inf], n_classes).tolist())
-        if is_settled:
-            assert isinstance(settled_votes, Votes)
-            decision: Decision = Votes(asked, settled_votes.votes, settled_votes.rule, settled_votes.missing)
-        else:
-            decision = decision_of(rng, kind, tuple(rng.permutation(asked).tolist()), len(asked), n_classes)
-        stages.append(Stage(tuple(part), decision, answer_from, settled=is_settled))
+        answer_from = float(rng.choice([0.4, 0.5, 2 / 3, 0.75, 0.9, 1.0, np.inf]))
+        decision = decision_of(rng, kind, tuple(rng.permutation(asked).tolist()), len(asked), n_classes)
+        stages.append(Stage(tuple(part), decision, answer_from))
     scale: ConfidenceScale = confidence_scale(log)
     prices = tuple(log.prices[0].tolist())
     latencies = tuple(np.where(np.arange(n_judges) % 2, 0.5, np.nan).tolist())
@@ -95,8 +89,8 @@ def panel_of_kind(
 def behind_a_router(panel: Panel) -> Panel:
     """A panel that answers cases of one topic alone, and asks one judge about short ones of another."""
     n_classes = len(panel.classes)
-    alone = Stage((), Alone(n_classes - 1, (*(0.0,) * (n_classes - 1), 1.0)), (0.0,) * n_classes)
-    one = Stage((0,), Votes((0,), (1,)), (0.0,) * n_classes)
+    alone = Stage((), Alone(n_classes - 1, (*(0.0,) * (n_classes - 1), 1.0)), 0.0)
+    one = Stage((0,), Votes((0,), (1,)), 0.0)
     short = Fork("length", 20.5, (), (), 2, 3)
     router = Fork("topic", None, ("poem",), ("code", "poem"), 1, short)
     return replace(panel, router=router, branches=((alone,), (one,), panel.stages))

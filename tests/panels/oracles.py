@@ -3,7 +3,6 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,14 @@ def undominated(points: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def thresholds_tried(
-    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64], n_classes: int
+    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
 ) -> list[tuple[int, ...]]:
-    """Return the front of loss and price over all thresholds of a stage, each class with its own."""
-    values = [[math.inf, *np.unique(decided.sure[decided.codes == code])] for code in range(n_classes)]
+    """Return the front of loss and price over all thresholds of a stage."""
     points = []
-    for least in itertools.product(*values):
+    for least in (math.inf, *np.unique(decided.sure[decided.codes >= 0])):
         loss = price = 0
         for case, code in enumerate(decided.codes):
-            ends = code >= 0 and decided.sure[case] >= least[code]
+            ends = code >= 0 and decided.sure[case] >= least
             own = stopped[case] if ends else going_on[case]
             loss, price = loss + int(own[0]), price + int(own[1])
         points.append((loss, price))
@@ -51,16 +49,6 @@ def voted(votes: Votes, words: Sequence[int], n_classes: int) -> tuple[int, floa
     if most == 0 or tied or (votes.rule == "majority" and 2 * most <= every):
         return -1, 0.0
     return tally.index(most), most / every
-
-
-def settled_by_trying(votes: Votes, words: Sequence[int], n_classes: int) -> bool:
-    """Tell whether all that the others might say leaves the class the same."""
-    n_left = len(votes.votes) - len(words)
-    ends = {
-        voted(votes, [*words, *rest], n_classes)[0]
-        for rest in itertools.product(range(n_classes + 1), repeat=n_left)
-    }
-    return len(ends) == 1 and ends != {-1}
 
 
 def scored(table: ScoreTable, words: Sequence[int], confidence: Sequence[float]) -> list[float]:
@@ -133,18 +121,10 @@ def out_of_fold(cases: Cases, found: Found) -> tuple[int, int, float]:
 
 def _stage_of(cases: Cases, found: Found, number: int, case: int) -> tuple[int, bool]:
     """Return what a stage decides about a case, and whether that ends it."""
-    recipe, n_classes = found.recipe, cases.answers.n_classes
-    judges, every = recipe.sets[number], recipe.sets[-1]
-    judged = cases.decisions[recipe.learner].of(every if recipe.settled else judges)
-    if recipe.settled:
-        whole = judged.decision
-        assert isinstance(whole, Votes)
-        own = tuple(whole.votes[whole.judges.index(judge)] for judge in every)
-        words = cases.answers.words[case, list(judges)].tolist()
-        ends = settled_by_trying(replace(whole, judges=judges, votes=own), words, n_classes)
-        return int(judged.decided.codes[case]), ends
-    order, least = judged.ordering, recipe.thresholds[number] or (0.0,) * n_classes
-    is_sure = order.codes[case] >= 0 and order.sure[case] >= least[order.codes[case]]
+    recipe = found.recipe
+    judged = cases.decisions[recipe.learner].of(recipe.sets[number])
+    order = judged.ordering
+    is_sure = order.codes[case] >= 0 and order.sure[case] >= recipe.thresholds[number]
     return int(judged.decided.codes[case]), bool(is_sure)
 
 

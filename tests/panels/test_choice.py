@@ -296,17 +296,3 @@ def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
         broken += failed
     assert given > 20
     assert broken <= 16  # of 100 at 10 %: more have a chance of 2 %
-
-
-@pytest.mark.parametrize(("n_classes", "is_learned"), [(5, True), (8, False)])
-def test_scores_of_many_classes_are_not_learned_from_few_cases(n_classes: int, *, is_learned: bool) -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, n_classes, 160)
-    said = np.where(rng.random((160, 2)) < 0.8, truth[:, None], rng.integers(0, n_classes, (160, 2)))
-    log = make_log(["a", "b"], range(160), said, truth, measures=Measures(prices=[1.0, 9.0]))
-    for decide, named in (("auto", is_learned), ("logistic", True)):
-        cases, _ = cases_of(log, confidence_scale(log), PanelOptions(decide=decide))
-        assert ("logistic" in cases.decisions) == named
-        assert cases.is_coarse != is_learned
-    different = [len({*one.recipe.thresholds[0]}) for one in choose_panels(log).found]
-    assert (max(different) > 1) == is_learned

@@ -172,13 +172,3 @@ def test_a_limit_leaves_figures_of_what_was_found_and_says_so() -> None:
     choice = choose_panels(priced_log(), FEW, budget=Budget(12, clock=lambda: float(next(ticks))))
     assert choice.claims[-1].startswith("A limit came before panels were chosen anew")
     assert verdict(choice, measured_panel(choice, 0)).panel_figures.n_cases == 240
-
-
-def test_parts_choose_as_the_whole_does_where_it_has_just_enough_cases_for_its_classes() -> None:
-    rng = np.random.default_rng(0)
-    truth = np.arange(40) % 3
-    said = np.where(rng.random((40, 2)) < 0.8, truth[:, None], rng.integers(0, 3, (40, 2)))
-    choice = choose_panels(make_log(["a", "b"], np.arange(40), said, truth), PanelOptions(test_share=None))
-    assert len(choice.chosen.truth) >= 36 > len(choice.parts[0].chosen.truth)
-    assert {one.cases.is_coarse for one in (choice, *choice.parts)} == {False}
-    assert len({tuple(one.cases.decisions) for one in (choice, *choice.parts)}) == 1

@@ -62,7 +62,7 @@ def test_the_reader_follows_every_panel_of_the_front_as_the_log_is_followed(fina
 
 def test_words_that_were_never_seen_win_by_agreement() -> None:
     choice = choose_panels(open_log())
-    panel = choice.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    panel = choice.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
     told = panel.next({"a": "Novi Sad", "b": " Novi Sad", "c": "Subotica"})
     assert told["ask"] == []
     assert told["decision"]["label"] == "Novi Sad"
@@ -129,7 +129,7 @@ def test_a_damaged_policy_of_open_answers_is_refused() -> None:
 
 
 def by_all_votes() -> Panel:
-    everybody = Stage((0, 1, 2), Votes((0, 1, 2), (1, 1, 1)), (0.0,))
+    everybody = Stage((0, 1, 2), Votes((0, 1, 2), (1, 1, 1)), 0.0)
     return Panel(JUDGES, (), (everybody,), (1.0, 2.0, 5.0), ConfidenceScale((None,) * 3), (math.nan,) * 3)
 
 

@@ -82,7 +82,7 @@ def test_a_router_is_as_the_schema_says() -> None:
     assert not fits(plain | {"branches": []}, SCHEMA)
 
 
-@pytest.mark.parametrize("kind", ["scores", "majority counted settled"])
+@pytest.mark.parametrize("kind", ["scores", "majority counted equal"])
 def test_what_is_left_out_or_of_another_kind_does_not_fit_the_schema(kind: str) -> None:
     rng = np.random.default_rng(1)
     plain = json.loads(json.dumps(panel_of_kind(rng, log_of(rng, n_judges=3), kind, 2, Final()).plain()))

@@ -126,10 +126,10 @@ def test_hostile_answers_are_classes_silence_or_unknown_words_exactly_as_in_a_lo
 def one_judge(classes: tuple[str, ...]) -> dict[str, Any]:
     """The policy of one judge, who tells how sure it is."""
     return {
-        "format": "shortlist-policy", "version": 1, "kind": "panel", "classes": list(classes), "reject_label": None,
+        "format": "shortlist-policy", "version": 2, "kind": "panel", "classes": list(classes), "reject_label": None,
         "judges": [{"name": "a", "price": 1.0, "latency": None, "confidence": {"knots": [0.0, 1.0], "values": [0.0, 1.0], "usual": 0.0}}],
         "stages": [{
-            "asks": [0], "knows": [0], "answer_from": [None] * len(classes), "settled": False,
+            "asks": [0], "knows": [0], "answer_from": None,
             "decision": {"rule": "logistic", "bias": [0.0] * len(classes),
                          "labels": [[*map(list, np.eye(len(classes)).tolist()), [0.0] * len(classes)]],
                          "slopes": [np.eye(len(classes)).tolist()]},
@@ -172,7 +172,7 @@ def test_equal_classes_are_not_decided() -> None:
     votes = Votes((0, 1), (1, 1))
     panel = panel_of(one_judge(("no", "yes")))
     two = Panel(
-        ("a", "b"), panel.classes, (Stage((0, 1), votes, (0.5, 0.5)),), (1.0, 1.0),
+        ("a", "b"), panel.classes, (Stage((0, 1), votes, 0.5),), (1.0, 1.0),
         log_scale(2), (math.nan, math.nan),
     )  # fmt: skip
     assert two.next({"a": "no", "b": "yes"})["decision"]["label"] is None
@@ -241,7 +241,7 @@ def test_what_the_score_of_a_panel_is_worth_is_the_plain_softmax() -> None:
     rng = np.random.default_rng(2)
     table = ScoreTable((0,), np.round(rng.normal(0, 1, 3 * (1 + 7)), 2), 3)
     panel = Panel(
-        ("a",), ("no", "perhaps", "yes"), (Stage((0,), table, (0.0,) * 3),), (1.0,), log_scale(1), (math.nan,)
+        ("a",), ("no", "perhaps", "yes"), (Stage((0,), table, 0.0),), (1.0,), log_scale(1), (math.nan,)
     )
     plain = table.plain()
     scores = np.array(plain["bias"]) + plain["labels"][0][2]

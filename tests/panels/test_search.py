@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shortlist.panels.candidates import orders_of, stages_until_settled
 from shortlist.panels.decisions import Heard, Votes
 from shortlist.panels.learning import OutOfFold
 from shortlist.panels.policy import Final, run_stages
-from shortlist.panels.recipes import Cases, Found, Recipe, bound_at, right_or_wrong, stages_of
+from shortlist.panels.recipes import Cases, Found, bound_at, right_or_wrong, stages_of
 from shortlist.panels.search import Searched, find_policies
 from shortlist.runs.budget import Budget
 from tests.panels.oracles import best_of_oracle, out_of_fold, undominated
@@ -86,7 +85,7 @@ def test_every_policy_has_the_loss_price_and_seconds_of_its_cases(
 def test_the_stages_that_are_built_pay_what_the_front_says(final: Final, learner: str) -> None:
     cases = cases_of(1, 4, final, learner=learner)
     for one in found_in(cases, 3):
-        stages = stages_of(one.recipe, cases.decisions, 3)
+        stages = stages_of(one.recipe, cases.decisions)
         outcome = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, final)
         assert outcome.price.sum() == pytest.approx(one.price)
         if one.recipe.learner == "votes":
@@ -117,54 +116,12 @@ def test_all_committees_by_votes_of_up_to_five_judges_are_on_the_front_or_domina
             assert any(a <= loss and b <= price for a, b in front)
 
 
-@pytest.mark.parametrize("n_judges", [3, 4, 5])
-@pytest.mark.parametrize("max_stages", [2, 3])
-def test_no_order_of_a_committee_is_settled_for_less_than_the_front_says(
-    n_judges: int, max_stages: int
-) -> None:
-    cases = cases_of(9, n_judges, Final(), learner="votes")
-    front = [(one.loss, one.price) for one in found_in(cases, max_stages)]
-    for size in range(3, n_judges + 1):
-        ends = itertools.combinations(range(1, size), max_stages - 1)
-        for order, some in itertools.product(itertools.permutations(range(n_judges), size), list(ends)):
-            sets = tuple(order[:number] for number in (*some, size))
-            recipe = Recipe(sets, ((),) * len(sets), "votes", settled=True)
-            stages = stages_of(recipe, cases.decisions, 3)
-            told = run_stages(stages, cases.answers, cases.prices.astype(float), cases.latency, Final())
-            loss, price = int(cases.losses_of(told.codes).sum()), round(told.price.sum())
-            assert any(a <= loss and b <= price for a, b in front)
-
-
-@pytest.mark.parametrize("n_judges", [3, 4, 5, 7, 9])
-def test_no_committee_has_more_stages_than_it_may_have(n_judges: int) -> None:
-    cases = cases_of(11, n_judges, Final(), learner="votes")
-    members = tuple(range(n_judges))
-    assert stages_until_settled(cases, members, 1) == []
-    for max_stages in (2, 3):
-        stages = stages_until_settled(cases, members, max_stages)
-        assert {len(sets) for sets in stages} == {min(max_stages, n_judges - n_judges // 2)}
-        for sets in stages:
-            assert set(sets[-1]) == {*members}
-            assert all(set(one) < set(other) for one, other in itertools.pairwise(sets))
-            assert 2 * len(sets[0]) > n_judges
-    assert max(len(one.recipe.sets) for one in found_in(cases, 1)) == 1
-
-
-def test_many_judges_are_asked_the_cheapest_first_and_the_most_accurate_first() -> None:
-    cases = cases_of(10, 7, Final(), learner="votes")
-    mean = cases.prices.mean(axis=0)
-    right = [(cases.answers.words[:, judge] == cases.truth).mean() for judge in range(7)]
-    cheap, good = orders_of(cases, (0, 2, 3, 6))
-    assert list(cheap) == sorted((0, 2, 3, 6), key=lambda judge: mean[judge])
-    assert [right[judge] for judge in good] == sorted((right[judge] for judge in good), reverse=True)
-
-
 @pytest.mark.parametrize("missing", ["ignored", "counted"])
 @pytest.mark.parametrize("final", FINALS, ids=lambda final: final.kind)
 def test_committees_by_majority_are_counted_as_they_decide(final: Final, missing: str) -> None:
     votes = replace(NOBODY, rule="majority", missing=missing)
     cases = cases_of(8, 5, final, n_cases=200, learner="votes", votes=votes)
-    found = found_in(cases, 3)
+    found = [one for job in searched(cases, 3).jobs for one in job(cases)]
     assert any(len(one.recipe.sets[-1]) > 1 for one in found)
     for one in found:
         assert (one.loss, one.price) == out_of_fold(cases, one)[:2]

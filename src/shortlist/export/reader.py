@@ -26,6 +26,8 @@ Opinion = list[float] | None
 
 LARGEST = sys.float_info.max
 MOST_CLASSES, DEEPEST = 256, 200
+PANEL_VERSION = 2
+"""Of policies of panels; stages of version 1 had a threshold for each class."""
 EQUAL = 1e-9
 """Of panels: how far equal probabilities are apart at most."""
 
@@ -48,9 +50,16 @@ def load(path: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             # no JSON, no UTF-8, thousands of digits, or thousands of brackets
             policy = None
-    wanted = ("shortlist-policy", 1)
-    if not isinstance(policy, dict) or (policy.get("format"), policy.get("version")) != wanted:
-        raise ReaderError(f"{path} must be a policy of Shortlist, version 1.")
+    wanted = f"{path} must be a policy of Shortlist, version 1, or {PANEL_VERSION} of a panel."
+    if not isinstance(policy, dict) or policy.get("format") != "shortlist-policy":
+        raise ReaderError(wanted)
+    is_panel = policy.get("kind") == "panel"
+    if is_panel and policy.get("version") == 1:
+        raise ReaderError(
+            f"{path} is a panel of an older version of Shortlist. Make it anew: shortlist panel."
+        )
+    if policy.get("version") != (PANEL_VERSION if is_panel else 1):
+        raise ReaderError(wanted)
     check(policy)
     return policy
 
@@ -271,7 +280,7 @@ def _of_panel(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict
         policy = policy | {"classes": [*spelled.values(), None, None]}
     heard: dict[int, int | None] = {}
     asked, needs, unknown = list[str](), list[str](), dict[str, str]()
-    number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0, settled=False), False
+    number, cost, best, answers = 0, 0.0, Decided(None, [], 0.0), False
     stages, way = _way_of(policy, row)
     for stage in stages:
         for place, judge in ((place, policy["judges"][place]) for place in stage["asks"]):
@@ -375,10 +384,7 @@ def _ends(stage: Any, best: "Decided", *, always: bool) -> bool:
     """Say whether a stage of a panel ends a case; the last one may have to `always` answer."""
     if always or best.label is None:
         return best.label is not None
-    least = stage["answer_from"][
-        min(best.label, len(stage["answer_from"]) - 1)
-    ]  # of open answers there is one
-    return best.settled if stage["settled"] else least is not None and best.sure >= least
+    return stage["answer_from"] is not None and best.sure >= stage["answer_from"]
 
 
 def _unfolded(row: dict[str, Any]) -> dict[str, Any]:
@@ -414,38 +420,35 @@ def _word(label: Any) -> str:
 
 
 class Decided(NamedTuple):
-    """What a stage of a panel decides: a class, the share of each, and whether no vote left can change it."""
+    """What a stage of a panel decides: a class, the share of each, and how sure it is."""
 
     label: int | None
     shares: list[float]
     sure: float
-    settled: bool
 
 
 def _voted(policy: Any, stage: Any, heard: dict[int, int | None], _row: Any) -> Decided:
     votes, knows = stage["decision"]["votes"], stage["knows"]
     tally = [0] * len(policy["classes"])
-    for place, number in zip(knows, votes, strict=False):  # further votes are of judges who come later
+    for place, number in zip(knows, votes, strict=True):
         if (label := heard[place]) is not None:
             tally[label] += number
     first = stage["decision"].get("ties") == "first"  # of equal classes
-    left, counts = sum(votes[len(knows) :]), stage["decision"]["missing"] == "counted"
-    whole, least = sum(votes) if counts else sum(tally), stage["decision"]["rule"] == "majority"
+    whole = sum(votes) if stage["decision"]["missing"] == "counted" else sum(tally)
+    least = stage["decision"]["rule"] == "majority"
     *_, second, most = sorted(tally)
     winner = tally.index(most)
     wins = most > (0 if first else second) and (not least or 2 * most > whole)
-    others = (one + left + (not first or k < winner) for k, one in enumerate(tally) if k != winner)
-    settled = most >= max(1, *others) and (not least or 2 * most > whole + (0 if counts else left))
     shares = [one / max(1, whole) for one in tally]
     label = winner if wins else None
-    return Decided(label, shares, max(shares) if wins else 0.0, settled)
+    return Decided(label, shares, max(shares) if wins else 0.0)
 
 
 def _alone(_policy: Any, stage: Any, _heard: Any, _row: Any) -> Decided:
     """Return what is decided about every case of a branch, without asking anybody."""
     label, shares = stage["decision"]["label"], stage["decision"]["shares"]
     known = label >= 0
-    return Decided(label if known else None, shares, shares[label] if known else 0.0, settled=False)
+    return Decided(label if known else None, shares, shares[label] if known else 0.0)
 
 
 def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str, Any]) -> Decided:
@@ -461,7 +464,7 @@ def _scored(policy: Any, stage: Any, heard: dict[int, int | None], row: dict[str
     if not sum(shares) > 0:  # nor NaN
         raise ReaderError("the scores of the panel are too large for this row.")
     wins = most - second > EQUAL and any(heard[place] is not None for place in stage["knows"])
-    return Decided(shares.index(most) if wins else None, shares, most if wins else 0.0, settled=False)
+    return Decided(shares.index(most) if wins else None, shares, most if wins else 0.0)
 
 
 def _scaled(judge: Any, row: dict[str, Any]) -> float:
@@ -845,7 +848,7 @@ def _check_judges(policy: Any) -> None:
 
 def _check_panel(policy: Any) -> None:
     judges, final = policy["judges"], policy["final"]
-    n_classes = len(policy["classes"]) or 1  # open answers have one threshold
+    n_classes = len(policy["classes"]) or 1  # open answers are checked as of one class
     _need(isinstance(policy.get("fold_case", False), bool), "fold_case")
     for judge in judges:
         scale = judge["confidence"]
@@ -892,9 +895,7 @@ def _check_panel_stages(stages: Any, n_judges: int, n_classes: int) -> None:
         asked += stage["asks"]
         _need(len(set(asked)) == len(asked), "asks of a stage")
         _need(len(set(stage["knows"])) == len(stage["knows"]) and {*stage["knows"]} <= {*asked}, "knows")
-        _need(isinstance(stage["settled"], bool), "settled of a stage")
-        _need(_is_list(stage["answer_from"]) and len(stage["answer_from"]) == n_classes, "answer_from")
-        _need(_are_numbers([one for one in stage["answer_from"] if one is not None]), "answer_from")
+        _need(stage["answer_from"] is None or _is_number(stage["answer_from"]), "answer_from")
         _check_panel_decision(stage, n_classes)
 
 
@@ -921,15 +922,14 @@ def _check_panel_decision(stage: Any, n_classes: int) -> None:
     if decision["rule"] == "alone":
         _need(_are_numbers(decision["shares"], n_classes) and n_judges == 0, "shares of a decision")
         _need(decision["label"] == -1 or _are_places([decision["label"]], n_classes), "label of a decision")
-        _need("votes" not in decision and not stage["settled"], "rule of a decision")
+        _need("votes" not in decision, "rule of a decision")
         return
     if decision["rule"] in {"plurality", "majority"}:
-        _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) >= n_judges, "votes")
-        _need(stage["settled"] or len(decision["votes"]) == n_judges, "votes")
+        _need(_are_places(decision["votes"], 2**31) and len(decision["votes"]) == n_judges, "votes")
         _need(decision["missing"] in {"ignored", "counted"}, "missing of a decision")
         _need(decision.get("ties", "unanswered") in {"unanswered", "first"}, "ties of a decision")
         return
-    _need(isinstance(decision["rule"], str) and not stage["settled"], "rule of a decision")
+    _need(isinstance(decision["rule"], str), "rule of a decision")
     _need(_are_numbers(decision["bias"], n_classes) and "votes" not in decision, "bias of a decision")
     for name, n_words in (("labels", n_classes + 1), ("slopes", n_classes)):
         _need(_is_list(decision[name]) and len(decision[name]) == n_judges, f"{name} of a decision")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist.panels.decisions import FIRST, Votes
+from shortlist.panels.decisions import Votes
 from shortlist.panels.learning import VOTES, VOTING
 from shortlist.panels.recipes import Cases, Found, Judges
 
@@ -36,52 +36,6 @@ def ranked_judges(cases: Cases) -> list[int]:
     """Return the judges, those that lose least as they answer first."""
     losses = [int(cases.losses_of(column).sum()) for column in _columns(cases)]
     return sorted(range(cases.n_judges), key=lambda judge: (losses[judge], judge))
-
-
-def orders_of(cases: Cases, members: Judges) -> list[Judges]:
-    """Return the orders in which a committee is asked until its class is settled.
-
-    They are all orders for a few judges; beyond, the cheapest first and the most accurate first.
-    """
-    mean = cases.prices.mean(axis=0)
-    cheapest = tuple(sorted(members, key=lambda judge: (mean[judge], judge)))
-    if cases.n_judges > ALL_SETS_UP_TO:
-        accurate = tuple(judge for judge in ranked_judges(cases) if judge in members)
-        return list(dict.fromkeys([cheapest, accurate]))
-    return list(itertools.permutations(cheapest))
-
-
-def stages_until_settled(
-    cases: Cases, members: Judges, max_stages: int, name: str = VOTES
-) -> list[tuple[Judges, ...]]:
-    """Return the judges asked so far after each stage, for the ways to ask a committee until it is settled.
-
-    The first stage asks judges with more than half of the votes, or with half where the first of equal
-    classes wins, as fewer settle nothing. The others are asked in as many groups as stages are left, since
-    fewer groups never pay less: in all such groups for a few judges, and beyond in ones of about equal size.
-    """
-    whole = cases.decisions[name].of(members).decision
-    assert isinstance(whole, Votes)
-    votes = dict(zip(whole.judges, whole.votes, strict=True))
-    half = (sum(whole.votes) + (whole.ties != FIRST)) / 2
-    different: dict[tuple[frozenset[int], ...], tuple[Judges, ...]] = {}
-    for order in orders_of(cases, members):
-        so_far = list(itertools.accumulate(votes[judge] for judge in order))
-        n_first = next((place for place, some in enumerate(so_far, 1) if some >= half), len(order))
-        for some in _ends_of_stages(cases, n_first, len(order), max_stages - 1):
-            sets = tuple(order[:end] for end in (*some, len(order)))
-            different.setdefault(tuple(map(frozenset, sets)), sets)
-    return list(different.values())
-
-
-def _ends_of_stages(cases: Cases, n_first: int, n: int, most: int) -> list[tuple[int, ...]]:
-    """Return after how many judges the stages end, but for the last one."""
-    n_parts = min(most, n - n_first)
-    if n_parts < 1:
-        return []
-    if cases.n_judges <= ALL_SETS_UP_TO:
-        return list(itertools.combinations(range(n_first, n), n_parts))
-    return [tuple(np.linspace(n_first, n, n_parts + 1).astype(int)[:-1].tolist())]
 
 
 def _columns(cases: Cases) -> Iterator[NDArray[np.int64]]:

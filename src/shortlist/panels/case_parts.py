@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
-from shortlist.panels.answer_log import AnswerLog, n_different
+from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
@@ -24,8 +24,6 @@ from shortlist.panels.scores import UNASKED
 
 LEAST_ASKED = 0.95
 """Judges that were asked about a smaller share of the cases are named."""
-CASES_AN_ENTRY = 4
-"""Of fewer cases than so many for each pair of classes, scores and thresholds by class are not learned."""
 FINEST_SHARE = 20
 """The share of the cases that measures is rounded to a fraction of no more parts than these."""
 FINEST_STEPS = 10**9
@@ -83,26 +81,15 @@ def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:
     return log.at(np.sort(drawn[first]))
 
 
-def are_coarse(log: AnswerLog) -> bool:
-    """Whether there are too few cases for scores and thresholds of each class."""
-    return log.is_open or n_different(log) < CASES_AN_ENTRY * len(log.classes) ** 2
-
-
-def cases_of(
-    log: AnswerLog, scale: ConfidenceScale, options: PanelOptions, *, is_coarse: bool | None = None
-) -> tuple[Cases, int]:
-    """Return the cases that choose in whole steps, and how many steps of price one unit has.
-
-    `is_coarse`: whether all classes have one threshold, and votes decide; None: as :func:`are_coarse` says.
-    """
-    is_coarse = are_coarse(log) if is_coarse is None else is_coarse
+def cases_of(log: AnswerLog, scale: ConfidenceScale, options: PanelOptions) -> tuple[Cases, int]:
+    """Return the cases that choose in whole steps, and how many steps of price one unit has."""
     answers = heard(log, scale)
     prices, steps = _in_steps(log.paid, options.final.price)
     learners = dict.fromkeys((VOTES, options.decide))
     if options.decide == AUTO:
         few = len(log.judges) <= ALL_SETS_UP_TO
         learned = LOGISTIC if few or scale.told.any() else DAWID_SKENE
-        learners = dict.fromkeys(VOTING if is_coarse else (*VOTING, learned))
+        learners = dict.fromkeys(VOTING if log.is_open else (*VOTING, learned))
     folds = folds_of(log, options.n_folds, options.seed)
     without = [  # as they are where a fold has no say in what confidence is worth
         heard(log, confidence_scale(log.at(folds != fold))) if scale.told.any() else answers
@@ -117,7 +104,7 @@ def cases_of(
         answers, log.truth, prices, latency, _losses(log, options), options.final,
         round(options.final.price * steps), decisions,
         positive=len(log.classes) - 1 if options.positive is None else log.classes.index(options.positive),
-        is_open=log.is_open, is_coarse=is_coarse, right=log.right,
+        is_open=log.is_open, right=log.right,
     )  # fmt: skip
     return cases, steps
 

@@ -18,7 +18,7 @@ from shortlist.guarantees.thresholds import (
 )
 from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
-from shortlist.panels.case_parts import are_coarse, cases_of, fully_asked, split_cases
+from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
 from shortlist.panels.decisions import ConfidenceScale, confidence_scale
 from shortlist.panels.learning import folds_of
 from shortlist.panels.panel_options import (
@@ -119,8 +119,7 @@ def choose_panels(
     known, part_of = known.at(order), part_of[order]
     whole = _chosen((known, known, None), gaps, options, objectives, budget)
     rest = [(known.at(part_of != part), known.at(part_of == part), None) for part in range(N_PARTS)]
-    is_coarse = are_coarse(known)
-    parts = tuple(_chosen(cases, [], options, objectives, budget, is_coarse=is_coarse) for cases in rest)
+    parts = tuple(_chosen(cases, [], options, objectives, budget) for cases in rest)
     late = "A limit came before panels were chosen anew without each part of the cases as long as with all."
     claims = (*whole.claims, late) if budget.stopped else whole.claims
     front = replace(
@@ -135,14 +134,12 @@ def _chosen(
     options: PanelOptions,
     objectives: Sequence[str],
     budget: Budget,
-    *,
-    is_coarse: bool | None = None,
 ) -> PanelChoice:
     """Return the front that some cases choose, beside those that measure and those that calibrate."""
     chosen, test, calibration = parts
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
-    cases, steps = cases_of(chosen, scale, options, is_coarse=is_coarse)
+    cases, steps = cases_of(chosen, scale, options)
     found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
     claims = [*claims, *gaps]
     every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
@@ -238,7 +235,7 @@ def _ordered(choice: PanelChoice) -> PanelChoice:
 def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Panel:
     log = choice.chosen
     members, recipe = list(found.recipe.judges), found.recipe
-    classes, n_classes = ((), 1) if log.is_open else (log.classes, len(log.classes))
+    classes = () if log.is_open else log.classes
     places = {judge: place for place, judge in enumerate(members)}
     latency = np.full(len(members), np.nan)
     if log.latency is not None:
@@ -246,14 +243,14 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
     panel = Panel(
         tuple(log.judges[judge] for judge in members),
         classes,
-        stages_of(recipe, choice.cases.decisions, n_classes, places),
+        stages_of(recipe, choice.cases.decisions, places),
         tuple(log.prices[:, members].mean(axis=0).tolist()),
         choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
         least=recipe.least,
         router=recipe.router,
-        branches=tuple(stages_of(way, choice.cases.decisions, n_classes, places) for way in recipe.branches),
+        branches=tuple(stages_of(way, choice.cases.decisions, places) for way in recipe.branches),
         question=_question(choice),
         folds_case=log.folds_case,
     )

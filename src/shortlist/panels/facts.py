@@ -271,9 +271,9 @@ def _stages_facts(report: PanelReport, way: int) -> list[dict[str, Any]]:
 
 
 def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> dict[str, Any]:
-    least = [None if one == NEVER else one for one in stage.answer_from]
     seconds = max((panel.latencies[judge] for judge in stage.asks), default=0.0)
-    always = stage.settled or (is_last and panel.final.kind == ANSWER) or isinstance(stage.decision, Alone)
+    always = (is_last and panel.final.kind == ANSWER) or isinstance(stage.decision, Alone)
+    least = None if always or stage.answer_from == NEVER else stage.answer_from
     return {
         "number": number,
         "asks": [panel.judges[judge] for judge in stage.asks],
@@ -282,8 +282,8 @@ def _stage_facts(panel: Panel, stage: Stage, number: int, *, is_last: bool) -> d
         "decides": stage.decision.plain()["rule"],
         "votes": _unequal_votes(panel, stage.decision),
         "answers": panel.classes[stage.decision.code] if isinstance(stage.decision, Alone) else None,
-        "settled": stage.settled,
-        "answer_from": None if always else dict(zip(panel.classes or ("an answer",), least, strict=True)),
+        "always": always,
+        "answer_from": least,
     }
 
 

@@ -76,16 +76,10 @@ def _stage_table(told: Mapping[str, Any], note: str) -> Table:
 
 
 def _least(stage: Mapping[str, Any]) -> str:
-    """Say how sure a stage has to be, once where that is the same for all classes."""
-    if stage["settled"]:
-        return "nobody left can change it"
-    if stage["answer_from"] is None:
+    if stage["always"]:
         return "always"
-    words = {None: NEVER, 0: "any decision"}
-    texts = {label: words.get(one, f"{one or 0:.4g}") for label, one in stage["answer_from"].items()}
-    if len({*texts.values()}) == 1:
-        return next(iter(texts.values()))
-    return ", ".join(f"{label} {text}" for label, text in texts.items())
+    least = stage["answer_from"]
+    return {None: NEVER, 0: "any decision"}.get(least) or f"{least:.4g}"
 
 
 def _held_out(told: Mapping[str, Any]) -> Table:

@@ -17,7 +17,7 @@ from shortlist.errors import BadInputError
 from shortlist.export import reader
 from shortlist.files import write_text
 from shortlist.panels.answer_log import AnswerLog, by_agreement
-from shortlist.panels.decisions import FIRST, UNDECIDED, ConfidenceScale, Decided, Decision, Heard, heard
+from shortlist.panels.decisions import UNDECIDED, ConfidenceScale, Decided, Decision, Heard, heard
 from shortlist.panels.router import Fork
 
 ANSWER, HAND_OVER, REJECT = "answer", "hand-over", "reject"
@@ -69,15 +69,13 @@ class Question:
 class Stage:
     """Judges who are asked side by side, and what is done with all answers so far.
 
-    `asks`: places of the judges who are asked now. `decision`: of all judges asked so far. `answer_from`: how
-    sure a decision for each class has to be to end the case; infinite: never. `settled`: with votes: the case
-    ends where no answer that is missing could change who wins.
+    `asks`: places of the judges who are asked now. `decision`: of judges asked so far. `answer_from`: how sure
+    a decision has to be to end the case; infinite: never.
     """
 
     asks: tuple[int, ...]
     decision: Decision
-    answer_from: tuple[float, ...]
-    settled: bool = False
+    answer_from: float
 
 
 class Outcome(NamedTuple):
@@ -113,7 +111,7 @@ class Panel:
     judges : tuple of str
         Names of all judges that any stage asks, in the order of the log from which they were chosen.
     classes : tuple of str
-        None where answers are open: votes then count which answers are equal, and a stage has one threshold.
+        None where answers are open: votes then count which answers are equal.
     stages : tuple of Stage
     prices : tuple of float
         The mean price of a call of each judge.
@@ -262,7 +260,7 @@ class Panel:
         ]
         policy = {
             "format": "shortlist-policy",
-            "version": 1,
+            "version": reader.PANEL_VERSION,
             "kind": "panel",
             "classes": list(self.classes),
             "reject_label": None,
@@ -298,7 +296,7 @@ def run_stages(
         now = answers.at(left).of(stage.decision.judges)
         decided = stage.decision.decide(now)
         codes[left], sure[left] = decided
-        done = is_done(stage, decided, now, number == len(stages) - 1, final)
+        done = is_done(stage, decided, number == len(stages) - 1, final)
         ended[left[done]] = number
         left = left[~done]
     handed = np.zeros(n_cases, dtype=bool)
@@ -320,36 +318,15 @@ def _nothing_yet(way: NDArray[np.int64]) -> Outcome:
     return Outcome(codes, sure, stage, price, latency, np.empty(len(way), dtype=bool), way)
 
 
-def is_done(stage: Stage, decided: Decided, answers: Heard, last: bool, final: Final) -> Mask:
+def is_done(stage: Stage, decided: Decided, last: bool, final: Final) -> Mask:
     """Mark the cases that a stage ends with the class that it decides.
 
     The last stage ends all cases that it decides where the panel always answers.
     """
+    is_decided = decided.codes >= 0
     if last and final.kind == ANSWER:
-        return np.asarray(decided.codes >= 0)
-    if stage.settled:
-        return settled(stage.decision, answers)
-    least = np.array([*stage.answer_from, NEVER])  # the last one for what is not decided
-    return np.asarray(decided.sure >= least[np.minimum(decided.codes, len(least) - 2)])
-
-
-def settled(votes: Any, answers: Heard) -> Mask:
-    """Mark the cases whose class by votes is the same whatever the votes that are missing will be.
-
-    A judge who was asked and is silent will not vote; `votes` are of all judges of the committee, and
-    `answers` of those asked so far, who are the first of them.
-    """
-    tally = votes.tally(answers)
-    left = sum(votes.votes[len(votes.judges) :])
-    winner = tally.argmax(axis=1)[:, None]
-    most = np.take_along_axis(tally, winner, axis=1)
-    places = np.arange(tally.shape[1])
-    wins_ties = (votes.ties == FIRST) & (winner < places)
-    sure = (most > 0)[:, 0] & ((most >= tally + left + ~wins_ties) | (places == winner)).all(axis=1)
-    if votes.rule == "majority":
-        every = sum(votes.votes) if votes.missing == "counted" else tally.sum(axis=1) + left
-        sure &= 2 * most[:, 0] > every
-    return np.asarray(sure)
+        return np.asarray(is_decided)
+    return np.asarray(is_decided & (decided.sure >= stage.answer_from))
 
 
 def _of_judges(log: AnswerLog, places: list[int]) -> AnswerLog:
@@ -376,6 +353,5 @@ def _plain_stage(stage: Stage) -> dict[str, Any]:
         "asks": list(stage.asks),
         "knows": list(stage.decision.judges),
         "decision": stage.decision.plain(),
-        "answer_from": [None if least == NEVER else least for least in stage.answer_from],
-        "settled": stage.settled,
+        "answer_from": None if stage.answer_from == NEVER else stage.answer_from,
     }

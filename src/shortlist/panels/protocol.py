@@ -82,7 +82,7 @@ def _step(panel: Panel, stages: tuple[Stage, ...], place: int, first: int, share
     """Return a step; `first` is the number of the first one of its way."""
     stage, score = stages[place], _score(panel, stages[place].decision)
     is_last = place == len(stages) - 1
-    codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(stage.answer_from))
+    codes = [stage.decision.code] if isinstance(stage.decision, Alone) else range(len(panel.classes) or 1)
     rules = tuple(
         _rule(panel, stage, code, score, always=is_last and panel.final.kind == ANSWER) for code in codes
     )
@@ -172,11 +172,11 @@ def _adds(scores: Sequence[float]) -> tuple[str, ...]:
 def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool) -> Rule:
     """Return when a stage answers a class."""
     answer = plain(panel.classes[code]) if panel.classes else "what was said"
-    least = 0.0 if always else stage.answer_from[code]
+    least = 0.0 if always else stage.answer_from
     if isinstance(stage.decision, Alone):
         return Rule(answer, "the case goes this way", "")
     if isinstance(stage.decision, Votes):
-        return Rule(answer, _votes_condition(panel, stage, least, always=always), "")
+        return Rule(answer, _votes_condition(panel, stage, least), "")
     probability = "" if least > 1 else f"{least:.{DIGITS}g}"
     limit = score_limit(least, len(panel.classes)) if least > 0 else 0.0
     if not probability or limit == math.inf:
@@ -193,12 +193,12 @@ def _rule(panel: Panel, stage: Stage, code: int, score: _Score, *, always: bool)
     return Rule(answer, f"its sum is the largest{total}", probability if limit else "")
 
 
-def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) -> str:
+def _votes_condition(panel: Panel, stage: Stage, least: float) -> str:
     votes = stage.decision
     assert isinstance(votes, Votes)
-    if (least == NEVER or not any(votes.votes)) and not stage.settled:
+    if least == NEVER or not any(votes.votes):
         return ""
-    if len(votes.judges) == 1 and not stage.settled:
+    if len(votes.judges) == 1:
         return f"{plain(panel.judges[votes.judges[0]])} says so"
     all_votes = f"all {sum(votes.votes)} votes" if votes.missing == COUNTED else "the votes cast"
     needs = ["more votes than any other"]
@@ -206,9 +206,7 @@ def _votes_condition(panel: Panel, stage: Stage, least: float, *, always: bool) 
         needs = ["more votes than any class before it in the list, and no fewer than any other"]
     if votes.rule == MAJORITY:
         needs.append(f"more than half of {all_votes}")
-    if stage.settled and not always:
-        needs = [f"{needs[-1]}, whatever is still to come"]
-    elif least > (0.5 if votes.rule == MAJORITY else 0):
+    if least > (0.5 if votes.rule == MAJORITY else 0):
         needs.append(f"at least {_least_votes(votes, least)} of {all_votes}")
     told = "" if {*votes.votes} == {1} else f" ({_weights(panel, votes)})"
     return f"it has {' and '.join(needs)}{told}"

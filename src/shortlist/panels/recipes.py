@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.arrays import Floats, Mask
-from shortlist.panels.decisions import UNDECIDED, Decided, Heard, Votes
+from shortlist.panels.decisions import UNDECIDED, Decided, Heard
 from shortlist.panels.learning import Judged, OutOfFold
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER, Final, Stage, settled
+from shortlist.panels.policy import ANSWER, HAND_OVER, Final, Stage
 from shortlist.panels.router import ALONE, Alone, Fork
 from shortlist.panels.scores import answers_right, scored_codes
 
@@ -22,18 +22,15 @@ Judges = tuple[int, ...]
 class Recipe:
     """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
 
-    `sets`: the judges asked so far, after each stage. `thresholds`: for each stage the least that ends a
-    case, by class; empty where the last stage answers all. `learner`: who decides: a key of the decisions out
-    of fold. `settled`: with votes: judges are asked in the order of the last set until the class is settled.
-    `alone`: what decides if nobody is asked; the learner is ``"alone"`` then. `router`: what tells which
+    `sets`: the judges asked so far, after each stage. `thresholds`: how sure each stage has to be to end a
+    case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if nobody is asked; the learner is ``"alone"`` then. `router`: what tells which
     branch a case goes to; the recipe itself is for cases that it cannot tell. `least`: how sure an answer has
     to be under a promise, of whatever way.
     """
 
     sets: tuple[Judges, ...]
-    thresholds: tuple[tuple[float, ...], ...]
+    thresholds: tuple[float, ...]
     learner: str
-    settled: bool = False
     alone: Alone | None = None
     router: Fork | None = None
     branches: tuple["Recipe", ...] = ()
@@ -72,9 +69,8 @@ class Cases:
     n_judges)``; NaN where not known. `losses`: of deciding a class, or nothing, the last row, where the
     second is the truth, ``(n_classes + 1, n_classes)``. `final_price`: what a person costs, in steps.
     `decisions`: by the name of the learner; votes are among them. `positive`: the place of the positive
-    class, where there are two. `is_open`: whether classes are who gave an answer first. `is_coarse`: whether
-    all classes have one threshold. `right`: which answers are right by the log's own scores, ``(n_cases,
-    n_judges)``; None where the truth decides.
+    class, where there are two. `is_open`: whether classes are who gave an answer first. `right`: which
+    answers are right by the log's own scores, ``(n_cases, n_judges)``; None where the truth decides.
     """
 
     answers: Heard
@@ -87,17 +83,7 @@ class Cases:
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
     positive: int = 1
     is_open: bool = False
-    is_coarse: bool = False
-    right: Mask | None = None
-
-    @property
-    def is_right(self) -> Mask:
-        """Whether each answer is right, ``(n_cases, n_judges)``."""
-        return answers_right(self.answers.words, self.truth, self.right)
-
-    def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what it counts as to decide these classes by the log's scores."""
-        return scored_codes(codes, self.answers.words, self.truth, self.right)
+    right: NDArray[np.bool_] | None = None
 
     @property
     def n_judges(self) -> int:
@@ -150,37 +136,24 @@ def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
 def stages_of(
     recipe: Recipe,
     decisions: Mapping[str, OutOfFold | PartOutOfFold],
-    n_classes: int,
     places: dict[int, int] | None = None,
 ) -> tuple[Stage, ...]:
     """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
 
-    `n_classes`: so many thresholds a stage has. `places`: new places of the judges, in the same order.
+    `places`: new places of the judges, in the same order.
     """
     moved = places or {judge: judge for one in recipe.sets for judge in one}
     stages: list[Stage] = []
     asked: set[int] = set()
-    for number, (judges, thresholds) in enumerate(zip(recipe.sets, recipe.thresholds, strict=True)):
+    for judges, least in zip(recipe.sets, recipe.thresholds, strict=True):
         asks = tuple(moved[judge] for judge in judges if judge not in asked)
         asked.update(judges)
         decision: Any = recipe.alone
         if recipe.learner != ALONE:
-            decision = _decision_at(recipe, number, decisions[recipe.learner])
+            decision = decisions[recipe.learner].of(judges).decision
             decision = replace(decision, judges=tuple(moved[judge] for judge in decision.judges))
-        least = thresholds or (0.0,) * n_classes
-        stages.append(Stage(asks, decision, tuple(least)[:n_classes], settled=recipe.settled))
+        stages.append(Stage(asks, decision, least))
     return tuple(stages)
-
-
-def _decision_at(recipe: Recipe, number: int, decisions: OutOfFold | PartOutOfFold) -> Any:
-    """Return what decides at a stage; until a committee is settled it has the votes of all its judges."""
-    judges, every = recipe.sets[number], recipe.sets[-1]
-    if not recipe.settled:
-        return decisions.of(judges).decision
-    whole = decisions.of(every).decision
-    assert isinstance(whole, Votes)
-    votes = dict(zip(whole.judges, whole.votes, strict=True))
-    return replace(whole, judges=judges, votes=tuple(votes[judge] for judge in every))
 
 
 class Followed(NamedTuple):
@@ -226,14 +199,10 @@ def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.i
     if recipe.alone is not None:
         codes, sure = recipe.alone.decide(cases.answers)
         return codes, sure, np.asarray(codes >= 0)
-    decisions = cases.decisions[recipe.learner]
-    judged = decisions.of(recipe.sets[-1] if recipe.settled else recipe.sets[number])
-    if recipe.settled:  # the class is then that of all judges
-        votes, answers = _decision_at(recipe, number, decisions), cases.answers.of(recipe.sets[number])
-        return judged.decided.codes, votes.decide(answers).sure, settled(votes, answers)
-    least = np.array([*(recipe.thresholds[number] or (0.0,) * cases.answers.n_classes), NEVER])
+    judged = cases.decisions[recipe.learner].of(recipe.sets[number])
     ordering = judged.ordering
-    return judged.decided.codes, ordering.sure, np.asarray(ordering.sure >= least[ordering.codes])
+    ends = (ordering.codes >= 0) & (ordering.sure >= recipe.thresholds[number])
+    return judged.decided.codes, ordering.sure, np.asarray(ends)
 
 
 def bound_at(cases: Cases, budget: float) -> float:

@@ -80,7 +80,7 @@ def alone_policies(cases: Cases) -> list[Found]:
         others = counts - (np.arange(len(counts)) == true)
         loss += int(counts[true] * cases.losses[_least_loss(cases, others), true])
     alone = Alone(code, tuple((counts / counts.sum()).tolist()))
-    return [Found(loss, 0, 0.0, Recipe(((),), ((),), ALONE, alone=alone))]
+    return [Found(loss, 0, 0.0, Recipe(((),), (0.0,), ALONE, alone=alone))]
 
 
 def _least_loss(cases: Cases, counts: NDArray[np.int64]) -> int:

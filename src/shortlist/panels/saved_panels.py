@@ -80,8 +80,8 @@ def _stages(policy: dict[str, Any], stages: list[dict[str, Any]]) -> tuple[Stage
 
 
 def _stage(stage: dict[str, Any], n_classes: int) -> Stage:
-    least = tuple(NEVER if one is None else one for one in stage["answer_from"])
-    return Stage(tuple(stage["asks"]), _decision(stage, n_classes), least, settled=stage["settled"])
+    least = NEVER if stage["answer_from"] is None else stage["answer_from"]
+    return Stage(tuple(stage["asks"]), _decision(stage, n_classes), least)
 
 
 def _decision(stage: dict[str, Any], n_classes: int) -> Decision:

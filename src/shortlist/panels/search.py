@@ -15,21 +15,20 @@ from shortlist.panels.candidates import (
     ALL_SETS_UP_TO,
     pairs_of,
     stage_sets,
-    stages_until_settled,
     triples_of,
 )
-from shortlist.panels.chains import ChainFront, threshold_front
+from shortlist.panels.chains import threshold_front
 from shortlist.panels.decisions import Decided, Votes
 from shortlist.panels.learning import VOTES, VOTING
-from shortlist.panels.policy import ANSWER, HAND_OVER, NEVER
-from shortlist.panels.recipes import Cases, Found, Judges, Recipe, followed
+from shortlist.panels.policy import ANSWER, HAND_OVER
+from shortlist.panels.recipes import Cases, Found, Judges, Recipe
 from shortlist.runs.budget import Budget, Progress
 
 WINDOWS = 12
 """So many thresholds of a second stage are tried with all those of the first, where more follows."""
 
 Job = Callable[[Cases], list[Found]]
-"""Measures some policies on cases: all thresholds of a chain, or a committee at once and until settled."""
+"""Measures some policies on cases, such as all thresholds of a chain."""
 
 
 class Searched(NamedTuple):
@@ -95,13 +94,6 @@ def _families_by(
         f"Decisions by {name} of {_told_sets(cases, name, len(sets))}, asked at once.",
         [partial(_at_once, name=name, judges=one) for one in sets],
     )
-    if max_stages > 1 and name in VOTING and cases.n_judges > 1:
-        orders = [one for members in sets for one in stages_until_settled(cases, members, max_stages, name)]
-        yield (
-            f"committees until settled by {name}",
-            f"Committees by {name} until settled, of the same sets, {_told_orders(cases, max_stages)}.",
-            [partial(_until_settled, name=name, sets=one) for one in orders],
-        )
     if max_stages > 1 and cases.n_judges > 1:
         pairs = pairs_of(cases, name, sets)
         yield (
@@ -135,14 +127,6 @@ def _told_sets(cases: Cases, name: str, n_sets: int) -> str:
     )
 
 
-def _told_orders(cases: Cases, max_stages: int) -> str:
-    """Say in how many stages committees are asked, and in which orders."""
-    orders = (
-        "any order" if cases.n_judges <= ALL_SETS_UP_TO else "two orders: cheapest or most accurate first"
-    )
-    return f"in at most {max_stages} stages and in {orders}"
-
-
 def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
     """Say how complete the chains of two stages are."""
     n, chains = cases.n_judges, f"chains of two stages by {name}"
@@ -151,8 +135,6 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
         if cases.final.kind == ANSWER
         else f"with every threshold of the first stage and {WINDOWS} of the second"
     )
-    if cases.is_coarse:
-        thresholds += ", one for all classes"
     if n <= ALL_SETS_UP_TO:
         return f"Complete: all {n_chains:,} {chains} over sets of judges, {thresholds}."
     if n <= ALL_PAIRS_UP_TO:
@@ -164,7 +146,7 @@ def _told_pairs(cases: Cases, name: str, n_chains: int) -> str:
 
 def _single(cases: Cases, judge: int) -> list[Found]:
     votes = Votes((judge,), (1,))
-    recipe = Recipe(((judge,),), ((),), VOTES)
+    recipe = Recipe(((judge,),), (0.0,), VOTES)
     return [_measured(cases, recipe, votes.decide(cases.answers.of((judge,))))]
 
 
@@ -180,17 +162,10 @@ def _measured(cases: Cases, recipe: Recipe, decided: Decided) -> Found:
     return Found(loss, price, float(cases.seconds_of(judges).mean()), recipe)
 
 
-def _until_settled(cases: Cases, name: str, sets: tuple[Judges, ...]) -> list[Found]:
-    """Return a committee that is asked until no vote left can change its class."""
-    recipe = Recipe(sets, ((),) * len(sets), name, settled=True)
-    told = followed(cases, recipe)
-    return [Found(int(told.loss.sum()), int(told.price.sum()), float(told.seconds.mean()), recipe)]
-
-
 def _at_once(cases: Cases, name: str, judges: Judges) -> list[Found]:
     decided = cases.decisions[name].of(judges).decided
     if cases.final.kind == ANSWER:
-        return [_measured(cases, Recipe((judges,), ((),), name), decided)]
+        return [_measured(cases, Recipe((judges,), (0.0,), name), decided)]
     own = _last_word(cases, decided, judges)
     return _first_thresholds(cases, name, (judges,), own, _after_the_last(cases, judges))
 
@@ -221,13 +196,13 @@ def _chain(cases: Cases, name: str, first: Judges, second: Judges) -> list[Found
         return _first_thresholds(cases, name, (first, second), stopped, _last_word(cases, two, second))
     going_on, last = _last_word(cases, two, second), _after_the_last(cases, second)
     found = []
-    for thresholds, ends in _windows(cases, between, going_on, last):
+    for least, ends in _windows(between, going_on, last):
         rest = np.where(ends[:, None], going_on, last)
-        found += _with_later(_first_thresholds(cases, name, (first, second), stopped, rest), (thresholds,))
+        found += _with_later(_first_thresholds(cases, name, (first, second), stopped, rest), (least,))
     return found
 
 
-def _with_later(found: list[Found], later: tuple[tuple[float, ...], ...]) -> list[Found]:
+def _with_later(found: list[Found], later: tuple[float, ...]) -> list[Found]:
     """Return policies with other thresholds of the stages after the first."""
     return [
         one._replace(recipe=replace(one.recipe, thresholds=(one.recipe.thresholds[0], *later)))
@@ -249,44 +224,31 @@ def _first_thresholds(
     `waits` are the seconds that going on takes; by default those of the second stage, if there is one.
     """
     decided = cases.decisions[name].of(sets[0]).ordering
-    front = _thresholds(cases, decided, stopped, going_on)
+    front = threshold_front(decided, stopped, going_on)
     begun = cases.seconds_of(sets[0])
     added = np.zeros_like(begun)
     if len(sets) > 1:
         added = _added_seconds(cases, sets[:2]) if waits is None else waits
     told = bool(np.isfinite(begun).all())
     found = []
-    for point, thresholds in zip(front.points, front.thresholds.tolist(), strict=True):
+    for point, least in zip(front.points, front.thresholds.tolist(), strict=True):
         seconds = float("nan")
         if told:
-            least = np.array([*thresholds, NEVER])
-            seconds = float((begun + np.where(decided.sure >= least[decided.codes], 0.0, added)).mean())
-        own = (tuple(thresholds), *((),) * (len(sets) - 1))
+            ends = (decided.codes >= 0) & (decided.sure >= least)
+            seconds = float((begun + np.where(ends, 0.0, added)).mean())
+        own = (least, *(0.0,) * (len(sets) - 1))
         found.append(Found(int(point[0]), int(point[1]), seconds, Recipe(sets, own, name)))
     return found
 
 
-def _thresholds(
-    cases: Cases, decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
-) -> ChainFront:
-    """Return the front of the thresholds of a stage: one for each class, or for all of them."""
-    n_classes = cases.answers.n_classes
-    if not cases.is_coarse:
-        return threshold_front(decided, stopped, going_on, n_classes)
-    alike = decided._replace(codes=np.minimum(decided.codes, 0))
-    front = threshold_front(alike, stopped, going_on, 1)
-    return front._replace(thresholds=np.repeat(front.thresholds, n_classes, axis=1))
-
-
 def _windows(
-    cases: Cases, decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
-) -> Iterator[tuple[tuple[float, ...], Mask]]:
+    decided: Decided, stopped: NDArray[np.int64], going_on: NDArray[np.int64]
+) -> Iterator[tuple[float, Mask]]:
     """Yield thresholds of a stage, evenly spread over its own front, and which cases it ends with them."""
-    front = _thresholds(cases, decided, stopped, going_on)
+    front = threshold_front(decided, stopped, going_on)
     places = np.unique(np.linspace(0, len(front.points) - 1, WINDOWS).astype(np.intp))
-    for thresholds in front.thresholds[places].tolist():
-        least = np.array([*thresholds, NEVER])
-        yield tuple(thresholds), np.asarray(decided.sure >= least[decided.codes])
+    for least in front.thresholds[places].tolist():
+        yield least, np.asarray((decided.codes >= 0) & (decided.sure >= least))
 
 
 def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges) -> list[Found]:
@@ -297,12 +259,12 @@ def _three(cases: Cases, name: str, first: Judges, second: Judges, third: Judges
     middle = _last_word(cases, two, second)
     stopped = _last_word(cases, one, first)
     found = []
-    for thresholds, ends in _windows(cases, decisions.of(second).ordering, middle, last):
+    for least, ends in _windows(decisions.of(second).ordering, middle, last):
         rest = np.where(ends[:, None], middle, last)
         waits = _added_seconds(cases, (first, second))
         waits = waits + np.where(ends, 0.0, _added_seconds(cases, (second, third)))
         chain = _first_thresholds(cases, name, (first, second, third), stopped, rest, waits=waits)
-        found += _with_later(chain, (thresholds, ()))
+        found += _with_later(chain, (least, 0.0))
     return found
 
 

@@ -245,7 +245,7 @@ def single_found(choice: PanelChoice, judge: int) -> Found:
     cases = choice.cases
     words = cases.answers.words[:, judge]
     codes = np.where(words == cases.answers.n_classes, -1, words)
-    recipe = Recipe(((judge,),), ((),), "votes")
+    recipe = Recipe(((judge,),), (0.0,), "votes")
     seconds = float(cases.latency[:, judge].mean())
     found = Found(int(cases.losses_of(codes).sum()), int(cases.prices[:, judge].sum()), seconds, recipe)
     return with_errors(cases, found) if RECALL in choice.front.names else found
@@ -277,7 +277,7 @@ def best_single(choice: PanelChoice, limits: Sequence[Limit] = ()) -> int:
 
 def single_panel(choice: PanelChoice, judge: int) -> Panel:
     """Return the panel that asks one judge and answers what it says."""
-    return choice.of_recipe(Recipe(((judge,),), ((),), "votes"))
+    return choice.of_recipe(Recipe(((judge,),), (0.0,), "votes"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,6 @@ def test_people_read_whom_to_ask_what_it_does_and_what_was_searched(folder: Path
         "on the front:", "On 240 cases, by panels chosen in the same way without them: accuracy", "The best single judge, large:",
         "What you get for a mean price a case", "All 3 single judges as they answer.",
         "Decisions by votes of all 7 sets of judges, asked at once.",
-        "Committees by weighted-votes until settled, of the same sets, in at most 2 stages and in any order.",
         "Complete: all 12 chains of two stages by weighted-votes over sets of judges, with every threshold.",
     ):  # fmt: skip
         assert words in run.stdout
