@@ -93,8 +93,8 @@ def test_a_table_row_without_answers_of_a_stage_is_asked_about_on_its_own_way() 
     def voting(places: tuple[int, ...]) -> Votes:
         return Votes(places, (1,) * len(places))
 
-    stages = (Stage((0, 1), voting((0, 1)), (0.9, 0.9)), Stage((2,), voting((0, 1, 2)), (0.0, 0.0)))
-    unknown = (Stage((1,), voting((1,)), (0.0, 0.0)),)
+    stages = (Stage((0, 1), voting((0, 1)), 0.9), Stage((2,), voting((0, 1, 2)), 0.0))
+    unknown = (Stage((1,), voting((1,)), 0.0),)
     plain = Panel(
         ("x", "y", "z"), ("a", "b"), stages, (1.0, 2.0, 4.0), ConfidenceScale((None,) * 3), (math.nan,) * 3
     )

@@ -146,7 +146,7 @@ def test_a_call_that_never_happened_is_not_paid_and_is_told_where_no_case_has_al
     choice = choose_panels(with_gaps(label_log(0, 120), asked), PanelOptions(decide="votes"))
     paid = np.where(choice.chosen.answers == UNASKED, 0.0, choice.chosen.prices)
     assert choice.cases.prices.tolist() == (paid * choice.steps).tolist()
-    alone = choice.of_recipe(Recipe(((2,),), ((),), "votes")).run(choice.chosen)
+    alone = choice.of_recipe(Recipe(((2,),), (0.0,), "votes")).run(choice.chosen)
     assert alone.price.tolist() == paid[:, 2].tolist()
     assert "'j0' 67 %, 'j1' 67 % and 'j2' 67 %" in choice.claims[-1]
 

@@ -53,7 +53,7 @@ def routed(seed: int = 1, **options: Any) -> PanelChoice:
 
 def found_at_random(rng: np.random.Generator, n_points: int) -> list[Found]:
     points = undominated([(int(a), int(b)) for a, b in rng.integers(0, 12, (n_points, 2))])
-    recipe = Recipe(((0,),), ((),), "votes")
+    recipe = Recipe(((0,),), (0.0,), "votes")
     return [Found(loss, price, 0.0, recipe) for loss, price in points]
 
 
@@ -115,7 +115,7 @@ def test_who_answers_without_asking_is_measured_without_the_case_itself(seed: in
 def test_at_each_trade_off_two_corners_of_a_front_are_equally_good(seed: int) -> None:
     rng = np.random.default_rng(seed)
     losses, prices = (np.sort(rng.choice(100, 9, replace=False)) for _ in range(2))
-    recipe = Recipe(((0,),), ((),), "votes")
+    recipe = Recipe(((0,),), (0.0,), "votes")
     found = [Found(a, b, 0.0, recipe) for a, b in zip(losses.tolist(), prices[::-1].tolist(), strict=True)]
     told = trade_offs(found)
     assert told == sorted(told)

@@ -93,7 +93,7 @@ def test_no_weight_that_was_tried_has_a_better_policy_than_the_front() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_policies_that_another_one_beats_in_all_three_are_left_out(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    recipe = Recipe(((0,),), ((),), "votes")
+    recipe = Recipe(((0,),), (0.0,), "votes")
     found = [Found(a + b, c, 0.0, recipe, (a, b)) for a, b, c in rng.integers(0, 6, (60, 3)).tolist()]
     kept = [(*one.errors, one.price) for one in undominated_by_errors(found)]
     assert kept == undominated([(*one.errors, one.price) for one in found])

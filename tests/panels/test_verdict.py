@@ -61,7 +61,7 @@ def test_figures_are_counted_over_the_cases() -> None:
 
 
 def test_the_difference_is_paired_and_its_p_value_is_the_exact_one_of_mcnemar() -> None:
-    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
     alone = single_panel(CHOICE, 0)
     told = compared("j0", alone, panel, LOG)
     one, two = alone.run(LOG).right(LOG), panel.run(LOG).right(LOG)
@@ -77,7 +77,7 @@ def test_the_difference_is_paired_and_its_p_value_is_the_exact_one_of_mcnemar() 
 
 
 def test_independent_votes_are_those_of_kish() -> None:
-    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
     told = compared("j0", single_panel(CHOICE, 0), panel, LOG)
     wrong = (LOG.answers != LOG.truth[:, None]).astype(float)
     mean = np.corrcoef(wrong.T)[np.triu_indices(3, 1)].mean()
@@ -98,7 +98,7 @@ def test_so_many_more_cases_tell_two_apart(gained: int, lost: int, n: int) -> No
 
 
 def test_more_cases_are_labelled_ones_of_which_a_quarter_is_held_out() -> None:
-    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    panel = CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
     choice = replace(CHOICE, test=CHOICE.test.at(slice(0, 60)))
     told = verdict(choice, panel)
     n_test, n_labelled = 60, 60 + len(choice.chosen.truth)
@@ -157,7 +157,7 @@ def test_repeated_cases_do_not_narrow_intervals_or_lower_p_values() -> None:
     n, rows = 80, np.repeat(np.arange(80), 5)
     once = LOG.at(np.arange(n))
     repeated = replace(once.at(rows), groups=rows)
-    panel, alone = CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes")), single_panel(CHOICE, 0)
+    panel, alone = CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes")), single_panel(CHOICE, 0)
     one, many = (compared("j0", alone, panel, log) for log in (once, repeated))
     assert many.p_value == one.p_value
     assert many.difference == pytest.approx(one.difference)
@@ -172,7 +172,7 @@ def test_repeated_cases_do_not_narrow_intervals_or_lower_p_values() -> None:
 def test_the_best_single_judge_keeps_the_limits_where_any_does() -> None:
     limits = [read_limit("price<=2")]
     assert CHOICE.chosen.judges[best_single(CHOICE, limits)] == "j1"
-    cheap = CHOICE.of_recipe(Recipe(((0,),), ((),), "votes"))
+    cheap = CHOICE.of_recipe(Recipe(((0,),), (0.0,), "votes"))
     told = verdict(CHOICE, cheap, limits=limits)
     assert (told.single, told.within_limits) == ("j1", True)
     nobody = verdict(CHOICE, cheap, limits=[read_limit("price<=0.5")])
@@ -184,7 +184,7 @@ def test_the_best_single_judge_keeps_the_limits_where_any_does() -> None:
 def test_a_dear_panel_is_no_better_or_too_few_cases_tell_and_is_not_recommended(gained: int) -> None:
     best = best_single(CHOICE)
     assert best == int(np.argmax((CHOICE.chosen.answers == CHOICE.chosen.truth[:, None]).mean(axis=0)))
-    alone, dear = single_panel(CHOICE, best), CHOICE.of_recipe(Recipe(((0, 1, 2),), ((),), "votes"))
+    alone, dear = single_panel(CHOICE, best), CHOICE.of_recipe(Recipe(((0, 1, 2),), (0.0,), "votes"))
     ahead, behind = (
         np.flatnonzero(dear.run(LOG).right(LOG) & ~alone.run(LOG).right(LOG)),
         np.flatnonzero(~dear.run(LOG).right(LOG) & alone.run(LOG).right(LOG)),

@@ -50,16 +50,14 @@ def load(path: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             # no JSON, no UTF-8, thousands of digits, or thousands of brackets
             policy = None
-    wanted = f"{path} must be a policy of Shortlist, version 1, or {PANEL_VERSION} of a panel."
     if not isinstance(policy, dict) or policy.get("format") != "shortlist-policy":
-        raise ReaderError(wanted)
-    is_panel = policy.get("kind") == "panel"
-    if is_panel and policy.get("version") == 1:
+        raise ReaderError(f"{path} must be a policy of Shortlist, version 1.")
+    wanted = PANEL_VERSION if policy.get("kind") == "panel" else 1
+    if policy.get("version") != wanted:
+        older = " It is of another version of Shortlist: make it anew by shortlist panel."
         raise ReaderError(
-            f"{path} is a panel of an older version of Shortlist. Make it anew: shortlist panel."
+            f"{path} must be a policy of Shortlist, version {wanted}.{older if wanted > 1 else ''}"
         )
-    if policy.get("version") != (PANEL_VERSION if is_panel else 1):
-        raise ReaderError(wanted)
     check(policy)
     return policy
 

@@ -1,4 +1,4 @@
-"""The complete front of thresholds of a stage: cases by how sure it is of them, and sums of loss and price."""
+"""The complete front of the threshold of a stage: what its surest cases cost, one after the other."""
 
 from typing import NamedTuple
 

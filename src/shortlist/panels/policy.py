@@ -69,8 +69,8 @@ class Question:
 class Stage:
     """Judges who are asked side by side, and what is done with all answers so far.
 
-    `asks`: places of the judges who are asked now. `decision`: of judges asked so far. `answer_from`: how sure
-    a decision has to be to end the case; infinite: never.
+    `asks`: places of the judges who are asked now. `decision`: of judges asked so far. `answer_from`: how
+    sure a decision has to be to end the case; infinite: never.
     """
 
     asks: tuple[int, ...]

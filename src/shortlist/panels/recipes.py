@@ -23,9 +23,10 @@ class Recipe:
     """How a policy is made: sets of judges asked one after the other, and what each is sure enough from.
 
     `sets`: the judges asked so far, after each stage. `thresholds`: how sure each stage has to be to end a
-    case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if nobody is asked; the learner is ``"alone"`` then. `router`: what tells which
-    branch a case goes to; the recipe itself is for cases that it cannot tell. `least`: how sure an answer has
-    to be under a promise, of whatever way.
+    case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if no judge is
+    asked; the learner is ``"alone"`` then. `router`: what tells which branch a case goes to; the recipe
+    itself is for cases that it cannot tell. `least`: how sure an answer has to be under a promise, of
+    whatever way.
     """
 
     sets: tuple[Judges, ...]
