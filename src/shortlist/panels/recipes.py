@@ -84,7 +84,16 @@ class Cases:
     decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
     positive: int = 1
     is_open: bool = False
-    right: NDArray[np.bool_] | None = None
+    right: Mask | None = None
+
+    @property
+    def is_right(self) -> Mask:
+        """Whether each answer is right, ``(n_cases, n_judges)``."""
+        return answers_right(self.answers.words, self.truth, self.right)
+
+    def scored(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what it counts as to decide these classes by the log's scores."""
+        return scored_codes(codes, self.answers.words, self.truth, self.right)
 
     @property
     def n_judges(self) -> int:
