@@ -52,7 +52,7 @@ def estimators() -> list[type[BaseEstimator]]:
     """Every estimator of the package, found by walking its modules."""
     found = {}
     for module in pkgutil.walk_packages(shortlist.__path__, "shortlist."):
-        if module.name.endswith(("__main__", "backends.scip", "methods.nsga2")):
+        if module.name.endswith(("__main__", "backends.gurobi", "backends.cplex", "methods.nsga2")):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
             public = inspect.isclass(value) and not name.startswith("_") and not inspect.isabstract(value)

@@ -470,6 +470,8 @@ def test_options_that_nothing_uses_are_refused_also_with_their_default(
 def test_a_solver_that_is_not_installed_is_said_before_the_work(
     folder: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    monkeypatch.delitem(sys.modules, "shortlist.milp.backends.scip", raising=False)
-    refuse(*command, "rows.csv", "--set", "solver=scip", message="pip install 'shortlist[scip]'", cwd=folder)
+    monkeypatch.setitem(sys.modules, "gurobipy", None)
+    monkeypatch.delitem(sys.modules, "shortlist.milp.backends.gurobi", raising=False)
+    refuse(
+        *command, "rows.csv", "--set", "solver=gurobi", message="pip install 'shortlist[gurobi]'", cwd=folder
+    )

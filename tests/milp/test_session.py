@@ -599,23 +599,30 @@ for name in {names!r}:
 
 @pytest.mark.slow
 def test_importing_the_room_imports_no_solver() -> None:
-    script = "import sys, shortlist.milp; print({'highspy', 'ortools', 'pyscipopt'} & set(sys.modules))"
+    script = (
+        "import sys, shortlist.milp; print({'highspy', 'ortools', 'gurobipy', 'cplex'} & set(sys.modules))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "set()"
 
 
-def test_a_missing_solver_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyscipopt", None)
-    monkeypatch.delitem(sys.modules, "shortlist.milp.backends.scip", raising=False)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'shortlist\[scip\]'"):
-        open_solver("scip")
-    assert set(installed_solvers()) == set(SOLVERS) - {"scip"}
+@pytest.mark.parametrize(("name", "package"), [("gurobi", "gurobipy"), ("cplex", "cplex")])
+def test_a_missing_solver_says_how_to_install_it(
+    name: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"shortlist.milp.backends.{name}", raising=False)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'shortlist\[{name}\]'"):
+        open_solver(name)
+    assert set(installed_solvers()) == set(INSTALLED) - {name}
 
 
 def test_an_unknown_solver_is_refused() -> None:
-    with pytest.raises(BadInputError, match=r"solver must be one of cpsat, highs or scip, got 'higs'"):
+    with pytest.raises(
+        BadInputError, match=r"solver must be one of cplex, cpsat, gurobi, highs or scip, got 'higs'"
+    ):
         open_solver("higs")
 
 

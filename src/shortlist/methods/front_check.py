@@ -1,7 +1,6 @@
 """What a front claims of its points, asked again, with what it rests on afterwards."""
 
 import dataclasses
-import importlib.util
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,14 +114,12 @@ def other_solver(found_by: str, program: Program) -> str:
     >>> other_solver("highs", program), other_solver("cpsat", program), other_solver("", program)
     ('cpsat', 'highs', 'highs')
     """
-    if found_by not in {"highs", "scip"}:
+    if found_by in {"", "cpsat"}:
         return "highs"
     bounded = np.isfinite(program.column_lower).all() and np.isfinite(program.column_upper).all()
     if program.integer.all() and bounded and whole_rows(program).whole.all():
         return "cpsat"
-    if found_by == "scip" or importlib.util.find_spec("pyscipopt") is None:
-        return "highs"
-    return "scip"
+    return "scip" if found_by == "highs" else "highs"
 
 
 def finder_of(front: Front) -> str:

@@ -16,13 +16,17 @@ from shortlist.runs.workers import Where, as_where
 EXACT_METHODS = ("exact", "cwmoip", "epsilon-constraint")
 """Integer programs until nothing is left; ``exact`` is the search of zones."""
 
-SOLVER_NAMES = ("highs", "cpsat", "scip")
+SOLVER_NAMES = ("highs", "cpsat", "scip", "gurobi", "cplex")
 """As in :mod:`shortlist.milp.backends`; here too, so that a wrong option is told before SciPy is loaded."""
 
 SOLREP_RULES = ("hit-and-run", "adaptive")
 """Where reference points lie, named here so that a wrong name is told before anything is loaded."""
 
-_EXTRAS: Mapping[str, tuple[str, str]] = {"nsga2": ("NSGA-II", "pymoo"), "scip": ("SCIP", "pyscipopt")}
+_EXTRAS: Mapping[str, tuple[str, str]] = {
+    "nsga2": ("NSGA-II", "pymoo"),
+    "gurobi": ("Gurobi", "gurobipy"),
+    "cplex": ("CPLEX", "cplex"),
+}
 """Methods and solvers that need a package of their own; the extra that brings it has the same name."""
 
 
@@ -40,7 +44,7 @@ class SearchOptions:
 class ProgramOptions(SearchOptions):
     """Options of ``exact``, ``cwmoip`` and ``epsilon-constraint``."""
 
-    solver: Annotated[str, "Solver of integer programs: highs, cpsat or scip."] = "highs"
+    solver: Annotated[str, "Solver of integer programs: highs, cpsat, scip, gurobi or cplex."] = "highs"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -34,8 +34,8 @@ class Limits:
     seconds : float, default=inf
         Wall-clock limit of one solve; 0 stops at once.
     nodes : int or None, default=None
-        Limit on the search that does not depend on the clock: branch-and-bound nodes for HiGHS and SCIP,
-        thousandths of deterministic time for CP-SAT.
+        Limit on the search that does not depend on the clock: thousandths of deterministic time for
+        CP-SAT, branch-and-bound nodes for the others.
     absolute_gap : float, default=0
         Stop when the objective is this near to the bound. With integer objective values 1 - 1e-6 still proves
         the optimum.

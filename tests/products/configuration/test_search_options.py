@@ -87,13 +87,14 @@ def test_bad_options_are_named(method: str, given: dict[str, Any], message: str)
     ("method", "options", "package"),
     [
         ("nsga2", {}, "pymoo"),
-        ("exact", {"solver": "scip"}, "pyscipopt"),
-        ("auto", {"solver": "scip"}, "pyscipopt"),
+        ("exact", {"solver": "gurobi"}, "gurobipy"),
+        ("auto", {"solver": "gurobi"}, "gurobipy"),
     ],
 )
 def test_a_package_that_is_not_there_is_told_before_anything_is_read(
     method: str, options: dict[str, Any], package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: object())
     search_options(method, **options)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else object())
 

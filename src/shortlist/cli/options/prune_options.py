@@ -191,7 +191,7 @@ class ExactOptions(SizeOptions, AnswerOptions):
         FITS,
     ] = True
     solver: Annotated[
-        str, "Solver of the proof: auto, or highs, cpsat or scip alone on the integer program."
+        str, "Solver of the proof: auto, or highs, cpsat, scip, gurobi or cplex alone on the integer program."
     ] = "auto"
 
     def exact_pruner(

@@ -119,7 +119,7 @@ class ExactPruner(ExactOptions):
         Wall-clock limit of the solve in seconds; fitting a pool, and its answers, are not counted.
     node_limit : int or None, default=None
         Limit in steps of the solver, with which the answer is the same on every machine.
-    solver : {"auto", "cpsat", "highs", "scip"}, default="auto"
+    solver : {"auto", "highs", "cpsat", "scip", "gurobi", "cplex"}, default="auto"
         ``"auto"``: the engine of :mod:`shortlist.ensembles.pruning.pruning`. A name: that solver alone, on
         the paper's program.
     pruning_rows : {"auto", "out-of-fold", "held-out"}, default="auto"

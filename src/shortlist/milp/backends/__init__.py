@@ -8,7 +8,13 @@ from shortlist._validation import as_choice
 if TYPE_CHECKING:
     from shortlist.milp.solution import Solver
 
-TITLES: Mapping[str, str] = {"highs": "HiGHS", "cpsat": "CP-SAT", "scip": "SCIP"}
+TITLES: Mapping[str, str] = {
+    "highs": "HiGHS",
+    "cpsat": "CP-SAT",
+    "scip": "SCIP",
+    "gurobi": "Gurobi",
+    "cplex": "CPLEX",
+}
 """What people call the solvers."""
 
 SOLVERS = tuple(TITLES)
@@ -18,8 +24,8 @@ SOLVERS = tuple(TITLES)
 def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: bool = False) -> "Solver":
     """Return the backend called `name`, importing its solver only now.
 
-    `short_programs` says that each session solves programs that take fractions of a second; SCIP ignores it.
-    `presolve` lets HiGHS reduce short programs all the same.
+    `short_programs` says that each session solves programs that take fractions of a second; only HiGHS and
+    CP-SAT heed it. `presolve` lets HiGHS reduce short programs all the same.
 
     Raises
     ------
@@ -37,6 +43,14 @@ def open_solver(name: str = "highs", *, short_programs: bool = False, presolve: 
         from shortlist.milp.backends.cpsat import CpSat
 
         return CpSat(short_programs=short_programs)
-    from shortlist.milp.backends.scip import Scip
+    if name == "scip":
+        from shortlist.milp.backends.scip import Scip
 
-    return Scip()
+        return Scip()
+    if name == "gurobi":
+        from shortlist.milp.backends.gurobi import Gurobi
+
+        return Gurobi()
+    from shortlist.milp.backends.cplex import Cplex
+
+    return Cplex()

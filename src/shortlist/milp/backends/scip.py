@@ -1,17 +1,22 @@
-"""SCIP, through pyscipopt, an extra."""
+"""SCIP, as it comes with OR-Tools, through MathOpt."""
 
 import contextlib
+import ctypes
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+import ortools
 from numpy.typing import NDArray
+from ortools.math_opt import callback_pb2, model_parameters_pb2, model_pb2, parameters_pb2, result_pb2
+from ortools.math_opt.core.python import solver as mathopt
+from ortools.util.python import solve_interrupter
 
 from shortlist._validation import as_count
 from shortlist.arrays import Costs
-from shortlist.errors import MissingDependencyError, SolverError
-from shortlist.milp.current import Change
+from shortlist.errors import SolverError
+from shortlist.milp.backends.rebuilt import Rebuilt
 from shortlist.milp.engine import CheckedSession
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Claim, Limits
@@ -19,185 +24,187 @@ from shortlist.milp.watch import Post
 from shortlist.milp.whole_rows import FINEST_TOLERANCE, tolerance_for
 from shortlist.results.proof import Status
 
-try:
-    from pyscipopt import Eventhdlr, Model
-    from pyscipopt.scip import PY_SCIP_EVENTTYPE, Expr, ExprCons, Term
-except ImportError:
-    raise MissingDependencyError(
-        "SCIP needs the pyscipopt package. Install it: pip install 'shortlist[scip]'."
-    ) from None
-
 SCIP_STATUSES = {
-    "optimal": (Status.OPTIMAL, ""),
-    "gaplimit": (Status.OPTIMAL, ""),
-    "infeasible": (Status.INFEASIBLE, ""),
-    "unbounded": (Status.UNBOUNDED, ""),
-    "inforunbd": (Status.UNBOUNDED, ""),  # the session finds out which
-    "timelimit": (Status.FEASIBLE, "seconds"),
-    "nodelimit": (Status.FEASIBLE, "nodes"),
-    "totalnodelimit": (Status.FEASIBLE, "nodes"),
-    "userinterrupt": (Status.FEASIBLE, "interrupted"),
+    result_pb2.TERMINATION_REASON_OPTIMAL: Status.OPTIMAL,
+    result_pb2.TERMINATION_REASON_INFEASIBLE: Status.INFEASIBLE,
+    result_pb2.TERMINATION_REASON_UNBOUNDED: Status.UNBOUNDED,
+    result_pb2.TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED: Status.UNBOUNDED,  # the session finds out which
+    result_pb2.TERMINATION_REASON_FEASIBLE: Status.FEASIBLE,
+    result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND: Status.UNKNOWN,
 }
-"""What SCIP says, and what stopped it; FEASIBLE counts only if there are values."""
+"""What SCIP says; FEASIBLE counts only if there are values."""
+
+SCIP_LIMITS = {
+    result_pb2.LIMIT_TIME: "seconds",
+    result_pb2.LIMIT_NODE: "nodes",
+    result_pb2.LIMIT_INTERRUPTED: "interrupted",
+}
+"""What stopped it."""
 
 INFINITE = 1e20
 """From here on, numbers are infinite to SCIP."""
 
+LOG_COLUMNS, LOG_BOUND, LOG_OBJECTIVE = 18, 14, 15
+"""How many columns a line of SCIP's log has, and where bound and objective stand."""
+
+LOG_ERROR = 1e-6
+"""By how much, relative to it, a number in the log may be rounded."""
+
 
 class Scip:
-    """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread."""
+    """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread.
+
+    `own_cuts`: whether it looks for cuts by itself, which takes time in vain where the program has its cuts.
+    """
 
     name = "scip"
     handles_continuous = True
     tolerance = FINEST_TOLERANCE
+
+    def __init__(self, *, own_cuts: bool = True) -> None:
+        self._own_cuts = own_cuts
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs. More `threads` change nothing."""
         seed = as_count(seed, "seed", at_least=0) % 2**31  # what solvers take
         as_count(threads, "threads")
         return CheckedSession(
-            program, lambda clean, costs: _ScipEngine(clean, costs, seed), tolerance=self.tolerance, seed=seed
+            program,
+            lambda clean, costs: _ScipEngine(clean, costs, seed, own_cuts=self._own_cuts),
+            tolerance=self.tolerance,
+            seed=seed,
         )
 
 
-class _Hear(Eventhdlr):
-    """Posts objective and bound of the running solve."""
+class _ScipEngine(Rebuilt):
+    """One program, which SCIP gets anew for every run."""
 
-    kinds = (
-        PY_SCIP_EVENTTYPE.BESTSOLFOUND,
-        PY_SCIP_EVENTTYPE.DUALBOUNDIMPROVED,
-        PY_SCIP_EVENTTYPE.NODESOLVED,
-    )
-
-    def __init__(self) -> None:
-        self.post: Post | None = None
-
-    def eventinit(self) -> None:
-        for kind in self.kinds:
-            self.model.catchEvent(kind, self)
-
-    def eventexit(self) -> None:
-        for kind in self.kinds:
-            self.model.dropEvent(kind, self)
-
-    def eventexec(self, _event: object) -> None:
-        if self.post is not None:
-            objective = self.model.getPrimalbound() if self.model.getNSols() else math.nan
-            self.post(_number(objective), _number(self.model.getDualbound()))
-
-
-class _ScipEngine:
-    """One program in one SCIP object, thrown back to the original problem before every change."""
-
-    def __init__(self, program: Program, costs: Costs, seed: int) -> None:
-        self._model = Model()
-        self._model.hideOutput()
-        self._model.setParam("randomization/randomseedshift", seed)
-        self._model.setParam("misc/catchctrlc", False)  # a value, not an option of ours
-        self._hear = _Hear()
-        self._model.includeEventhdlr(self._hear, "shortlist", "posts bounds")
-        self._columns = [
-            self._model.addVar(vtype="I" if whole else "C", lb=_side(low), ub=_side(high), obj=cost)
-            for whole, low, high, cost in zip(
-                program.integer.tolist(),
-                program.column_lower.tolist(),
-                program.column_upper.tolist(),
-                costs.tolist(),
-                strict=True,
-            )
-        ]
-        self._terms = [Term(column) for column in self._columns]
-        self._costs, self._cutoff = costs, math.inf
-        self._cutoff_row: Any = None
-        self._rows = [self._add_row(program, row) for row in range(program.n_rows)]
-
-    def change_costs(self, costs: Costs) -> None:
-        self._drop_cutoff_row()
-        self._costs = costs
-        self._model.setObjective(self._sum(range(len(costs)), costs.tolist()))
-
-    def change_column_bounds(self, change: Change) -> None:
-        self._model.freeTransform()
-        for column, lower, upper in zip(*(part.tolist() for part in change), strict=True):
-            variable = self._columns[column]
-            if variable.vtype() == "BINARY":  # what SCIP makes of an integer column in [0, 1]
-                self._model.chgVarType(variable, "INTEGER")
-            self._model.chgVarLb(variable, None)  # so that no step on the way is an empty interval
-            self._model.chgVarUb(variable, _side(upper))
-            self._model.chgVarLb(variable, _side(lower))
-
-    def change_row_bounds(self, change: Change) -> None:
-        self._model.freeTransform()
-        for row, lower, upper in zip(*(part.tolist() for part in change), strict=True):
-            self._model.chgLhs(self._rows[row], None)
-            self._model.chgRhs(self._rows[row], _side(upper))
-            self._model.chgLhs(self._rows[row], _side(lower))
-
-    def change_cutoff(self, cutoff: float) -> None:
-        self._cutoff = cutoff
-        self._drop_cutoff_row()
-
-    def offer_start(self, values: NDArray[np.float64]) -> None:
-        self._model.freeTransform()
-        start = self._model.createOrigSol()
-        for column, value in zip(self._columns, values.tolist(), strict=True):
-            self._model.setSolVal(start, column, value)
-        self._model.addSol(start)
+    def __init__(self, program: Program, costs: Costs, seed: int, *, own_cuts: bool) -> None:
+        super().__init__(program, costs, seed)
+        self._own_cuts = own_cuts
+        self._interrupter = solve_interrupter.SolveInterrupter()
+        _say_nothing()
 
     def run(self, limits: Limits, post: Post, *, size: float) -> Claim:
         """Solve without the interpreter's lock."""
-        model = self._model
-        model.freeTransform()
-        self._limit_costs()
-        model.setParam("numerics/feastol", tolerance_for(size))
-        model.setParam("limits/time", min(limits.seconds, INFINITE))
-        model.setParam("limits/totalnodes", -1 if limits.nodes is None else limits.nodes)
-        model.setParam("limits/absgap", limits.absolute_gap)
-        self._hear.post = post
+        self._interrupter = solve_interrupter.SolveInterrupter()
+
+        def hear(lines: Sequence[str]) -> None:
+            for line in lines:
+                if (news := _news(line)) is not None:
+                    post(*news)
+
         try:
-            model.optimizeNogil()
-        except Exception as error:  # pyscipopt raises nothing more special
+            result = mathopt.solve(
+                _model(self.whole(), self.costs),
+                parameters_pb2.SOLVER_TYPE_GSCIP,
+                parameters_pb2.SolverInitializerProto(),
+                self._parameters(limits, size),
+                _hints(self.taken_start()),
+                hear,
+                callback_pb2.CallbackRegistrationProto(),
+                None,
+                self._interrupter.pybind_interrupter,
+            )
+        except Exception as error:  # an error of its own for every code of a status
             raise SolverError(f"SCIP failed: {error} Use another solver.") from error
-        finally:
-            self._hear.post = None
-        status, limit = SCIP_STATUSES.get(model.getStatus(), (Status.UNKNOWN, "solver"))
-        values = None
-        best = model.getBestSol() if model.getNSols() else None
-        if status in {Status.OPTIMAL, Status.FEASIBLE} and best is not None:
-            values = np.array([best[column] for column in self._columns], dtype=np.float64)
-        return Claim(status, values, _number(model.getDualbound()), model.getNTotalNodes(), limit)
+        return _claim(result)
 
     def stop(self) -> None:
-        with contextlib.suppress(Exception):  # too early or too late: the call is repeated until the run ends
-            self._model.interruptSolve()
+        self._interrupter.interrupt()
 
-    def _add_row(self, program: Program, row: int) -> Any:
-        part = slice(program.rows.indptr[row], program.rows.indptr[row + 1])
-        terms = self._sum(program.rows.indices[part].tolist(), program.rows.data[part].tolist())
-        lower, upper = float(program.row_lower[row]), float(program.row_upper[row])
-        return self._model.addCons(ExprCons(terms, lhs=max(lower, -INFINITE), rhs=min(upper, INFINITE)))
-
-    def _sum(self, columns: Iterable[int], coefficients: list[float]) -> Expr:
-        pairs = zip(columns, coefficients, strict=True)
-        return Expr({self._terms[column]: value for column, value in pairs if value})
-
-    def _limit_costs(self) -> None:
-        """Add a row that limits the costs: SCIP lets solutions of earlier solves pass its objective limit."""
-        if self._cutoff_row is None and math.isfinite(self._cutoff):
-            terms = self._sum(range(len(self._costs)), self._costs.tolist())
-            self._cutoff_row = self._model.addCons(ExprCons(terms, lhs=-INFINITE, rhs=self._cutoff))
-
-    def _drop_cutoff_row(self) -> None:
-        self._model.freeTransform()
-        if self._cutoff_row is not None:
-            self._model.delCons(self._cutoff_row)
-            self._cutoff_row = None
+    def _parameters(self, limits: Limits, size: float) -> parameters_pb2.SolveParametersProto:
+        parameters = parameters_pb2.SolveParametersProto(
+            threads=1,
+            random_seed=self.seed,
+            absolute_gap_tolerance=limits.absolute_gap,
+            relative_gap_tolerance=0.0,
+            cuts=parameters_pb2.EMPHASIS_UNSPECIFIED if self._own_cuts else parameters_pb2.EMPHASIS_OFF,
+        )
+        if math.isfinite(limits.seconds):
+            parameters.time_limit.FromNanoseconds(int(min(limits.seconds, 1e8) * 1e9))
+        if limits.nodes is not None:
+            parameters.node_limit = limits.nodes
+        parameters.gscip.real_params["numerics/feastol"] = tolerance_for(size)
+        parameters.gscip.bool_params["misc/catchctrlc"] = False  # a value, not an option of ours
+        return parameters
 
 
-def _side(value: float) -> float | None:
-    """Return a bound as pyscipopt wants it: None if infinite."""
-    return value if abs(value) < INFINITE else None
+def _model(program: Program, costs: Costs) -> model_pb2.ModelProto:
+    model = model_pb2.ModelProto()
+    columns, rows, entries = model.variables, model.linear_constraints, model.linear_constraint_matrix
+    columns.ids.extend(range(program.n_columns))
+    columns.lower_bounds.extend(_sides(program.column_lower))
+    columns.upper_bounds.extend(_sides(program.column_upper))
+    columns.integers.extend(program.integer.tolist())
+    charged = np.flatnonzero(costs)
+    model.objective.linear_coefficients.ids.extend(charged.tolist())
+    model.objective.linear_coefficients.values.extend(costs[charged].tolist())
+    rows.ids.extend(range(program.n_rows))
+    rows.lower_bounds.extend(_sides(program.row_lower))
+    rows.upper_bounds.extend(_sides(program.row_upper))
+    entries.row_ids.extend(np.repeat(np.arange(program.n_rows), np.diff(program.rows.indptr)).tolist())
+    entries.column_ids.extend(program.rows.indices.tolist())
+    entries.coefficients.extend(program.rows.data.tolist())
+    return model
 
 
-def _number(value: float) -> float:
-    return value if abs(value) < INFINITE else math.copysign(math.inf, value)
+def _claim(result: result_pb2.SolveResultProto) -> Claim:
+    end = result.termination
+    values = None
+    if result.solutions:
+        solution = result.solutions[0].primal_solution.variable_values
+        values = np.zeros(max(solution.ids, default=-1) + 1)
+        values[list(solution.ids)] = solution.values
+    return Claim(
+        SCIP_STATUSES.get(end.reason, Status.UNKNOWN),
+        values,
+        end.objective_bounds.dual_bound,
+        result.solve_stats.node_count,
+        "" if end.reason == result_pb2.TERMINATION_REASON_OPTIMAL else SCIP_LIMITS.get(end.limit, "solver"),
+    )
+
+
+def _hints(start: NDArray[np.float64] | None) -> model_parameters_pb2.ModelSolveParametersProto:
+    hints = model_parameters_pb2.ModelSolveParametersProto()
+    if start is not None:
+        hint = hints.solution_hints.add().variable_values
+        hint.ids.extend(range(len(start)))
+        hint.values.extend(start.tolist())
+    return hints
+
+
+def _news(line: str) -> tuple[float, float] | None:
+    """Read objective and bound from a line of the log, the bound rounded down; NaN and -inf for none."""
+    columns = line.split("|")
+    if len(columns) != LOG_COLUMNS:
+        return None
+    try:
+        bound, objective = _number(columns[LOG_BOUND]), _number(columns[LOG_OBJECTIVE])
+    except ValueError:  # the heading
+        return None
+    known = abs(objective) < INFINITE
+    return (
+        objective + LOG_ERROR * abs(objective) if known else math.nan,
+        bound - LOG_ERROR * abs(bound) if abs(bound) < INFINITE else -math.inf,
+    )
+
+
+def _number(text: str) -> float:
+    return math.inf if text.strip() in {"--", "-"} else float(text)
+
+
+def _sides(values: NDArray[np.float64]) -> list[float]:
+    sides: list[float] = np.where(np.abs(values) < INFINITE, values, np.copysign(math.inf, values)).tolist()
+    return sides
+
+
+def _say_nothing() -> None:
+    """Keep SCIP from printing errors, which it also returns.
+
+    What MathOpt stops SCIP by asks for an event that SCIP 10 no longer has: it stops all the same, but every
+    start prints two lines (OR-Tools 9.15). Where the library is not found, they are printed.
+    """
+    for library in (Path(ortools.__file__).parent / ".libs").glob("libscip*"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(str(library)).SCIPmessageSetErrorPrinting(None, None)
