@@ -80,7 +80,9 @@ def with_unasked(X: Any, marker: str) -> Any:
             continue
         if column.dtype.kind not in "iufb":
             text = column.mask(marked).to_csv(index=False, header=["cells"])
-            column = pd.read_csv(io.StringIO(text), skip_blank_lines=False)["cells"]
+            column = pd.read_csv(
+                io.StringIO(text), skip_blank_lines=False, keep_default_na=False, na_values=[""]
+            )["cells"]
         cells = column.astype(object).to_numpy(copy=True)
         cells[marked.to_numpy()] = NOT_ASKED
         table[name] = pd.Series(cells, index=table.index, dtype=object)

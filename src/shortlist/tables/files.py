@@ -15,13 +15,14 @@ from shortlist.datasets.registry import IDENTIFIER, public_set
 from shortlist.datasets.store import table_bytes
 from shortlist.errors import BadFileError
 from shortlist.files import parquet_frame, parquet_table, read_bytes
+from shortlist.tables.numbers import USUAL, CellRules
 from shortlist.tables.text import (
     decoded,
     first_repeated,
     parsed,
+    parted,
     text_records,
-    told_separator,
-    with_decimal_points,
+    with_plain_numbers,
 )
 from shortlist.tables.workbooks import DAMAGED, MOST_UNPACKED, is_workbook, workbook_as_text
 
@@ -49,6 +50,7 @@ def read_table_file(
     *,
     words: Sequence[str] = (),
     marker: str | None = None,
+    rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
     """Read a table from a file, or from standard input for ``-``.
 
@@ -62,32 +64,49 @@ def read_table_file(
     `notes`: gets a sentence for everything that a reader of the answer should know: another separator than
     the comma, decimal commas, a sheet that was chosen, an index that was left out. `words`: columns that are
     text, even if they look like numbers. `marker`: what stands in a cell that was not asked for yet; it may
-    be among numbers.
+    be among numbers. `rules`: which words are gaps, and what stands before decimals.
 
     At least one row and one column, with names that are text and differ, and rows numbered from 0.
     """
     name, content = read_content(source)
-    return table_of_bytes(name, content, [] if notes is None else notes, words=words, marker=marker)
+    return table_of_bytes(
+        name, content, [] if notes is None else notes, words=words, marker=marker, rules=rules
+    )
 
 
 def table_of_bytes(
-    name: str, content: bytes, notes: list[str], *, words: Sequence[str] = (), marker: str | None = None
+    name: str,
+    content: bytes,
+    notes: list[str],
+    *,
+    words: Sequence[str] = (),
+    marker: str | None = None,
+    rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
     """Read a table from the bytes of a file that messages call `name`; see :func:`read_table_file`."""
     content = unpacked(name, content)
     if not content or content.isspace():
         raise BadFileError(f"{name} is empty. A table needs a line of names and at least one row.")
     if content.startswith(PARQUET):
-        table = _parquet(name, content, notes, words)
+        table = without_gaps(_parquet(name, content, notes, words), rules)
     elif content.startswith(ZIP) and is_workbook(name, content):
         text = workbook_as_text(name, content, notes)
-        table = parsed(name, text, notes, separator=",", words=words, marker=marker, place="row")
+        table = parsed(name, text, notes, separator=",", words=words, marker=marker, place="row", rules=rules)
     else:
-        table = parsed(name, decoded(name, content), notes, words=words, marker=marker)
+        table = parsed(name, decoded(name, content), notes, words=words, marker=marker, rules=rules)
     if table.empty:
         what = "a header and no rows" if table.shape[1] else "no columns"
         raise BadFileError(f"{name} has {what}. A table needs a line of names and at least one row.")
     return table
+
+
+def without_gaps(table: "pd.DataFrame", rules: CellRules) -> "pd.DataFrame":
+    """Return a table of JSON or Parquet without the words that a user calls gaps."""
+    if not rules.gaps:
+        return table
+    gaps = {*rules.gaps}
+    words = [name for name in table.columns if table[name].dtype.kind in "OTU"]
+    return table.assign(**{name: table[name].where(~table[name].isin(gaps), None) for name in words})
 
 
 def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, list[str]]]:
@@ -103,11 +122,11 @@ def cells_of(name: str, content: bytes, notes: list[str]) -> list[tuple[int, lis
         rows = frame.astype(object).where(frame.notna(), "").astype(str).to_numpy().tolist()
         return list(enumerate([list(frame.columns), *rows], start=1))
     if content.startswith(ZIP) and is_workbook(name, content):
-        return list(text_records(workbook_as_text(name, content, notes), ","))
+        rows = list(text_records(workbook_as_text(name, content, notes), ","))
+        return with_plain_numbers(name, rows, notes, ",")
     text = decoded(name, content)
-    separator = told_separator(name, text, notes)
-    rows = list(text_records(text, separator))
-    return rows if separator == "," else with_decimal_points(name, rows, notes)
+    text, separator = parted(name, text, notes)
+    return with_plain_numbers(name, list(text_records(text, separator)), notes, separator)
 
 
 def read_content(source: str | Path) -> tuple[str, bytes]:

@@ -9,6 +9,7 @@ from shortlist._words import any_of, counted, did_you_mean
 from shortlist.datasets.registry import public_sets
 from shortlist.datasets.shipped import PRICES, SHIPPED, shipped_table
 from shortlist.errors import BadInputError
+from shortlist.tables.numbers import USUAL, CellRules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,7 @@ def read_table(
     *,
     words: Sequence[str] = (),
     marker: str | None = None,
+    rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
     """Read a table from a file, from standard input (``-``), or a known one (``example:NAME``).
 
@@ -92,7 +94,8 @@ def read_table(
     `source`: what to read; see :func:`shortlist.tables.files.read_table_file` for the formats. `notes`: gets
     a sentence for everything that a reader of the answer should know about how the file was read. `words`:
     columns of a file that are text, even if they look like numbers. `marker`: what stands in a cell of a file
-    that was not asked for yet; it may be among numbers.
+    that was not asked for yet; it may be among numbers. `rules`: which words are gaps, and what stands before
+    decimals.
     """
     name = str(source)
     if name.startswith(EXAMPLE_PREFIX):
@@ -100,7 +103,7 @@ def read_table(
     else:
         from shortlist.tables.files import read_table_file
 
-        table = read_table_file(source, notes, words=words, marker=marker)
+        table = read_table_file(source, notes, words=words, marker=marker, rules=rules)
     table.attrs[FILE] = name
     return table
 

@@ -5,11 +5,21 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError
+from shortlist.tables.numbers import (
+    COMMA,
+    DECIMALS,
+    TRUTHS,
+    USUAL,
+    CellRules,
+    as_plain,
+    as_written,
+    told_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,13 +35,6 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 """The encoding that each byte-order mark stands for."""
-
-COMMA_NUMBER = re.compile(r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*")
-GROUPED_NUMBER = re.compile(r"\s*[-+]?\d{1,3}([. ]\d{3})+(,\d+)?\s*")
-"""Numbers as much of Europe writes them: 1,5 and 1.234,5."""
-
-POINT_NUMBER = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
-"""Numbers with a decimal point."""
 
 ROWS_TO_TELL = 1000
 """Number of rows that decide between two separators that both stand in the header."""
@@ -71,6 +74,7 @@ def parsed(
     words: Sequence[str] = (),
     marker: str | None = None,
     place: str = "line",
+    rules: CellRules = USUAL,
 ) -> "pd.DataFrame":
     """Read a table from text; see :func:`shortlist.tables.files.read_table_file`.
 
@@ -80,23 +84,86 @@ def parsed(
     import pandas as pd
 
     if separator is None:
-        separator = told_separator(name, text, notes)
+        text, separator = parted(name, text, notes)
     header = _checked_header(name, text, separator, place)
     try:
         table = pd.read_csv(
             io.BytesIO(text.encode()), sep=separator, index_col=False, low_memory=False,
             dtype=dict.fromkeys(set(words).intersection(header), str),
+            keep_default_na=False, na_values=["", *(rules.gaps or ())],
         )  # fmt: skip
     except (ValueError, OverflowError) as error:  # pandas' own errors of parsing are ValueErrors
         first_line = next(iter(str(error).splitlines()), type(error).__name__)
         raise BadFileError(f"{name} must be a table, but reading it failed: {first_line}.") from None
     table.columns = [str(column) for column in table.columns]
-    if separator != ",":
-        _read_decimal_commas(name, table, notes, words)
+    found = _columns_of_words(table, words)
+    different = {column: _different(table[column], marker) for column in found}
+    texts = {column: told for column, (_, told) in different.items() if {*map(type, told)} == {str}}
+    points = [column for column in table.columns if _has_fractions(table[column])]
+    if points and any(COMMA in one.plain for one in map(as_written, texts.values()) if one):
+        texts |= _cells_as_written(text, separator, points)
+    numbers = told_numbers(name, texts, notes, rules=rules, separator=separator, has_points=bool(points))
+    for column, plain in numbers.items():
+        table[column] = _as_numbers(table[column], plain, marker)
+    for column in set(texts) - set(numbers):
+        table[column] = _as_truths(table[column], texts[column], rules)
     _note_words_among_numbers(
-        name, table, text_records(text, separator), notes, words=words, marker=marker, place=place
-    )
+        name, table, text_records(text, separator), notes,
+        different={column: different[column] for column in found if column not in numbers},
+        rules=rules, place=place,
+    )  # fmt: skip
     return table
+
+
+def _different(column: "pd.Series[Any]", marker: str | None) -> tuple[Any, list[Any]]:
+    """Return the place of each cell among the different ones, -1 for gaps and the marker, and these."""
+    import pandas as pd
+
+    if marker is not None:
+        column = column.mask(column.astype(str) == marker)
+    codes, different = pd.factorize(column)  # a long log has few different names and labels
+    return codes, different.tolist()
+
+
+def _cells_as_written(text: str, separator: str, columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the different cells of some columns as the file has them."""
+    records = text_records(text, separator)
+    _, header = next(records)
+    places = {column: header.index(column) for column in columns if column in header}
+    found: dict[str, dict[str, None]] = {column: {} for column in places}
+    for _, cells in records:
+        for column, place in places.items():
+            found[column][cells[place]] = None
+    return {column: list(cells) for column, cells in found.items()}
+
+
+def _as_numbers(column: "pd.Series[Any]", plain: Mapping[str, str], marker: str | None) -> "pd.Series[Any]":
+    """Return a column whose cells are written as numbers as numbers; as text where a marker is among them."""
+    import pandas as pd
+
+    if column.dtype.kind == "f":  # it was read by its points, and all of these were between thousands
+        values = {float(text): float(one) for text, one in plain.items() if one}
+        return column.map(values)
+    texts = column.astype(object).where(column.isna() | (column == marker), column.map(plain))
+    texts = texts.where(texts != "", None)
+    if marker is not None and (column == marker).any():
+        return texts
+    try:
+        return pd.to_numeric(texts)
+    except (OverflowError, ValueError):  # an integer beyond every float, which others need not be
+        return column
+
+
+def _as_truths(column: "pd.Series[Any]", texts: Sequence[str], rules: CellRules) -> "pd.Series[Any]":
+    """Return a column of truth values in which words for gaps are none; any other one as it is."""
+    gaps = [text for text in texts if rules.is_gap(text)]
+    if (
+        not gaps
+        or len(gaps) == len(texts)
+        or not {one.casefold() for one in texts if one not in gaps} <= TRUTHS
+    ):
+        return column
+    return column.map({one: one.casefold() == "true" for one in texts if one not in gaps}).astype(object)
 
 
 def _note_words_among_numbers(
@@ -105,26 +172,24 @@ def _note_words_among_numbers(
     records: Iterator[tuple[int, list[str]]],
     notes: list[str],
     *,
-    words: Sequence[str],
-    marker: str | None,
+    different: Mapping[str, tuple[Any, list[Any]]],
+    rules: CellRules,
     place: str,
 ) -> None:
     """Note each column of words of which at least half are numbers, and where its first word is.
 
-    Cells with the marker are no words.
+    `different`: for each column of words the place of each cell among the different ones, and these.
     """
     import numpy as np
-    import pandas as pd
 
     wrong: dict[str, tuple[int, int]] = {}
-    for column in _columns_of_words(table, words):
-        known = table[column].dropna()
-        if marker is not None:
-            known = known[known.astype(str) != marker]
-        codes, different = pd.factorize(known)  # a long log has few different names and labels
-        numbers = np.array([*_are_numbers(different)], dtype=bool)[codes]
+    for column, (codes, told) in different.items():
+        is_number = np.array([any(as_plain(str(one), each) for each in DECIMALS) for one in told], dtype=bool)
+        is_gap = np.array([rules.is_gap(str(one)) for one in told], dtype=bool)
+        known = np.flatnonzero((codes >= 0) & ~np.append(is_gap, True)[codes])
+        numbers = np.append(is_number, False)[codes[known]]
         if not numbers.all() and 2 * int(numbers.sum()) >= len(known):
-            wrong[column] = (int(known.index[~numbers][0]), int(numbers.sum()))
+            wrong[column] = (int(known[~numbers][0]), int(numbers.sum()))
     if not wrong:
         return
     lines = [line for line, _ in records][1:]
@@ -133,16 +198,6 @@ def _note_words_among_numbers(
             f"{name}, {place} {lines[row]}: column {column!r} holds {str(table[column][row])!r} among "
             f"{counted(n_numbers, 'number')}, so all of it is taken for words. Correct the cell, or empty it."
         )
-
-
-def _are_numbers(values: Any) -> Any:
-    """Mark the values that are numbers, or text that is one."""
-    import pandas as pd
-
-    try:
-        return pd.to_numeric(pd.Series(values), errors="coerce").notna()
-    except OverflowError:  # an integer beyond every float, which others need not be
-        return [pd.notna(pd.to_numeric(str(value)[:300], errors="coerce")) for value in values]
 
 
 def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
@@ -157,33 +212,45 @@ def _columns_of_words(table: "pd.DataFrame", words: Sequence[str]) -> list[str]:
     ]
 
 
-def told_separator(name: str, text: str, notes: list[str]) -> str:
-    """Return what parts the columns, and note it where it is no comma."""
-    separator = _separator(name, text)
+SEP_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?[^\S\n]*(?=\n|\Z)", re.IGNORECASE)
+"""The line that Excel takes for its separator, before the header."""
+
+
+def parted(name: str, text: str, notes: list[str]) -> tuple[str, str]:
+    """Return the text without a line ``sep=;``, and what parts the columns; it is noted where no comma.
+
+    The line stays as a blank one, so that others keep their numbers.
+    """
+    told = SEP_LINE.match(text)
+    if told:
+        text, separator = text[told.end() :], told[1]
+        text = f"\n{text.removeprefix(chr(10))}"
+    else:
+        separator = _separator(name, text)
     if separator != ",":
-        notes.append(f"{name}: its columns are separated by {SEPARATORS[separator]}.")
-    return separator
+        notes.append(f"{name}: its columns are separated by {SEPARATORS.get(separator, repr(separator))}.")
+    return text, separator
 
 
-def with_decimal_points(
-    name: str, rows: list[tuple[int, list[str]]], notes: list[str]
+def with_plain_numbers(
+    name: str, rows: list[tuple[int, list[str]]], notes: list[str], separator: str
 ) -> list[tuple[int, list[str]]]:
-    """Write decimal commas as points in columns of nothing else, if the file has no decimal points."""
-    if any(POINT_NUMBER.fullmatch(cell) for _, cells in rows[1:] for cell in cells):
-        return rows
+    """Write numbers with decimal commas, currencies or marks between thousands as plain ones, by column."""
     header = rows[0][1]
-    columns = []
-    for place in range(len(header)):
-        cells = [row[place] for _, row in rows[1:] if place < len(row) and row[place].strip()]
-        if any("," in cell for cell in cells) and all(COMMA_NUMBER.fullmatch(cell) for cell in cells):
-            columns.append(place)
-    if not columns:
+    columns = {
+        title: [*dict.fromkeys(row[place] for _, row in rows[1:] if place < len(row))]
+        for place, title in enumerate(header)
+    }
+    found = told_numbers(name, columns, notes, separator=separator)
+    changed = {
+        place: {text: plain for text, plain in found[title].items() if plain}
+        for place, title in enumerate(header)
+        if title in found
+    }
+    if not changed:
         return rows
-    listed = all_of((repr(header[place]) for place in columns), most=8)
-    notes.append(f"{name}: decimal commas in {listed} were read as decimal points.")
     return rows[:1] + [
-        (line, [cell.replace(",", ".") if at in columns else cell for at, cell in enumerate(row)])
-        for line, row in rows[1:]
+        (line, [changed.get(at, {}).get(cell, cell) for at, cell in enumerate(row)]) for line, row in rows[1:]
     ]
 
 
@@ -251,42 +318,6 @@ def first_repeated(names: Sequence[str]) -> str | None:
     """Return the first of several names that is there again; empty ones do not count."""
     times = Counter(names)
     return next((name for name in names if name and times[name] > 1), None)
-
-
-def _read_decimal_commas(name: str, table: "pd.DataFrame", notes: list[str], words: Sequence[str]) -> None:
-    """Turn columns of decimal commas into numbers, in place, if the file has no decimal points."""
-    import pandas as pd
-
-    commas = []
-    for column in _columns_of_words(table, words):
-        cells = table[column].dropna()
-        grouped = next(
-            (cell for cell in cells if isinstance(cell, str) and GROUPED_NUMBER.fullmatch(cell)), None
-        )
-        if all(isinstance(cell, str) and _is_european(cell) for cell in cells) and len(cells):
-            if grouped is not None:
-                raise BadFileError(
-                    f"{name} has the number {grouped!r} in column {column!r}, which may be read in two "
-                    "ways. Write numbers without marks between thousands."
-                )
-            commas.append(column)
-    if not commas:
-        return
-    points = [column for column in table.columns if _has_fractions(table[column])]
-    if points:
-        raise BadFileError(
-            f"{name} has numbers with decimal commas in column {commas[0]!r} and with decimal points in "
-            f"column {points[0]!r}. Write them alike."
-        )
-    for column in commas:
-        table[column] = pd.to_numeric(table[column].str.strip().str.replace(",", ".", regex=False))
-    notes.append(
-        f"{name}: decimal commas in {all_of(map(repr, commas), most=8)} were read as decimal points."
-    )
-
-
-def _is_european(cell: str) -> bool:
-    return bool(COMMA_NUMBER.fullmatch(cell) or GROUPED_NUMBER.fullmatch(cell))
 
 
 def _has_fractions(column: "pd.Series[Any]") -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shortlist.cli.options.shared import LimitTexts, PromiseOptions
+from shortlist.cli.options.shared import Decimals, Gaps, LimitTexts, PromiseOptions, cell_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,8 @@ class LogOptions:
     confidence: Annotated[str | None, "Column of a long table with the confidence of each answer."] = None
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
     fold_case: Annotated[bool, "Whether labels that differ only in capital letters are the same."] = False
+    gaps: Gaps = None
+    decimal: Decimals = None
 
     def read(self, logs: "Sequence[str]", like: "Sequence[str] | None" = None) -> "AnswerLog":
         """Read the log from all its files; `like` as for :func:`shortlist.panels.logs.reading.read_log`."""
@@ -81,6 +83,7 @@ class LogOptions:
         return read_log(
             list(logs), form=self.form, columns=columns, costs=self.costs,
             token_prices=self.token_prices, truth=self.truth, like=like,
+            rules=cell_rules(self.gaps, self.decimal),
         )  # fmt: skip
 
     def read_for(self, saved: "Panel", logs: "Sequence[str]") -> "AnswerLog":

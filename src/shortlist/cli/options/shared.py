@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shortlist.tables.learning import LearningTable
+    from shortlist.tables.numbers import CellRules
 
 SEED = "Seed of all randomness."
 OWN_WORKERS = "Number of workers or threads; -1 uses every core."
@@ -132,6 +133,25 @@ ReportOut: TypeAlias = Annotated[Path | None, output("an HTML page with pictures
 FrontOut: TypeAlias = Annotated[Path | None, output("the front, as .parquet, or .csv or .xlsx as a table.")]
 
 
+Gaps: TypeAlias = Annotated[
+    str | None,
+    "Words that are gaps, such as NA,?, in place of those that are gaps among numbers alone (NA, None, ...).",
+]
+Decimals: TypeAlias = Annotated[
+    str | None, "What stands before decimals where numbers such as 1,234 do not tell: point or comma."
+]
+
+
+def cell_rules(gaps: str | None, decimal: str | None) -> "CellRules":
+    """Read how cells of a table are read."""
+    from shortlist._validation import as_choice
+    from shortlist.tables.numbers import DECIMALS, CellRules
+
+    if decimal is not None:
+        as_choice(decimal, "decimal", DECIMALS)
+    return CellRules(None if gaps is None else tuple(read_names(gaps) if gaps else ()), decimal)
+
+
 @dataclass(frozen=True)
 class TableOptions:
     """Reading of the table."""
@@ -142,13 +162,15 @@ class TableOptions:
         str | None, "Features to keep although they look like row identifiers, such as id,zip."
     ] = None
     group: Group = None
+    gaps: Gaps = None
+    decimal: Decimals = None
 
     def read(self, table: str, notes: list[str]) -> "LearningTable":
         """Read features and classes; what a user should know of them is added to `notes`."""
         from shortlist.tables.learning import read_table, split_target
 
         return split_target(
-            read_table(table, notes),
+            read_table(table, notes, rules=cell_rules(self.gaps, self.decimal)),
             self.target,
             drop=self.drop or (),
             keep=() if self.keep is None else read_names(self.keep),

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of, counted, did_you_mean
@@ -16,8 +16,9 @@ from shortlist.panels.logs.prices import priced
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, as_text, joined
 from shortlist.panels.logs.tables import IDENTIFIER, table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
-from shortlist.tables.files import read_content, table_of_bytes
+from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
+from shortlist.tables.numbers import USUAL, CellRules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,7 @@ def read_log(
     truth: str | Path | None = None,
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
+    rules: CellRules = USUAL,
 ) -> AnswerLog:
     """Read what judges answered from files as they are.
 
@@ -60,7 +62,8 @@ def read_log(
     columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table
     with a column of cases, or a log whose judges' strict plurality is taken for the truth. `classes`: what
     may be answered; see :func:`shortlist.panels.answer_log.make_log`. `like`: the classes of a saved panel,
-    which are taken where every truth is one of them.
+    which are taken where every truth is one of them. `rules`: which words are gaps in tables, and what stands
+    before decimals.
     """
     notes: list[str] = []
     named = columns or LogColumns()
@@ -69,28 +72,31 @@ def read_log(
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
         raise BadInputError("paths", "must name at least one log", "none")
-    records = _records_of_files(files, form, named, notes, truth_elsewhere=truth is not None)
+    asked = Asked(form, named, rules, truth_elsewhere=truth is not None)
+    records = _records_of_files(files, asked, notes)
     if truth is not None:
-        records = _with_truth(records, truth, named, notes)
+        records = _with_truth(records, truth, asked, notes)
     records = _without(records, named.drop)
     records = priced(records, notes, costs=costs, token_prices=token_prices)
     return assembled(records, notes, classes=classes, like=like, fold_case=named.fold_case)
 
 
-def _records_of_files(
-    files: Sequence[str | Path],
-    form: str | None,
-    columns: LogColumns,
-    notes: list[str],
-    *,
-    truth_elsewhere: bool,
-) -> Records:
+class Asked(NamedTuple):
+    """How files are to be read: their form, columns and cells, and whether the truth is in another file."""
+
+    form: str | None
+    columns: LogColumns
+    rules: CellRules
+    truth_elsewhere: bool = False
+
+
+def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str]) -> Records:
     found: dict[tuple[str, ...], str] = {}
     parts = []
     for path in files:
         name, content = ("", b"") if _is_example(path) else read_content(path)
         name = name or str(path)
-        part = _file_records(name, content, form, columns, notes, truth_elsewhere=truth_elsewhere)
+        part = _file_records(name, content, asked, notes)
         digest = hashlib.sha256(content or name.encode()).hexdigest()
         same = found.setdefault((digest, *part.frame["judge"].unique()), name)
         if same is not name:
@@ -123,15 +129,8 @@ def _is_example(path: str | Path) -> bool:
     return str(path).startswith(EXAMPLE_PREFIX)
 
 
-def _file_records(
-    name: str,
-    content: bytes,
-    form: str | None,
-    columns: LogColumns,
-    notes: list[str],
-    *,
-    truth_elsewhere: bool,
-) -> Records:
+def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> Records:
+    form, columns = asked.form, asked.columns
     if _is_example(name):
         table = read_table(name, notes)
     else:
@@ -143,16 +142,16 @@ def _file_records(
             raise BadFileError(name, f"must be a log of the form {form}", got, "Leave the form out.")
         if records is not None:
             return records
-        table = _table_of(name, found, notes)
-    return table_records(name, table, columns, notes, form=form, truth_elsewhere=truth_elsewhere)
+        table = _table_of(name, found, asked.rules, notes)
+    return table_records(name, table, columns, notes, form=form, truth_elsewhere=asked.truth_elsewhere)
 
 
-def _table_of(name: str, found: Content, notes: list[str]) -> "pd.DataFrame":
+def _table_of(name: str, found: Content, rules: CellRules, notes: list[str]) -> "pd.DataFrame":
     """Return the table of a file that is no log of a tool."""
     import pandas as pd
 
     if found.form != "rows":
-        return table_of_bytes(name, found.value, notes)
+        return table_of_bytes(name, found.value, notes, rules=rules)
     rows = found.value
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         kind = "an object" if isinstance(rows, dict) else "an empty list" if rows == [] else "other values"
@@ -161,18 +160,18 @@ def _table_of(name: str, found: Content, notes: list[str]) -> "pd.DataFrame":
         )
         raise BadFileError(name, f"must be {LOOKED_FOR}", f"JSON that is {kind}{fields}")
     table = pd.DataFrame([{str(key): plain(value) for key, value in row.items()} for row in rows])
-    return table.infer_objects()
+    return without_gaps(table.infer_objects(), rules)
 
 
-def _with_truth(records: Records, truth: str | Path, columns: LogColumns, notes: list[str]) -> Records:
+def _with_truth(records: Records, truth: str | Path, asked: Asked, notes: list[str]) -> Records:
     """Return records with the truth of another file; cases that it does not name have none."""
     name, content = read_content(truth)
     found = content_of(name, content)
-    told = tool_records(name, found, columns, notes)
+    told = tool_records(name, found, asked.columns, notes)
     if told is not None:
         of_case = _plurality(told)
     else:
-        of_case = _truth_of_table(name, _table_of(name, found, notes), columns)
+        of_case = _truth_of_table(name, _table_of(name, found, asked.rules, notes), asked.columns)
     cases = records.frame["case"]
     others = len(set(of_case) - set(cases))
     if others:

@@ -9,6 +9,7 @@ import numpy as np
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
+from shortlist.tables.numbers import told_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,6 +197,7 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
     column = pd.Series(values)
     if column.dtype.kind == "b":
         column = column.astype(object).map(str)
+    column = _without_signs(source, name, column)
     try:
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
     except (OverflowError, TypeError):  # integers beyond every float, lists, mappings
@@ -215,6 +217,21 @@ def numbers_of(source: str, name: str, values: Any) -> Any:
             else "Mend or empty it.",
         )
     return numbers
+
+
+def _without_signs(source: str, name: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column in which numbers that are written in text are plain, and words for gaps are none.
+
+    Raises BadFileError if they may be read in two ways.
+    """
+    if column.dtype.kind not in "OTU":
+        return column
+    texts = [*dict.fromkeys(value for value in column.tolist() if isinstance(value, str))]
+    found = told_numbers(source, {name: texts}, [], separator=" ") if texts else {}
+    if not found:
+        return column
+    plain: dict[str, str | None] = {text: one or None for text, one in found[name].items()}
+    return column.map(lambda value: plain[value] if isinstance(value, str) else value)
 
 
 def _number(value: Any) -> float:

@@ -1,0 +1,203 @@
+"""Numbers as people write them: decimal commas, marks between thousands, currencies, and words for gaps.
+
+There is one rule for every table. A column holds numbers if all of its cells do, in one notation. An empty
+cell is a gap everywhere; ``NA``, ``None`` and the like are gaps in a column of numbers or truth values, and
+words in any other, so that they can be answers and classes.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from shortlist._words import all_of
+from shortlist.errors import BadFileError
+
+POINT, COMMA = "point", "comma"
+DECIMALS = (POINT, COMMA)
+"""What stands before the decimals of a number."""
+
+GAP_WORDS = frozenset(
+    {"na", "n/a", "nan", "-nan", "none", "null", "<na>", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind"}
+)
+"""Words that stand for a gap among numbers, in small letters."""
+
+TRUTHS = frozenset({"true", "false"})
+
+_SPACES = " \u00a0\u202f'\u2019"
+_CURRENCY = r"(?:(?:US|CA|A)?\$|[€£¥₹]|EUR|USD|GBP|CHF|JPY|CNY)"
+_PRICE = re.compile(rf"([-+\u2212]?)\s*({_CURRENCY}?)\s*([-+\u2212]?)(.*?)\s*({_CURRENCY}?)", re.DOTALL)
+_EXPONENT = r"(?:[eE][-+]?\d+)?"
+_WRITTEN = {
+    POINT: re.compile(
+        rf"(?:\d+|[1-9]\d{{0,2}}(?:([,{_SPACES}])\d{{3}})(?:\1\d{{3}})*)?(?:\.\d*)?{_EXPONENT}"
+    ),
+    COMMA: re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*)?(?:,\d*)?{_EXPONENT}"),
+}
+
+
+class CellRules(NamedTuple):
+    """How cells of a table are read, where a user says so.
+
+    `gaps`: words that are gaps in every column, in place of :data:`GAP_WORDS` among numbers; None: the usual
+    rule. `decimal`: what stands before decimals, ``"point"`` or ``"comma"``, where columns fit both.
+    """
+
+    gaps: tuple[str, ...] | None = None
+    decimal: str | None = None
+
+    def is_gap(self, text: str) -> bool:
+        """Whether a cell among numbers is a gap."""
+        text = text.strip()
+        known = text.casefold() in GAP_WORDS if self.gaps is None else text in self.gaps
+        return known or not text
+
+
+USUAL = CellRules()
+
+
+class Written(NamedTuple):
+    """How a column of numbers is written.
+
+    `plain`: for each notation that fits all cells, each different cell as a plain number with a point, "" for
+    a gap. `currency`: the sign that is left out. `is_plain`: whether every cell is a plain number already.
+    """
+
+    plain: Mapping[str, dict[str, str]]
+    currency: str = ""
+    is_plain: bool = False
+
+
+def as_plain(text: str, notation: str) -> tuple[str, str] | None:
+    """Return a number as plain text and the currency beside it; None if it is no number in that notation.
+
+    >>> as_plain("1.202,34 €", COMMA), as_plain("$0.05", POINT), as_plain("1,5", POINT)
+    (('1202.34', '€'), ('0.05', '$'), None)
+    """
+    parts = _PRICE.fullmatch(text.strip())
+    if parts is None:
+        return None
+    sign, before, other_sign, digits, after = parts.groups()
+    if (sign and other_sign) or (before and after):
+        return None
+    found = _WRITTEN[notation].fullmatch(digits)
+    if found is None or not any(one.isdigit() for one in digits.partition("e")[0]):
+        return None
+    marks = found[1] or ""
+    number = digits.replace(marks, "") if marks else digits
+    number = number.replace(",", ".") if notation == COMMA else number
+    return ("-" if (sign or other_sign) in {"-", "\u2212"} else "") + number, before or after
+
+
+def as_written(texts: Iterable[str], rules: CellRules = USUAL) -> Written | None:
+    """Return how the different cells of a column are written as numbers; None if some are words.
+
+    A column of gaps alone is no column of numbers.
+    """
+    plain: dict[str, dict[str, str]] = {notation: {} for notation in DECIMALS}
+    currencies: set[str] = set()
+    gaps = []
+    for text in texts:
+        if rules.is_gap(text):
+            gaps.append(text)
+            continue
+        for notation in [*plain]:
+            one = as_plain(text, notation)
+            if one is None:
+                del plain[notation]
+            else:
+                plain[notation][text] = one[0]
+                currencies |= {one[1]} - {""}
+        if not plain or len(currencies) > 1:
+            return None
+    if not all(plain.values()):
+        return None
+    if len(plain) == 2 and plain[POINT] == plain[COMMA]:
+        del plain[COMMA]
+    is_plain = POINT in plain and all(text.strip() == one for text, one in plain[POINT].items())
+    of_gaps = dict.fromkeys(gaps, "")
+    return Written(
+        {notation: cells | of_gaps for notation, cells in plain.items()}, next(iter(currencies), ""), is_plain
+    )
+
+
+def told_numbers(
+    name: str,
+    columns: Mapping[str, Sequence[str]],
+    notes: list[str],
+    *,
+    rules: CellRules = USUAL,
+    separator: str = ",",
+    has_points: bool = False,
+) -> dict[str, dict[str, str]]:
+    """Return the columns of numbers among columns of text: each different cell as a plain number.
+
+    `columns`: the different cells of each column. `separator`: what parts the columns. A comma alone, as in
+    ``1,5``, is a decimal comma in a file whose columns other signs part; between commas such cells are words.
+    `has_points`: whether other columns have decimal points. `notes`: gets a sentence on how numbers are
+    written.
+
+    Raises BadFileError if a column may be read in two ways, such as one of ``1,234``, and no other column of
+    the file tells how its numbers are written.
+    """
+    written = {column: one for column, texts in columns.items() if (one := as_written(texts, rules))}
+    certain = {next(iter(one.plain)) for one in written.values() if len(one.plain) == 1 and _has_marks(one)}
+    certain |= {POINT} if has_points else set()
+    found: dict[str, dict[str, str]] = {}
+    told: dict[str, list[str]] = {}
+    for column, one in written.items():
+        notation = _notation(one, certain, rules, separator)
+        if notation == "":
+            raise _ambiguous(name, column, one)
+        if notation is None:
+            continue
+        cells = found[column] = one.plain[notation]
+        if one.is_plain and POINT in one.plain:
+            continue
+        if one.currency:
+            told.setdefault(f"the sign {one.currency!r} in {{}} is left out", []).append(column)
+        if notation == COMMA and any("," in text for text in cells):
+            told.setdefault("decimal commas in {} were read as decimal points", []).append(column)
+        elif any(_is_grouped(text) for text in cells):
+            told.setdefault("marks between thousands in {} are left out", []).append(column)
+    notes += [f"{name}: {what.format(all_of(map(repr, where), most=8))}." for what, where in told.items()]
+    return found
+
+
+def _has_marks(one: Written) -> bool:
+    """Whether the notation of a column shows: in decimals, or in marks between thousands."""
+    return any(
+        "." in plain or plain != text.strip()
+        for cells in one.plain.values()
+        for text, plain in cells.items()
+        if plain
+    )
+
+
+def _notation(one: Written, certain: set[str], rules: CellRules, separator: str) -> str | None:
+    """Return in which notation a column is read; None if it is taken for words, "" if it may be either."""
+    if len(one.plain) == 1:
+        (only,) = one.plain
+        is_bare = only == COMMA and separator == "," and not one.currency
+        if is_bare and rules.decimal != COMMA and not any(map(_is_grouped, one.plain[only])):
+            return None
+        return only
+    if rules.decimal is not None:
+        return rules.decimal
+    if len(certain) == 1:
+        return next(iter(certain))
+    if separator == ";":
+        return COMMA
+    return POINT if one.is_plain else ""
+
+
+def _ambiguous(name: str, column: str, one: Written) -> BadFileError:
+    cell = next(text for text, plain in one.plain[POINT].items() if plain != one.plain[COMMA][text])
+    return BadFileError(
+        f"{name} has numbers such as {cell!r} in column {column!r}, which is {one.plain[POINT][cell]} or "
+        f"{one.plain[COMMA][cell]}. Say which by `decimal='point'` or `decimal='comma'`, or write numbers "
+        "without marks between thousands."
+    )
+
+
+def _is_grouped(text: str) -> bool:
+    return bool(re.search(rf"\d[.,{_SPACES}]\d{{3}}(?!\d)", text))
