@@ -122,5 +122,9 @@ class RoughSearchWarning(UserWarning):
     """A search of stage assignments did less than it was asked for, or saw only some of the rows."""
 
 
+class UnknownWordWarning(UserWarning):
+    """A cell holds a word that no fitted row had, and counts as missing."""
+
+
 class LowCoverageWarning(UserWarning):
     """A chosen stage assignment rejects more rows than it answers."""

@@ -57,6 +57,8 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
             )
         kind = kinds.STRING if feature["kind"] == "words" else kinds.DOUBLE
         inputs.append(onnx.helper.make_tensor_value_info(feature["name"], kind, ["rows", 1]))
+    features = [feature | {"column": _known_words(graph, feature)} for feature in policy["features"]]
+    policy = policy | {"features": features}
     rows = graph.add("Concat", *(_column(graph, policy, one) for one in policy["columns"]), axis=1)
     found = _staged(graph, policy, rows) if policy["kind"] == "stages" else _committee(graph, policy, rows)
     numbers = all(isinstance(label, int) for label in [*policy["classes"], policy["reject_label"] or 0])
@@ -92,11 +94,20 @@ def onnx_of(policy: dict[str, Any]) -> bytes:
     return bytes(model.SerializeToString())
 
 
+def _known_words(graph: Graph, feature: dict[str, Any]) -> str:
+    """Return the values of a feature, ``(n_rows, 1)``; a word that no fitted row had is a gap."""
+    name: str = feature["name"]
+    if feature["kind"] != "words" or not feature["known"]:
+        return name
+    known = [graph.add("Equal", name, graph.constant([[word]], str)) for word in feature["known"]]
+    return graph.add("Where", _any(graph, known), name, graph.constant([[""]], str))
+
+
 def _gap(graph: Graph, feature: dict[str, Any]) -> str:
     """Return whether a feature of each row is a gap, ``(n_rows, 1)``."""
     if feature["kind"] == "words":
-        return graph.add("Equal", feature["name"], graph.constant([[""]], str))
-    return graph.add("IsNaN", feature["name"])
+        return graph.add("Equal", feature["column"], graph.constant([[""]], str))
+    return graph.add("IsNaN", feature["column"])
 
 
 def _any(graph: Graph, marks: list[str]) -> str:
@@ -108,15 +119,8 @@ def _any(graph: Graph, marks: list[str]) -> str:
 
 
 def _lacking(graph: Graph, feature: dict[str, Any]) -> list[str]:
-    """Return marks of the rows that have no usable value: an unknown word, or a gap that is no value."""
-    marks = [] if feature["may_be_missing"] else [_gap(graph, feature)]
-    if feature["kind"] == "words" and feature["known"] is not None:
-        known = [
-            graph.add("Equal", feature["name"], graph.constant([[word]], str))
-            for word in ["", *feature["known"]]
-        ]
-        marks.append(graph.add("Not", _any(graph, known)))
-    return marks
+    """Return marks of the rows with a gap where none was when fitting."""
+    return [] if feature["may_be_missing"] else [_gap(graph, feature)]
 
 
 def _has_value(graph: Graph, features: list[dict[str, Any]]) -> str:
@@ -127,7 +131,7 @@ def _has_value(graph: Graph, features: list[dict[str, Any]]) -> str:
 def _column(graph: Graph, policy: dict[str, Any], one: dict[str, Any]) -> str:
     """Return one column, ``(n_rows, 1)``."""
     feature = policy["features"][one["feature"]]
-    name = feature["name"]
+    name = feature["column"]
     gap = _gap(graph, feature)
     if one["kind"] == "number":
         column = graph.add("Where", gap, graph.constant(one["fill"]), name)

@@ -85,10 +85,11 @@ def next_step(
 def answer(policy: dict[str, Any], row: dict[str, Any], failed: Collection[str] = ()) -> dict[str, Any]:
     """Decide one row, a dict of values by name: label, probabilities, confidence, and what was paid.
 
-    A name that is not in the row was not asked yet; None, NaN and an empty text are silence; and a word that
-    the policy does not know answers nothing. Where it matters the row is not answered: `needs` says what to
-    ask for, and `unknown` which words were said. `failed` names features and judges that could not be had:
-    the others decide without them. Raises ReaderError if the policy is damaged, or a value cannot be used.
+    A name that is not in the row was not asked yet; None, NaN and an empty text are silence. A word that the
+    policy does not know is silence of a feature, and answers nothing of a judge. Where it matters the row is
+    not answered: `needs` says what to ask for, and `unknown` which words were said. `failed` names features
+    and judges that could not be had: the others decide without them. Raises ReaderError if the policy is
+    damaged, or a value cannot be used.
     """
     kinds = {"stages": _staged, "judges": _judged, "panel": _of_panel}
     try:
@@ -123,10 +124,11 @@ def _of_committee(policy: Any, row: dict[str, Any], failed: Collection[str]) -> 
     answers: list[Opinion] = [_member(policy, member, columns) for member in policy["members"]]
     label, probabilities = _decided(policy, _summed(policy, answers), len(answers))
     probabilities = _calibrated(policy.get("calibration"), probabilities)
-    if unknown or label is None or not any(state == "answered" for _, state in found):
+    if label is None or not any(state == "answered" for _, state in found):
         return _told(policy, None, probabilities, None, unknown=unknown)
     confident = probabilities[label] >= policy["answer_from"]
-    return _told(policy, label if confident else None, probabilities, probabilities[label])
+    known_label = label if confident else None
+    return _told(policy, known_label, probabilities, probabilities[label], unknown=unknown)
 
 
 def _judged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[str, Any]:
@@ -252,7 +254,11 @@ def _staged(policy: Any, row: dict[str, Any], failed: Collection[str]) -> dict[s
             if states[feature["name"]] == "not asked"
             or (states[feature["name"]] == "silent" and not feature["may_be_missing"])
         ]
-        unknown = {name: row[name] for name, state in states.items() if state == "unknown"}
+        unknown = {
+            feature["name"]: row[feature["name"]]
+            for feature in bought
+            if states[feature["name"]] == "unknown" and not feature["may_be_missing"]
+        }
         if needs or unknown:
             return _told(policy, None, probabilities, best, last, needs=needs, unknown=unknown)
         columns, last = _columns(policy, row, set(stage["known"]), failed), stage
@@ -534,7 +540,7 @@ def _value(feature: Any, value: Any) -> Any:
     if feature["kind"] == "number":
         return _as_number(f"feature {feature['name']!r}", value)
     if feature.get("known") is not None:
-        return next(iter(_known(feature, value)), value)
+        return next(iter(_known(feature, value)), None)
     return str(value) if feature["kind"] == "words" else value
 
 

@@ -1,10 +1,12 @@
 """What a cell of a row says: an answer, silence, that nobody was asked yet, or a word that is no answer.
 
 Every reader goes by the same states. A judge or a test that was asked and said nothing is silent: an empty
-cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A word that
-nothing was fitted on answers nothing: the row is not answered, and the word is named.
+cell, NaN or None. One that was not asked yet has no column, or :data:`NOT_ASKED` in its cell. A word of a
+judge that is no class answers nothing, and is named; a word of a feature that no fitted row had counts as
+missing, and is named.
 """
 
+import warnings
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any
@@ -12,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shortlist._words import any_of
+from shortlist._words import all_of, any_of, counted
 from shortlist.arrays import Labels, Mask
-from shortlist.errors import BadInputError
+from shortlist.errors import BadInputError, UnknownWordWarning
 
 
 class NotAsked(Enum):
@@ -89,16 +91,32 @@ def with_unasked(X: Any, marker: str) -> Any:
     return table
 
 
-def empty_rows(X: Any) -> Mask:
-    """Mark the rows without a single value."""
+def empty_rows(X: Any, unknown: Mask | bool = False) -> Mask:
+    """Mark the rows without a single value; cells that `unknown` marks have none."""
     import pandas as pd
 
-    if hasattr(X, "columns"):
-        return np.asarray(X.isna().to_numpy().all(axis=1))
-    values = np.asarray(X)
-    if values.ndim != 2 or values.dtype.kind not in "fcO":
-        return np.zeros(len(values), dtype=bool)
-    return np.asarray(pd.isna(values).all(axis=1))
+    missing = np.asarray(X.isna()) if hasattr(X, "columns") else np.asarray(pd.isna(np.asarray(X)))
+    if missing.ndim != 2:
+        return np.zeros(len(missing), dtype=bool)
+    return np.asarray((missing | unknown).all(axis=1))
+
+
+def missing_words(table: Any, unknown: Mask) -> str:
+    """Say which words of a table count as missing, as no fitted row had them; nothing where there are none.
+
+    `unknown`, ``(n_rows, n_features)``: the cells with such words.
+    """
+    columns = np.flatnonzero(unknown.any(axis=0)).tolist()
+    names, words = list[str](), list[Any]()
+    for place in columns:
+        column = table.iloc[:, place].to_numpy() if hasattr(table, "iloc") else np.asarray(table)[:, place]
+        found = dict.fromkeys(column[unknown[:, place]].tolist())
+        names += [str(table.columns[place] if hasattr(table, "columns") else place)] * len(found)
+        words += found
+    if not words:
+        return ""
+    cells = counted(int(unknown.sum()), "cell")
+    return f"{cells} with words that no fitted row had count as missing: {words_in(names, words)}."
 
 
 def label_text(label: Any) -> str:
@@ -107,10 +125,16 @@ def label_text(label: Any) -> str:
     return str(int(label)) if whole else str(label)
 
 
+def warn_of_unknown_words(table: Any, unknown: Mask) -> None:
+    """Name the words of a table that no fitted row had, and their columns, in one warning."""
+    if said := missing_words(table, unknown):
+        warnings.warn(said, UnknownWordWarning, stacklevel=5)
+
+
 def words_in(names: Sequence[str], words: Sequence[Any]) -> str:
-    """Return what somebody said that is no answer, such as ``'Error 429' of 'gpt'``, each once."""
+    """Return words that are no answer, each once with its column, such as ``'Error 429' of 'gpt'``."""
     pairs = dict.fromkeys(zip(words, names, strict=True))
-    return ", ".join(f"{str(word)!r} of {name!r}" for word, name in pairs)
+    return all_of(f"{str(word)!r} of {name!r}" for word, name in pairs) if pairs else ""
 
 
 def states_of(silent: Mask, unasked: Mask | None = None, unknown: Mask | None = None) -> NDArray[np.int8]:

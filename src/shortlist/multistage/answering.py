@@ -11,7 +11,14 @@ from shortlist._validation import as_count
 from shortlist._words import all_of
 from shortlist.arrays import Labels, Mask
 from shortlist.errors import AcquisitionError, BadInputError, UnmetChoiceError
-from shortlist.guarantees.cells import UNASKED, UNKNOWN, labels_of, without_unasked, words_in
+from shortlist.guarantees.cells import (
+    UNASKED,
+    UNKNOWN,
+    labels_of,
+    warn_of_unknown_words,
+    without_unasked,
+    words_in,
+)
 from shortlist.guarantees.guarantee import Guarantee, guarantees_of
 from shortlist.multistage.predict.point_choice import low_coverage
 from shortlist.multistage.predict.prediction import (
@@ -248,6 +255,8 @@ class StagedAnswers(TableClassifier):
             X = X.reindex(columns=names)
         X, unasked = without_unasked(X)
         rows, states = self.model_.encoding.encode_known(checked_rows(self, X))
+        if states is not None:
+            warn_of_unknown_words(X, states == UNKNOWN)
         if absent or unasked is not None:
             states = np.zeros((len(rows), len(names)), dtype=np.int8) if states is None else states
             states[:, absent] = UNASKED

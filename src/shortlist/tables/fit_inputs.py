@@ -21,13 +21,27 @@ def checked_fit(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, Labels]:
     X = _checked_shape(estimator, X)
     if y is None:
         raise BadInputError("y should be a 1d array of classes, got None. Pass the class of every row.")
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(plain_labels(y), warn=True)
     assert_all_finite(y, input_name="y")
     if len(X) != len(y):
         raise BadInputError(f"X and y must have one entry per row, got {len(X)} and {len(y)} rows.")
     refuse_quantities(y)
     validate_data(estimator, X, y, skip_check_array=True)
     return X, y
+
+
+def plain_labels(y: Any) -> Any:
+    """Return classes as an array that keeps their values and type, also those of pandas' nullable types.
+
+    >>> import pandas as pd
+    >>> plain_labels(pd.Series([2**60, 2**60 + 1], dtype="Int64")).tolist()
+    [1152921504606846976, 1152921504606846977]
+    """
+    dtype = getattr(y, "dtype", None)
+    plain = getattr(dtype, "numpy_dtype", None)  # of pandas' Int64, Float64 and boolean
+    if plain is not None and not y.isna().any():
+        return y.to_numpy(dtype=plain)
+    return np.asarray(y)
 
 
 def checked_rows(estimator: BaseEstimator, X: Any) -> Any:
@@ -123,6 +137,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
     CHECKS: ClassVar[dict[str, Check]] = {"random_state": as_random_state}
     """How each option is checked that can be checked alone, in this order."""
 
+    classes_: Labels
+
     MOST_CLASSES: ClassVar[int | None] = None
     """How many classes can be told apart at most; None is any number."""
 
@@ -133,6 +149,14 @@ class TableClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def predict(self, X: Any) -> Labels:
         """Return the class of every row, ``(n_samples,)``."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows that get their class; a row without an answer counts as wrong."""
+        known = set(self.classes_.tolist())
+        pairs = zip(np.asarray(self.predict(X)).tolist(), plain_labels(y).tolist(), strict=True)
+        return float(
+            np.average([said in known and said == true for said, true in pairs], weights=sample_weight)
+        )
 
     def check_options(self, y: Labels) -> None:
         """Refuse classes and options that cannot be used, before any long work."""

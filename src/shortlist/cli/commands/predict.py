@@ -1,6 +1,7 @@
 """`shortlist predict`: answers for new rows from a saved model."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -72,7 +73,7 @@ def predict(
 
     from shortlist.cli.text.progress import working
     from shortlist.ensembles.committees.chosen import Chosen
-    from shortlist.errors import BadInputError
+    from shortlist.errors import BadInputError, UnknownWordWarning
     from shortlist.files import write_text
     from shortlist.saved_models import load_model, made_by
     from shortlist.tables.learning import read_table
@@ -100,7 +101,8 @@ def predict(
             f"--early-exit needs a model of shortlist prune, got one of {made_by(estimator)}. Leave it out."
         )
     print_notes(notes)  # before anything can fail because of what they say
-    with working("answering"):
+    with working("answering"), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UnknownWordWarning)
         if buys_features:
             answers, facts, found = _bought(saved, rows, explain=explain, marked=not_asked is not None)
         else:
@@ -108,6 +110,7 @@ def predict(
             answers, others, found = _early(committee, rows) if early else _voted(estimator, committee, rows)
             facts |= others
     found += [
+        *dict.fromkeys(str(one.message) for one in warned),
         *_waiting(facts, len(answers)),
         *_promised(facts, len(answers)),
         *_called(facts),
@@ -270,10 +273,10 @@ def _voted(estimator: Any, committee: "Committee | None", rows: "pd.DataFrame") 
     """
     import pandas as pd
 
-    from shortlist.ensembles.committees.unanswered import unanswered_rows, unanswered_words
+    from shortlist.ensembles.committees.unanswered import empty_cells, unanswered_rows
 
     if committee is None:  # an evolved ensemble
-        open_, classes = unanswered_words(rows, estimator.unknown_words(rows)), estimator.classes_
+        open_, classes = empty_cells(rows, estimator.unknown_words(rows)), estimator.classes_
         reject_label = estimator.reject_label_
     else:
         open_, classes = unanswered_rows(committee, rows), committee.classes

@@ -25,7 +25,14 @@ from shortlist.ensembles.pools.pool import Pool, matched_columns
 from shortlist.ensembles.votes.calibration import Calibration
 from shortlist.ensembles.votes.class_votes import ClassCodes, smoothed_shares
 from shortlist.ensembles.votes.soft_votes import WHOLE, Shares, whole_shares
-from shortlist.guarantees.cells import ANSWERED, UNASKED, empty_rows, labels_of, reject_label_for
+from shortlist.guarantees.cells import (
+    ANSWERED,
+    UNASKED,
+    empty_rows,
+    labels_of,
+    reject_label_for,
+    warn_of_unknown_words,
+)
 from shortlist.pickles import saved_from
 from shortlist.tables.fit_inputs import take_rows
 
@@ -167,10 +174,10 @@ class Committee:
         return Heard(self.members, X if hasattr(X, "columns") else np.asarray(X), None)
 
     def _cannot_answer(self, heard: Heard) -> Mask:
-        """Mark rows of features without a single value, or with a word that was not fitted on."""
+        """Mark rows of features without a single value; a word that was not fitted on is none."""
         if heard.states is not None:
             return np.zeros(len(heard.rows), dtype=bool)
-        return np.asarray(empty_rows(heard.rows) | self.unknown_words(heard.rows).any(axis=1))
+        return empty_rows(heard.rows, self.unknown_words(heard.rows))
 
     def unknown_words(self, rows: Any) -> Mask:
         """Mark the cells of rows with a word that was not fitted on, ``(n_rows, n_features)``."""
@@ -184,8 +191,9 @@ class Committee:
 
         A row gets the reject label if no member has answered, or too few for a threshold; if a judge that
         matters was not asked yet, or said a word that is no class; if the row has no value at all; or if its
-        class is less probable than a promise allows.
+        class is less probable than a promise allows. A word in no fitted row is no value, with a warning.
         """
+        self._warn(X)
         return labels_of(self.decided(X), self.classes, self.reject_label_)
 
     def decided(self, X: Any) -> NDArray[np.int64]:
@@ -194,7 +202,7 @@ class Committee:
         cannot = self._cannot_answer(heard)
         found = np.where(cannot, -1, self.ballot.decided(self.ballot.answers_of(heard.members, heard.rows)))
         if self.least is not None:
-            found[self.scores_of(found, self.predict_proba(X)) < self.least] = -1
+            found[self.scores_of(found, self._probabilities(X)) < self.least] = -1
         if heard.states is None:
             return found
         found[~(heard.states == ANSWERED).any(axis=1)] = -1
@@ -214,6 +222,15 @@ class Committee:
         `probabilities` says. If probabilities come from votes while means decide, or the other way round, the
         most probable class need not be the one that :meth:`predict` answers.
         """
+        self._warn(X)
+        return self._probabilities(X)
+
+    def _warn(self, X: Any) -> None:
+        if not self.judged_columns:
+            rows = self.heard(X).rows
+            warn_of_unknown_words(rows, self.unknown_words(rows))
+
+    def _probabilities(self, X: Any) -> NDArray[np.float64]:
         scores = self.scores(X, MEAN if self.gives_means else SHARES)
         return scores if self.calibration is None else self.calibration.of(scores)
 
@@ -247,6 +264,7 @@ class Committee:
         the rows. If the last digit of a classifier's numbers depends on how many rows it sees at a time, it
         may round differently than in a full vote.
         """
+        self._warn(X)
         codes, calls, answered, waits_for = self._asked_in_order(X, self.least if least is None else least)
         order, names = self.order.members, self.names
         costs = None if self.prices is None else np.concatenate([[0.0], np.cumsum(self.prices[order])])

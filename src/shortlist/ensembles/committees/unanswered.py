@@ -19,8 +19,8 @@ class Unanswered(NamedTuple):
     silent: Mask
     too_few: Mask
     unknown: Mask
-    """On which nobody has answered, or there is no value, ``(n_rows,)``; on which too few have answered for a
-    threshold; and which have a word that is no class, or was not fitted on.
+    """Rows without any answer or value, ``(n_rows,)``; with too few answers for a threshold; and with a word
+    that is no class.
     """
     needs: tuple[str, ...]
     """Which judge each row waits for; empty where none."""
@@ -50,7 +50,7 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
     """
     heard = committee.heard(X)
     if heard.states is None:
-        return unanswered_words(heard.rows, committee.unknown_words(heard.rows))
+        return empty_cells(heard.rows, committee.unknown_words(heard.rows))
     free, least = replace(committee, promise=None), committee.least
     rows = free.decided(X) < 0
     early = free.predict_early(X, least=least)
@@ -70,25 +70,12 @@ def unanswered_rows(committee: Committee, X: Any) -> Unanswered:
     return Unanswered(rows, silent, rows & ~waits & ~unknown & ~silent, unknown, needs, words_said)
 
 
-def unanswered_words(table: Any, odd: Mask) -> Unanswered:
-    """Return the rows of features that cannot be answered: without a value, or with an unknown word.
+def empty_cells(table: Any, unknown: Mask) -> Unanswered:
+    """Return the rows of features that cannot be answered: those without a single value.
 
-    `table`, ``(n_rows, n_features)``. `odd`: the cells with a word that was not fitted on, ``(n_rows,
-    n_features)``.
+    `table`, ``(n_rows, n_features)``. `unknown`: the cells with a word that no fitted row had, which is no
+    value, ``(n_rows, n_features)``.
     """
-    words, names = _words_of(table, odd), _names_of(table)
-    said = words_in([names[place] for _, place in words], [word for word, _ in words])
-    silent, unknown = empty_rows(table), odd.any(axis=1)
-    nobody = np.zeros(len(silent), dtype=bool)
-    return Unanswered(silent | unknown, silent, nobody, np.asarray(unknown), ("",) * len(silent), said)
-
-
-def _names_of(table: Any) -> list[str]:
-    return [str(name) for name in getattr(table, "columns", range(np.shape(table)[1]))]
-
-
-def _words_of(table: Any, odd: Mask) -> list[tuple[Any, int]]:
-    """Return the different words in marked cells, each with its column."""
-    cells = [(row, place) for row, place in np.argwhere(odd).tolist()]
-    values = [table.iat[cell] if hasattr(table, "iat") else np.asarray(table)[cell] for cell in cells]
-    return list(dict.fromkeys((word, place) for word, (_, place) in zip(values, cells, strict=True)))
+    silent = empty_rows(table, unknown)
+    none = np.zeros(len(silent), dtype=bool)
+    return Unanswered(silent, silent, none, none, ("",) * len(silent), "")

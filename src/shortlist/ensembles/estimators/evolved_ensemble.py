@@ -14,7 +14,7 @@ from shortlist.ensembles.evolution.evolution import EvolutionSettings, Evolved, 
 from shortlist.ensembles.evolution.spaces import SPACES, SpaceFactory, open_space
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.class_votes import vote_shares
-from shortlist.guarantees.cells import empty_rows, labels_of
+from shortlist.guarantees.cells import empty_rows, labels_of, warn_of_unknown_words
 from shortlist.pickles import saved_from
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.runs.budget import Budget
@@ -203,11 +203,13 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
     def predict(self, X: Any) -> Labels:
         """Return the most probable class of every row, ``(n_samples,)``; of equal ones the first.
 
-        A row without a single value, or with a word that the encoder was not fitted on, gets
-        ``reject_label_``.
+        A row without a single value gets ``reject_label_``. A word that no fitted row had counts as missing,
+        with a warning.
         """
         codes = self.predict_proba(X).argmax(axis=1)
-        cannot = empty_rows(X) | self.unknown_words(checked_rows(self, X)).any(axis=1)
+        unknown = self.unknown_words(checked_rows(self, X))
+        warn_of_unknown_words(X, unknown)
+        cannot = empty_rows(X, unknown)
         return labels_of(np.where(cannot, -1, codes), self.classes_, self.reject_label_)
 
     def unknown_words(self, rows: Any) -> Mask:

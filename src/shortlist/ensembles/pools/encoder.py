@@ -1,5 +1,6 @@
 """Tables of numbers and words, as one matrix of standardised numbers; their labels, as indices."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +73,9 @@ class TableEncoder:
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the rows as standardised finite numbers, ``(n_samples, n_encoded)``.
 
-        Unknown words count as rare ones, or as none of the known where there were no rare ones: then
-        :meth:`unknown_words` names them, and a committee does not answer the row. Raises BadInputError if `X`
-        is no table with the fitted number of columns, has words where numbers were, or holds infinity.
+        Unknown words count as rare ones, or as missing where there were no rare ones; then
+        :meth:`unknown_words` marks them. Raises BadInputError if `X` is no table with the fitted number of
+        columns, has words where numbers were, or holds infinity.
         """
         frame = as_frame(X)
         if frame.shape[1] != len(self.words):
@@ -87,7 +88,8 @@ class TableEncoder:
             scaled = self.numbers.transform(_numbers(frame, ~self.words))
             blocks.append(np.clip(scaled, -FARTHEST, FARTHEST))
         if self.categories is not None:
-            blocks.append(self.categories.transform(_words(frame, self.words)))
+            known = [seen for seen, is_words in zip(self.known_words, self.words, strict=True) if is_words]
+            blocks.append(self.categories.transform(_words(frame, self.words, known)))
         return np.asarray(np.hstack(blocks), dtype=np.float64)
 
 
@@ -246,13 +248,17 @@ def _numbers(frame: Any, chosen: Mask) -> NDArray[np.float64]:
         raise BadInputError(f"{error}{where}") from None
 
 
-def _words(frame: Any, chosen: Mask) -> NDArray[Any]:
+def _words(frame: Any, chosen: Mask, known: Sequence[set[str] | None] = ()) -> NDArray[Any]:
+    """Return the chosen columns as text, missing cells and words that are not known as :data:`MISSING`."""
     block = np.empty((len(frame), int(chosen.sum())), dtype=object)
     for target, index in enumerate(np.flatnonzero(chosen)):
         column = frame.iloc[:, index].astype(object)
         block[:, target] = [
             MISSING if absent else _text(value) for value, absent in zip(column, column.isna(), strict=True)
         ]
+    for target, seen in enumerate(known):
+        if seen is not None:
+            block[[word not in seen for word in block[:, target]], target] = MISSING
     return block
 
 

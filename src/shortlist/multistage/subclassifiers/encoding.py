@@ -82,14 +82,14 @@ class Encoding:
     def lacking(self, states: NDArray[np.int8], features: NDArray[np.integer]) -> Mask:
         """Mark what has to be asked for before a stage that buys these features, ``(n_rows, n_bought)``.
 
-        What was not asked yet, unknown words, and gaps in features that had none when fitting.
+        What was not asked yet, and gaps in features that had none when fitting; an unknown word is a gap.
 
         `states`, ``(n_rows, n_features)``: as :mod:`shortlist.guarantees.cells` has them. `features`,
         ``(n_bought,)``.
         """
         bought = states[:, features]
-        is_gap = (bought == SILENT) & ~self.allows_missing[features]
-        return np.asarray((bought == UNASKED) | (bought == UNKNOWN) | is_gap)
+        is_gap = ((bought == SILENT) | (bought == UNKNOWN)) & ~self.allows_missing[features]
+        return np.asarray((bought == UNASKED) | is_gap)
 
     def gaps(self, rows: NDArray[np.float64]) -> Mask:
         """Mark the gaps of encoded rows that are values, ``(n_rows, n_features)``."""
