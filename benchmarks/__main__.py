@@ -53,7 +53,6 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "committee-answers": committee_answers.committee_answers,
     "committee-fronts": committee_fronts.committee_fronts,
     "cost-curves": cost_curves.cost_curves,
-    "eel-cv": ensembles.eel_cv,
     "emsco-opponents": emsco_opponents.emsco_opponents,
     "ensembles": ensembles.ensembles,
     "evolution-selection": evolution_selection.evolution_selection,

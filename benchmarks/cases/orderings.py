@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.registry import Case, register
-from shortlist.ensembles.rules.margin_selection import backfit, select_by_margins
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.margin_selection import select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_votes
 

@@ -1,6 +1,6 @@
-"""Pruning rules and evolution at full size, and evolved ensembles beside their baselines.
+"""Pruning rules and evolution at full size.
 
-python -m benchmarks ensembles eel-cv --data FOLDER
+python -m benchmarks ensembles --data FOLDER
 """
 
 import time
@@ -15,10 +15,8 @@ import pandas as pd
 from benchmarks.cases.orderings import made_votes, rules
 from benchmarks.data.uci import read_uci
 from shortlist.ensembles.estimators.evolved_ensemble import EvolutionaryEnsembleClassifier
-from shortlist.papers.comparison import rank_methods
-from shortlist.papers.evolution import SETS, EvolutionSize, eel_methods, eel_table
+from shortlist.papers.evolution import SETS, eel_table
 from shortlist.papers.paper import how_to_get
-from shortlist.papers.pruning_comparison import compare_methods
 from shortlist.tables.files import read_set
 
 SIZES = ((1000, 16_000), (100, 8000))
@@ -69,44 +67,6 @@ def ensembles(
                 "members": len(classifier.members_), "training_error": classifier.result_.error,
             }
         )  # fmt: skip
-
-
-def eel_cv(
-    folder: Path,
-    *,
-    tables: tuple[str, ...] = tuple(SETS),
-    n_folds: int = 10,
-    population: int = 500,
-    generations: int = 200,
-) -> Iterator[dict[str, Any]]:
-    """Cross-validate evolved ensembles beside one linear classifier, a genetic algorithm and boosted stumps."""
-    methods = eel_methods(EvolutionSize(tables, n_folds, 1, population, generations))
-    results = []
-    for name in tables:
-        measured = compare_methods({name: read_eel_table(folder, name)}, methods, n_folds=n_folds)
-        results.append(measured)
-        for method, rows in measured.groupby("method", sort=False):
-            yield _shown(
-                {
-                    "case": "eel-cv", "data": name, "seed": 0, "method": method, "folds": len(rows),
-                    "population": population, "generations": generations,
-                    "error": round(1 - rows["accuracy"].mean(), 4),
-                    "error_deviation": round(rows["accuracy"].std(), 4),
-                    "balanced_error": round(1 - rows["balanced_accuracy"].mean(), 4),
-                    "members": None if rows["size"].isna().all() else round(rows["size"].mean(), 1),
-                    "seconds": round(rows["seconds"].mean(), 3),
-                }
-            )  # fmt: skip
-    if len(tables) > 1:
-        ranks = rank_methods(pd.concat(results))
-        for method, rank in ranks.mean_ranks.items():
-            yield _shown(
-                {
-                    "case": "eel-cv ranks", "data": " ".join(tables), "seed": 0, "method": method, "rank": round(rank, 3),
-                    "friedman_p": ranks.chi_square_p, "iman_davenport_p": ranks.f_p,
-                    "critical_difference": round(ranks.critical_difference, 3),
-                }
-            )  # fmt: skip
 
 
 def read_eel_table(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from benchmarks.studies.ensembles import read_eel_table
 from shortlist.ensembles.evolution.evolution import EnsembleChoice, EvolutionSettings, Evolved, evolve
-from shortlist.ensembles.evolution.reference_rows import ReferenceRows
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import Population
+from shortlist.ensembles.evolution.training_rows import TrainingRows
 from shortlist.ensembles.pools.encoder import fit_table
 from shortlist.ensembles.votes.class_votes import class_tally, plurality
 from shortlist.runs.budget import Budget
@@ -56,7 +56,7 @@ def _measured(name: str, X: pd.DataFrame, y: NDArray[Any], seed: int) -> Iterato
     fitted, tested = encoder.transform(X.iloc[train]), encoder.transform(X.iloc[test])
     classes, labels = np.unique(y, return_inverse=True)
     space = LinearClassifiers(fitted.shape[1], len(classes))
-    judged = ReferenceRows(space, fitted, labels[train], len(classes), "histogram")
+    judged = TrainingRows(space, fitted, labels[train], len(classes), "histogram")
 
     def bred(**more: Any) -> Evolved:
         settings = EvolutionSettings(**BRED | more)

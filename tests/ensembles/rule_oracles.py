@@ -142,20 +142,12 @@ def kappa(samples: Samples, h: int, g: int, n_classes: int) -> Fraction:
     return Fraction(1) if theta2 == 1 else (theta1 - theta2) / (1 - theta2)
 
 
-def billionths(value: Fraction) -> int:
-    return round(value * 10**9)
-
-
 def kappa_greedy(samples: Samples, k: int, n_classes: int) -> list[int]:
     order = [first_best(right_alone(samples, k))]
     while len(order) < k:
         order.append(
             first_best(
-                {
-                    h: -sum(billionths(kappa(samples, h, m, n_classes)) for m in order)
-                    for h in range(k)
-                    if h not in order
-                }
+                {h: -sum(kappa(samples, h, m, n_classes) for m in order) for h in range(k) if h not in order}
             )
         )
     return order
@@ -166,7 +158,7 @@ def kappa_pairs(samples: Samples, k: int, n_classes: int) -> list[int]:
     order: list[int] = []
     pairs = sorted(
         itertools.combinations(range(k), 2),
-        key=lambda pair: (billionths(kappa(samples, pair[0], pair[1], n_classes)), pair),
+        key=lambda pair: (kappa(samples, pair[0], pair[1], n_classes), pair),
     )
     for pair in pairs:
         for h in sorted(pair, key=lambda h: (-alone[h], h)):

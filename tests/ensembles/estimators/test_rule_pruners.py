@@ -24,7 +24,7 @@ from shortlist.ensembles.estimators.rule_pruners import (
 from shortlist.ensembles.pools.answers import class_answers, class_probabilities, class_shares
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.foreign import as_pool
-from shortlist.ensembles.rules.margin_selection import greedy_means
+from shortlist.ensembles.rules.greedy_means import greedy_means
 from shortlist.ensembles.rules.orderings import RULES
 from shortlist.ensembles.votes.soft_votes import SoftVotes
 from shortlist.saved_models import SavedModel, load_model, save_model

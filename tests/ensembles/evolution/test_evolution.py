@@ -19,9 +19,9 @@ from shortlist.ensembles.evolution.evolution import (
     evolve,
     room_for_members,
 )
-from shortlist.ensembles.evolution.reference_rows import ReferenceRows, row_weights
 from shortlist.ensembles.evolution.scored_spaces import LinearClassifiers
 from shortlist.ensembles.evolution.spaces import SPACES, open_space
+from shortlist.ensembles.evolution.training_rows import TrainingRows, row_weights
 from shortlist.ensembles.votes.class_votes import class_tally, plurality
 from shortlist.errors import BadInputError
 from shortlist.runs import NO_STUDY, Cancellation, Progress, Study, open_study
@@ -50,15 +50,40 @@ def _error(members: Any, labels: NDArray[np.int64] = Y) -> float:
     n_wrong=st.lists(st.integers(0, 4), min_size=1, max_size=8),
     gamma=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
 )
-def test_weights_are_shares_of_wrong_answers_and_stay_within_0_and_1(
-    n_wrong: list[int], gamma: float
-) -> None:
-    weights = row_weights(n_wrong, 4, gamma)
-    assert ((weights >= 0) & (weights <= 1)).all()
+def test_weights_are_powers_of_the_wrong_answers(n_wrong: list[int], gamma: float) -> None:
+    weights = row_weights(n_wrong, gamma)
     if any(n_wrong):
-        assert weights == pytest.approx([(n / 4) ** gamma for n in n_wrong])  # Python's 0.0 ** 0.0 is 1
+        assert weights.tolist() == pytest.approx([n**gamma for n in n_wrong])  # Python's 0.0 ** 0.0 is 1
     else:
         assert (weights == 1).all()
+    assert (weights.dtype.kind == "i") == (gamma.is_integer() or not any(n_wrong))
+
+
+def test_powers_that_do_not_fit_are_not_whole() -> None:
+    assert row_weights([10**6, 3], 4).dtype.kind == "f"
+    assert row_weights([10**6, 3], 3).tolist() == [10**18, 27]
+
+
+def test_fitness_of_equal_shares_is_equal() -> None:
+    """3/5 + 14/5 and 17/5 differ as floating point."""
+    labels = np.ones(3, dtype=np.int64)
+    rows = TrainingRows(LinearClassifiers(1, 2), np.zeros((3, 1)), labels, 2, "histogram")
+    codes = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.uint8)
+    assert rows.fitness(codes, row_weights([3, 14, 17])).tolist() == [17, 17]
+
+
+def test_smoothing_lets_an_ensemble_of_one_member_grow() -> None:
+    """As printed, every row counts 0 or 1 with one member, and nothing that is bred may join it."""
+    X, y = make_classification(300, 6, n_informative=3, n_redundant=0, flip_y=0.5, random_state=3)
+    sizes = {
+        smoothing: evolve(
+            LinearClassifiers(6, 2), X, y,
+            EvolutionSettings(mode="online", population_size=30, n_generations=30, smoothing=smoothing),
+            n_classes=2,
+        ).history[-1].ensemble_size
+        for smoothing in (0, 1)
+    }  # fmt: skip
+    assert sizes[0] == 1 < sizes[1]
 
 
 class _Recorded:
@@ -117,7 +142,13 @@ def test_online_fitness_is_relative_to_the_ensemble() -> None:
         ROWS,
         [1] * 4,
         EvolutionSettings(
-            mode="online", population_size=3, n_generations=2, n_elites=0, tournament=40, crossover_rate=0
+            mode="online",
+            population_size=3,
+            n_generations=2,
+            n_elites=0,
+            tournament=40,
+            crossover_rate=0,
+            smoothing=0,
         ),
         n_classes=2,
     )
@@ -316,8 +347,8 @@ def test_fitness_adds_up_counts_so_that_individuals_right_on_equal_weights_are_e
     rng = np.random.default_rng(0)
     for n_rows in (7, 40, 1500):
         labels = rng.integers(0, 2, n_rows)
-        rows = ReferenceRows(LinearClassifiers(1, 2), np.zeros((n_rows, 1)), labels, 2, "histogram")
-        weights = row_weights(rng.integers(0, 6, n_rows), 7, 1.3)
+        rows = TrainingRows(LinearClassifiers(1, 2), np.zeros((n_rows, 1)), labels, 2, "histogram")
+        weights = row_weights(rng.integers(0, 6, n_rows), 1.3)
         first = (labels ^ (rng.random(n_rows) < 0.4)).astype(np.uint8)
         codes = np.empty((n_rows, 33), dtype=np.uint8)
         for column in codes.T:  # each is right on as many rows of each weight
@@ -503,7 +534,7 @@ def test_the_members_of_the_last_population_are_the_best_of_all_subsets(most: in
 
 
 def test_an_exact_step_chooses_among_the_members_and_the_population() -> None:
-    rows = ReferenceRows(CHOICE_SPACE, CHOICE_X, CHOICE_Y, 3, "histogram")
+    rows = TrainingRows(CHOICE_SPACE, CHOICE_X, CHOICE_Y, 3, "histogram")
     settings = EvolutionSettings(
         mode="online", selection="exact", exact_every=2, max_members=4, n_generations=4
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shortlist import BadInputError
-from shortlist.ensembles.rules.kappa_orders import kappas
+from shortlist.ensembles.rules.kappa_orders import _least_sum, fraction_order, kappas
 from shortlist.ensembles.rules.orderings import (
     RULES,
     RULES_WITH_FITNESS,
@@ -86,10 +86,9 @@ def test_drep_equals_its_algorithm(pool: Pool, merged: bool, rho: float) -> None
 @given(pool=class_pools(max_classifiers=6), merged=st.booleans())
 def test_kappa_equals_its_table_of_counts(pool: Pool, merged: bool) -> None:
     samples, k, n_classes = pool
-    expected = [
-        [oracle.billionths(oracle.kappa(samples, h, g, n_classes)) for g in range(k)] for h in range(k)
-    ]
-    assert kappas(as_votes(pool, merged=merged)).tolist() == expected
+    numerators, denominators = (part.tolist() for part in kappas(as_votes(pool, merged=merged)))
+    found = [[Fraction(numerators[h][g], denominators[h][g]) for g in range(k)] for h in range(k)]
+    assert found == [[oracle.kappa(samples, h, g, n_classes) for g in range(k)] for h in range(k)]
 
 
 @given(pool=class_pools(), merged=st.booleans())
@@ -102,6 +101,19 @@ def test_both_kappa_orders_equal_their_descriptions(pool: Pool, merged: bool) ->
     for ordering in (greedy, pairs):
         tried = {size: ordering.right[size - 1] for size in sizes_to_try(k)}
         assert ordering.size == min(size for size in tried if tried[size] == max(tried.values()))
+
+
+def test_kappas_that_differ_as_fractions_only_are_told_apart() -> None:
+    large = 10**7
+    numerators, denominators = (
+        np.array([large, large + 1, 1, large]),
+        np.array([large + 1, large + 2, 3, large + 1]),
+    )
+    assert fraction_order(numerators, denominators).tolist() == [2, 0, 3, 1]
+    many = np.array([[3, 3], [2, 5], [1, 1]])
+    thirds = (many, np.array([[6, 6], [5, 10], [2, 2]]))  # 1/2 + 1/2, 2/5 + 1/2, 1/2 + 1/2
+    assert _least_sum(*thirds) == 1
+    assert _least_sum(thirds[0][[0, 2]], thirds[1][[0, 2]]) == 0
 
 
 @given(pool=class_pools())

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
-from shortlist.ensembles.rules.margin_selection import backfit, select_by_margins
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.margin_selection import select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers
 from shortlist.ensembles.search.search_starts import (
     START_RULES,

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from shortlist.ensembles import EvolutionaryEnsembleClassifier, ExactPruner, make_pool, verify
-from shortlist.ensembles.evolution.reference_rows import ExactStep
+from shortlist.ensembles.evolution.training_rows import ExactStep
 from shortlist.ensembles.verification.mean_recheck import other_problem
 
 LIMITS = {"min_size": 1, "max_size": 3, "costs": [1, 2, 3], "budget": 6}

@@ -51,7 +51,7 @@ class SingleEvolution:
         _refuse(self, ("n_elites",), self.survivors != "best", "`survivors='children'`")
         _refuse(
             self,
-            ("tournament", "crossover_rate", "survivors", "n_elites", "patience", "gamma"),
+            ("tournament", "crossover_rate", "survivors", "n_elites", "patience", "gamma", "smoothing"),
             self.n_generations != 1,
             "evolution of more than one generation",
         )
@@ -91,6 +91,11 @@ class OfflineEvolution(SingleEvolution):
 class OnlineEvolution(OfflineEvolution):
     """The ensemble grows in every generation, and says which rows are hard."""
 
+    smoothing: Annotated[
+        int | None,
+        "Added to the members that get a row wrong; by default 1. With 0, as printed in the paper, an "
+        "ensemble often stays one member.",
+    ] = None
     exact_every: Annotated[int | None, "Generations between steps of selection=exact; by default 10."] = None
 
 

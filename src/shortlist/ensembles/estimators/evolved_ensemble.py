@@ -44,7 +44,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         Individuals of a generation, and number of generations with the first.
     gamma : float, default=1.0
         Exponent of the rows' hardness.
-    tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
+    smoothing, tournament, crossover_rate, survivors, n_elites, patience, criterion, max_members
         See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
     selection, exact_every, exact_time_limit_s
         See :class:`shortlist.ensembles.evolution.evolution.EvolutionSettings`.
@@ -86,6 +86,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         population_size: int = 500,
         n_generations: int = 200,
         gamma: float = 1.0,
+        smoothing: int = 1,
         tournament: int = 2,
         crossover_rate: float = 0.9,
         survivors: str = "children",
@@ -103,6 +104,7 @@ class EvolutionaryEnsembleClassifier(EnsembleClassifier):
         self.population_size = population_size
         self.n_generations = n_generations
         self.gamma = gamma
+        self.smoothing = smoothing
         self.tournament = tournament
         self.crossover_rate = crossover_rate
         self.survivors = survivors

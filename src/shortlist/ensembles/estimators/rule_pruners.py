@@ -20,7 +20,9 @@ from shortlist.ensembles.pools.judges import abstentions
 from shortlist.ensembles.pools.members import with_copies
 from shortlist.ensembles.pools.pool import CrossFittedPool, Pool
 from shortlist.ensembles.pools.refit import whole_pool
-from shortlist.ensembles.rules.margin_selection import CRITERIA, backfit, greedy_means, select_by_margins
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.greedy_means import greedy_means
+from shortlist.ensembles.rules.margin_selection import CRITERIA, select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, check_rule, order_classifiers
 from shortlist.ensembles.votes.class_votes import (
     ClassVotes,

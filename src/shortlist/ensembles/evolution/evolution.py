@@ -1,6 +1,7 @@
 """Evolutionary ensemble learning: a population that covers the hard rows, and an ensemble chosen from it."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shortlist._validation import as_choice, as_count, as_positive_seconds
-from shortlist.ensembles.evolution.reference_rows import ExactStep, GrownEnsemble, ReferenceRows
 from shortlist.ensembles.evolution.spaces import Population, SearchSpace
+from shortlist.ensembles.evolution.training_rows import ExactStep, GrownEnsemble, TrainingRows
 from shortlist.ensembles.rules.margin_selection import CRITERIA
 from shortlist.ensembles.votes.class_votes import ClassCodes
 from shortlist.errors import BadInputError
@@ -48,6 +49,11 @@ class EvolutionSettings:
     """Generations in all; the first one is random."""
     gamma: float = 1.0
     """γ of the fitness, at least 0."""
+    smoothing: int = 1
+    """Added to the number of members that get a row wrong, in ``online``, from 0 to 1,000. With 0, as the
+    paper prints it, only the rows that an ensemble of one member gets wrong count, so that the population may
+    lose whatever could join it, and the reference set never changes again.
+    """
     tournament: int = 2
     """Individuals that compete for being a parent, from 1 to 1,000."""
     crossover_rate: float = 0.9
@@ -90,6 +96,7 @@ class EvolutionSettings:
         as_choice(self.criterion, "criterion", CRITERIA)
         size = as_count(self.population_size, "population_size")
         as_count(self.n_generations, "n_generations")
+        as_count(self.smoothing, "smoothing", at_least=0, at_most=1000)
         as_count(self.tournament, "tournament", at_most=1000)
         as_count(self.n_elites, "n_elites", at_least=0, at_most=size)
         as_choice(self.selection, "selection", SELECTIONS)
@@ -120,7 +127,7 @@ DIGEST_BYTES = 16
 
 
 def evolution_checkpoint(
-    study: Study, rows: ReferenceRows, settings: EvolutionSettings, rng: np.random.Generator
+    study: Study, rows: TrainingRows, settings: EvolutionSettings, rng: np.random.Generator
 ) -> Checkpoint:
     """Bind a study to what decides the ensemble, and return where the state is kept.
 
@@ -196,7 +203,7 @@ def room_for_members(max_members: int | None, number: int, n_generations: int) -
 class EnsembleChoice:
     """How the ensemble of an evolution is chosen."""
 
-    rows: ReferenceRows
+    rows: TrainingRows
     """The training rows."""
     settings: EvolutionSettings
     """The mode, the selection, and the most members."""
@@ -254,7 +261,7 @@ class Breeding:
     crossover_rate: float
     rng: np.random.Generator
 
-    def __call__(self, population: Population, fitness: NDArray[np.float64], n_children: int) -> Population:
+    def __call__(self, population: Population, fitness: NDArray[Any], n_children: int) -> Population:
         """Return children of parents that won tournaments."""
         first, second = self._winners(fitness, n_children), self._winners(fitness, n_children)
         children = population[first]
@@ -267,7 +274,7 @@ class Breeding:
             else children
         )
 
-    def _winners(self, fitness: NDArray[np.float64], n_winners: int) -> NDArray[np.intp]:
+    def _winners(self, fitness: NDArray[Any], n_winners: int) -> NDArray[np.intp]:
         drawn = self.rng.integers(len(fitness), size=(n_winners, self.tournament))
         return np.asarray(drawn[np.arange(n_winners), fitness[drawn].argmax(axis=1)])
 
@@ -343,13 +350,14 @@ def evolve(
 ) -> Evolved:
     """Evolve classifiers that are right where others are wrong, and choose an ensemble of them by margins.
 
-    Every generation weighs the rows anew (:func:`shortlist.ensembles.evolution.reference_rows.row_weights`),
+    Every generation weighs the rows anew (:func:`shortlist.ensembles.evolution.training_rows.row_weights`),
     and an individual's fitness is the weight of the rows that it gets right. Parents win tournaments;
     children are recombined or copied, then mutated. In ``offline`` (Section 3.3 of :cite:t:`Gagne2007`) the
     whole population is the reference set, and the ensemble is chosen from the last one, starting from its
     most accurate individual. In ``online`` (Section 3.4) the ensemble is the reference set: the best
     individual in generation 1, from then on Figure 1 started from the ensemble with the new population as
-    pool, so that it never shrinks within a selection. With ``selection="exact"`` exact pruning chooses the
+    pool, so that it never shrinks within a selection; ``smoothing`` keeps it from staying one individual.
+    With ``selection="exact"`` exact pruning chooses the
     ensemble at the end, and in ``online`` every few generations. Individuals with the votes of another or of
     a member are duplicates, and never join. A plurality's ties go to the lowest class. Raises BadInputError
     if the space answers no class indices of the right shape, the study belongs to something else, or it is to
@@ -371,7 +379,7 @@ def evolve(
     budget = budget or Budget()
     size, total = settings.population_size, settings.n_generations
     rng = np.random.default_rng(0) if rng is None else rng
-    rows = ReferenceRows(space, X, np.asarray(labels), n_classes, settings.criterion)
+    rows = TrainingRows(space, X, np.asarray(labels), n_classes, settings.criterion)
     choice = EnsembleChoice(rows, settings, budget)
     breed = Breeding(space, settings.tournament, settings.crossover_rate, rng)
 
@@ -415,7 +423,7 @@ def evolve(
 
 
 def _bred(
-    rows: ReferenceRows,
+    rows: TrainingRows,
     breed: Breeding,
     settings: EvolutionSettings,
     population: Population,
@@ -423,8 +431,11 @@ def _bred(
     *,
     ensemble: GrownEnsemble,
 ) -> tuple[Population, ClassCodes]:
-    mode, gamma, size = settings.mode, settings.gamma, settings.population_size
-    fitness = rows.fitness(codes, rows.weights(mode, codes, ensemble, gamma))
+    size = settings.population_size
+    hardness = functools.partial(
+        rows.weights, settings.mode, ensemble=ensemble, gamma=settings.gamma, smoothing=settings.smoothing
+    )
+    fitness = rows.fitness(codes, hardness(codes))
     if settings.survivors == "children":
         children = breed(population, fitness, size - settings.n_elites)
         kept = np.argsort(-fitness, kind="stable")[: settings.n_elites]
@@ -432,12 +443,12 @@ def _bred(
     children = breed(population, fitness, size)
     everyone = np.concatenate([population, children])
     everyones = np.hstack([codes, rows.codes(children)])
-    judged = rows.fitness(everyones, rows.weights(mode, everyones, ensemble, gamma))
+    judged = rows.fitness(everyones, hardness(everyones))
     kept = np.sort(np.argsort(-judged, kind="stable")[:size])
     return everyone[kept], everyones[:, kept]
 
 
-def _measured(rows: ReferenceRows, number: int, codes: ClassCodes, ensemble: GrownEnsemble) -> Generation:
+def _measured(rows: TrainingRows, number: int, codes: ClassCodes, ensemble: GrownEnsemble) -> Generation:
     errors = np.count_nonzero(codes != rows.labels[:, None], axis=0) / len(codes)
     return Generation(number, float(errors.min()), float(errors.mean()), rows.error(ensemble), len(ensemble))
 

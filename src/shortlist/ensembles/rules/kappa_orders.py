@@ -1,6 +1,7 @@
 """How much classifiers agree: pairs, κ, and the orders made of them."""
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,8 @@ from shortlist.arrays import Counts
 from shortlist.ensembles.rules._kernels import count_right
 from shortlist.ensembles.votes.class_votes import ClassVotes
 
-KAPPA_UNITS = 10**9
-"""κ is kept in billionths, so that sums and ties are decided on integers."""
-
-TAKEN = 2**62
-"""Added to the sums of what is taken; all sums of κ stay far below."""
+NEAR = 1e-9
+"""Sums of κ that floating point tells apart by less than this are compared as fractions."""
 
 FEW_CLASSIFIERS = 256
 
@@ -70,33 +68,34 @@ def agreements(votes: ClassVotes) -> NDArray[np.float64]:
     return common_counts(flags, votes)
 
 
-def kappas(votes: ClassVotes) -> NDArray[np.int32]:
-    """Return Cohen's κ of every pair in billionths (:cite:t:`Margineantu1997`).
+WholeNumbers = NDArray[Any]
+"""Integers of 64 bits, or Python's where the squared number of samples would not fit."""
 
-    The shape is ``(n_classifiers, n_classifiers)``.
+
+def kappas(votes: ClassVotes) -> tuple[WholeNumbers, WholeNumbers]:
+    """Return Cohen's κ of every pair as numerators and denominators (:cite:t:`Margineantu1997`).
+
+    Both are of the shape ``(n_classifiers, n_classifiers)``; denominators are above 0.
 
     κ = (Θ1 − Θ2) / (1 − Θ2): Θ1 is the share of samples on which the two agree, Θ2 the share that chance
     would give from how often each votes for each class; 1 when Θ2 = 1.
 
     >>> from shortlist.ensembles.votes.class_votes import class_votes
-    >>> kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))[0, 1]
-    np.int32(0)
+    >>> numerators, denominators = kappas(class_votes([[0, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 1, 1]))
+    >>> numerators.tolist(), denominators.tolist()
+    ([[8, 0], [0, 8]], [[8, 8], [8, 8]])
     """
-    n = float(votes.n_samples)
-    possible = np.full((votes.n_classifiers, votes.n_classifiers), n * n)
+    n = int(votes.n_samples)
+    whole: Any = np.int64 if n < 2**31 else object
+    chance = np.zeros((votes.n_classifiers, votes.n_classifiers), dtype=whole)
     for index in range(votes.n_answers):
-        often = _votes_for(votes, index)
-        possible -= np.outer(often, often)
-    kappa = agreements(votes)
-    # n·agreements − chance, with chance = n² − possible: below 2^53 all is exact and only the quotient is
-    # rounded
-    kappa *= n
-    kappa += possible
-    kappa -= n * n
-    kappa *= KAPPA_UNITS
-    np.divide(kappa, possible, out=kappa, where=possible > 0)
-    kappa[possible == 0] = KAPPA_UNITS
-    return np.rint(kappa, out=kappa).astype(np.int32)
+        often = _votes_for(votes, index).astype(whole)
+        chance += np.outer(often, often)
+    numerators = agreements(votes).astype(np.int64).astype(whole) * n - chance
+    denominators = n * n - chance
+    certain = denominators == 0
+    numerators[certain] = denominators[certain] = 1
+    return numerators, denominators
 
 
 def kappa_order(votes: ClassVotes, first: int) -> NDArray[np.int64]:
@@ -105,14 +104,32 @@ def kappa_order(votes: ClassVotes, first: int) -> NDArray[np.int64]:
     Section 5.2 of :cite:t:`Bastos2022`, read so that no member is revised; equal means go to the lowest
     index.
     """
-    kappa = kappas(votes)
+    numerators, denominators = kappas(votes)
     order = [first]
-    sums = np.zeros(votes.n_classifiers, dtype=np.int64)
+    sums = np.zeros(votes.n_classifiers)
     for _ in range(1, votes.n_classifiers):
-        sums += kappa[order[-1]]
-        sums[order[-1]] = TAKEN
-        order.append(int(sums.argmin()))
+        sums += _quotients(numerators[order[-1]], denominators[order[-1]])
+        sums[order[-1]] = np.inf
+        near = np.flatnonzero(sums <= sums.min() + NEAR)
+        if len(near) > 1:
+            members = np.ix_(near.tolist(), order)
+            near = near[_least_sum(numerators[members], denominators[members]) :]
+        order.append(int(near[0]))
     return np.array(order, dtype=np.int64)
+
+
+def _quotients(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[np.float64]:
+    return np.asarray(numerators / denominators, dtype=np.float64)
+
+
+def _least_sum(numerators: WholeNumbers, denominators: WholeNumbers) -> int:
+    """Return the first row whose fractions have the least sum."""
+    rows = zip(numerators.tolist(), denominators.tolist(), strict=True)
+    distinct = {tuple(map(tuple, row)): place for place, row in reversed(list(enumerate(rows)))}
+    if len(distinct) == 1:
+        return 0
+    sums = ((sum(map(Fraction, *row), Fraction(0)), place) for row, place in distinct.items())
+    return int(min(sums)[1])
 
 
 def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
@@ -123,11 +140,33 @@ def pairs_order(votes: ClassVotes, right: Counts) -> NDArray[np.int64]:
     if votes.n_classifiers == 1:
         return np.zeros(1, dtype=np.int64)
     first, second = np.triu_indices(votes.n_classifiers, 1)
-    pairs = np.argsort(kappas(votes)[first, second], kind="stable")
+    numerators, denominators = kappas(votes)
+    pairs = fraction_order(numerators[first, second], denominators[first, second])
     swap = right[second] > right[first]
     flat = np.column_stack([np.where(swap, second, first), np.where(swap, first, second)])[pairs].ravel()
     seen_at = np.unique(flat, return_index=True)[1]
     return np.asarray(flat[np.sort(seen_at)], dtype=np.int64)
+
+
+def fraction_order(numerators: WholeNumbers, denominators: WholeNumbers) -> NDArray[np.intp]:
+    """Return the places of fractions in rising order; equal ones keep theirs.
+
+    Denominators are above 0. Quotients as floating point go wrong in their last digits at most, so that only
+    those which are that close are compared as fractions.
+
+    >>> fraction_order(np.array([2, 1, 1, 3]), np.array([6, 4, 3, 9])).tolist()
+    [1, 0, 2, 3]
+    """
+    values = _quotients(numerators, denominators)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    close = np.diff(ordered) <= 4 * np.spacing(np.abs(ordered[1:]))
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], close, [False]]).astype(np.int8)))
+    for start, end in ends.reshape(-1, 2).tolist():
+        run = np.sort(order[start : end + 1])
+        of_run = list(map(Fraction, numerators[run].tolist(), denominators[run].tolist()))
+        order[start : end + 1] = run[sorted(range(len(run)), key=of_run.__getitem__)]
+    return order
 
 
 def similarity_to_member(votes: ClassVotes, member: int) -> Counts:
@@ -137,8 +176,8 @@ def similarity_to_member(votes: ClassVotes, member: int) -> Counts:
     return same
 
 
-def _votes_for(votes: ClassVotes, index: int) -> NDArray[np.float64]:
+def _votes_for(votes: ClassVotes, index: int) -> Counts:
     """Count the samples that each classifier gives one class, ``(n_classifiers,)``."""
     often = np.zeros(votes.n_classifiers, dtype=np.int64)
     count_right(votes.codes, np.full_like(votes.labels, index), votes.counts, often)
-    return often.astype(np.float64)
+    return often

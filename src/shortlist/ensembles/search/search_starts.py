@@ -9,7 +9,8 @@ from shortlist._validation import as_choice
 from shortlist.arrays import Mask, VoteMatrix
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.rules.margin_selection import backfit, select_by_margins
+from shortlist.ensembles.rules.backfitting import backfit
+from shortlist.ensembles.rules.margin_selection import select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers, single_right
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary

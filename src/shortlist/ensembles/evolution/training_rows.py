@@ -1,6 +1,7 @@
-"""The rows that individuals are judged on, and how much each of them counts."""
+"""The rows that individuals are judged on, and how much each of them counts (Section 3.1)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,22 +25,25 @@ from shortlist.pickles import saved_from
 from shortlist.runs.budget import Budget
 
 
-def row_weights(n_wrong: ArrayLike, n_reference: int, gamma: float = 1.0) -> NDArray[np.float64]:
-    """Return w_i^γ, where w_i is the share of a reference set that gets row i wrong; 0^0 = 1.
+def row_weights(n_wrong: ArrayLike, gamma: float = 1.0) -> NDArray[Any]:
+    """Return n_i^γ, where n_i classifiers of a reference set get row i wrong; 0^0 = 1.
 
-    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, bounded by 0 and 1. Where the reference set is
-    right on every row all weights are 1 instead, so that fitness falls back on accuracy.
+    Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, (n_i / n)^γ with n classifiers in the
+    reference set, times n^γ, which changes no comparison. Whole numbers if γ is one, so that equal
+    fitness is equal. Where the reference set is right on every row all weights are 1 instead, so that fitness falls back on accuracy.
 
-    `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `n_reference`: how many
-    classifiers are in the reference set. `gamma`: γ, at least 0; 0 makes every row equal.
+    `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `gamma`: γ, at least 0; 0
+    makes every row equal.
 
-    >>> row_weights([1, 0, 2], 2, gamma=2).tolist()
-    [0.25, 0.0, 1.0]
+    >>> row_weights([1, 0, 2], gamma=2).tolist(), row_weights([0, 0]).tolist()
+    ([1, 0, 4], [1, 1])
     """
-    wrong = np.asarray(n_wrong)
+    wrong = np.asarray(n_wrong, dtype=np.int64)
     if not wrong.any():
-        return np.ones(len(wrong))
-    return np.asarray((wrong / n_reference) ** gamma)
+        return np.ones(len(wrong), dtype=np.int64)
+    if float(gamma).is_integer() and len(wrong) * int(wrong.max()) ** int(gamma) < 2**63:
+        return np.asarray(wrong ** int(gamma))
+    return np.asarray(wrong.astype(np.float64) ** gamma)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,7 @@ class ExactStep:
         return (n_rows - round(self.result.bound * n_rows)) / n_rows
 
 
-class ReferenceRows:
+class TrainingRows:
     """The training rows, and everything that is measured on them."""
 
     def __init__(
@@ -106,25 +110,28 @@ class ReferenceRows:
         return codes.astype(np.uint8, copy=False)
 
     def weights(
-        self, mode: str, codes: ClassCodes, ensemble: GrownEnsemble, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return w_i^γ of every row against the reference set of the mode."""
+        self, mode: str, codes: ClassCodes, ensemble: GrownEnsemble, *, gamma: float, smoothing: int
+    ) -> NDArray[Any]:
+        """Return the weight of every row against the reference set of the mode."""
         if mode == "single":
-            return np.ones(len(self.labels))
+            return np.ones(len(self.labels), dtype=np.int64)
         if mode == "offline":
-            return row_weights(np.count_nonzero(codes != self.labels[:, None], axis=1), codes.shape[1], gamma)
-        right = ensemble.tally[np.arange(len(self.labels)), self.labels]
-        return row_weights(len(ensemble) - right, len(ensemble), gamma)
+            n_wrong = np.count_nonzero(codes != self.labels[:, None], axis=1)
+        else:
+            right = ensemble.tally[np.arange(len(self.labels)), self.labels]
+            n_wrong = len(ensemble) - right + smoothing
+        return row_weights(n_wrong, gamma)
 
-    def fitness(self, codes: ClassCodes, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return F(h) = Σ_i w_i^γ · 1[h(x_i) = y_i] of every individual."""
+    def fitness(self, codes: ClassCodes, weights: NDArray[Any]) -> NDArray[Any]:
+        """Return F(h) = Σ_i w_i · 1[h(x_i) = y_i] of every individual; whole numbers if weights are."""
         levels, level_of = np.unique(weights, return_inverse=True)
         order = np.argsort(level_of, kind="stable")
         starts = np.searchsorted(level_of[order], np.arange(len(levels)))
         right = (codes == self.labels[:, None])[order]
-        # so individuals right alike are equal
-        counts = np.add.reduceat(right, starts, axis=0, dtype=np.int64)
-        return products_in_order(counts.T, levels)
+        counts = np.add.reduceat(right, starts, axis=0, dtype=np.int64).T
+        if levels.dtype.kind == "i":
+            return np.asarray(counts @ levels)
+        return products_in_order(counts, levels)  # so individuals right on equal weights are equal
 
     def single_best(self, population: Population, codes: ClassCodes) -> GrownEnsemble:
         """Return the most accurate individual alone; the first of equals."""
