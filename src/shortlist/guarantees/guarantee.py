@@ -1,5 +1,6 @@
 """What is promised about answers to new rows, or that nothing can be."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,6 +76,14 @@ def most_wrong(n_answered: ArrayLike, demand: Demand) -> NDArray[np.int64]:
         allowed = np.where(passes, middle, allowed)
         refused = np.where(~passes & (refused - allowed > 1), middle, refused)
     return allowed
+
+
+@functools.lru_cache(maxsize=64)
+def most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
+    """Return :func:`most_wrong` of every number of answers up to one; many points ask for the same."""
+    found = most_wrong(np.arange(n_answered + 1), demand)
+    found.flags.writeable = False
+    return found
 
 
 ASSUMPTION = (

@@ -6,7 +6,6 @@ whose hypothesis is true is rejected with the error of the demand at most. The s
 is not rejected. That needs neither a score that is calibrated nor one that orders rows well.
 """
 
-import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from shortlist.arrays import Mask
-from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong, tail
+from shortlist.guarantees.guarantee import Demand, Guarantee, most_wrong_up_to, tail
 
 MOST_THRESHOLDS = 50
 """Thresholds are at least so fine a part of the rows apart that there are at most about this many."""
@@ -92,16 +91,8 @@ def chances_to_pass(chosen: AnswerCounts, n_calibration: int, demand: Demand) ->
     """
     wrong = np.minimum(1.0, WORSE * (chosen.answered - chosen.right + 1) / (chosen.answered + 2))
     expected = chosen.answered * n_calibration // max(1, chosen.n_rows)
-    most = _most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]
+    most = most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]
     return np.asarray(np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(expected, 1), wrong)))
-
-
-@functools.lru_cache(maxsize=64)
-def _most_wrong_up_to(n_answered: int, demand: Demand) -> NDArray[np.int64]:
-    """Return :func:`most_wrong` of every number of answers up to one; many points ask for the same."""
-    found = most_wrong(np.arange(n_answered + 1), demand)
-    found.flags.writeable = False
-    return found
 
 
 def promise(

@@ -1,0 +1,85 @@
+"""Which of many promises hold together: tests in chains, each in an order that is fixed beforehand."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from shortlist.guarantees.guarantee import Demand, most_wrong_up_to
+
+
+def passing(
+    p_values: NDArray[np.float64], chains: Sequence[Sequence[int]], error: float, *, lives: int = 1
+) -> list[int]:
+    """Return the places of the hypotheses that are rejected, any of them wrongly with `error` at most.
+
+    The chains are tested one after another. Each has an equal share of the error, and what the chain before
+    it has left. A chain tests its hypotheses in order, each at its error divided by `lives`, and ends at
+    failure number `lives`. What it has left is its error times the share of its lives.
+
+    `p_values`, ``(n_hypotheses,)``: each valid by itself, however they depend on each other. `chains`: places
+    of hypotheses, each in at most one chain; all orders are fixed without the p-values.
+
+    Notes
+    -----
+    With one chain and one life this is the fixed sequence, with one hypothesis a chain the fallback procedure
+    (Wiens 2003), and with more lives a sequence that goes on after failures (Qiu, Guo and Lynch 2015).
+
+    Proof. Call a hypothesis null if it is true, and let E(c) be the error of chain c with what came before.
+    E(c) is at most the sum of the shares up to c. In the first chain that has nulls, one is rejected only if
+    the null number j of the chain, for some j up to `lives`, has a p-value of at most E(c) / lives: each null
+    that is not rejected takes a life. If f nulls were tested and none was rejected, at most f lives' worth of
+    error was at risk, with probability f E(c) / lives at most, and the chain passes on at most the other
+    (lives - f) E(c) / lives. So what is at risk in all chains adds up to the sum of the shares, the error.
+
+    Examples
+    --------
+    >>> passing(np.array([0.01, 0.2, 0.02, 0.01]), [[0, 1, 2, 3]], 0.05)
+    [0]
+    >>> passing(np.array([0.01, 0.2, 0.02, 0.01]), [[0, 1, 2, 3]], 0.05, lives=2)
+    [0, 2, 3]
+    >>> passing(np.array([0.02, 0.04]), [[0], [1]], 0.05)
+    [0, 1]
+    """
+    passed, left = list[int](), 0.0
+    for chain in chains:
+        own = left + error / len(chains)
+        n_left = lives
+        for place in chain:
+            if p_values[place] <= own / lives:
+                passed.append(place)
+            else:
+                n_left -= 1
+                if not n_left:
+                    break
+        left = own * n_left / lives
+    return passed
+
+
+def chances(
+    answered: NDArray[np.int64], wrong: NDArray[np.int64], share: float, demand: Demand
+) -> NDArray[np.float64]:
+    """Return how likely each test of a promise is to pass, by rows that have no part in the tests.
+
+    How often answers are wrong has the beta distribution with the parameters 1 + wrong and 1 + right, from an
+    even prior. The number of wrong answers among as many calibration rows as are to be expected is then
+    beta-binomial.
+
+    `answered`, `wrong`, ``(n_tests,)``: rows that choose. `share`: how many calibration rows there are for
+    each of them. `demand`: with the error of one test.
+
+    >>> chances(np.array([100, 100, 10]), np.array([0, 5, 0]), 1.0, Demand(0.9, 0.95)).round(2).tolist()
+    [0.97, 0.41, 0.0]
+    """
+    expected = np.rint(answered * share).astype(np.int64)
+    most = most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]
+    found = np.zeros(len(answered))
+    for n_wrong in range(int(most.max(initial=-1)) + 1):
+        here = np.flatnonzero(most >= n_wrong)
+        n, k = expected[here], float(n_wrong)
+        a, b = 1.0 + wrong[here], 1.0 + answered[here] - wrong[here]
+        ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        with_wrong = gammaln(k + a) + gammaln(n - k + b) - gammaln(n + a + b)
+        found[here] += np.exp(ways + with_wrong + gammaln(a + b) - gammaln(a) - gammaln(b))
+    return np.minimum(found, 1.0)
