@@ -101,7 +101,6 @@ WITHOUT_DATA = (
     "answers",
     "front-promises",
     "kills",
-    "panel-promises",
     "pool-workers",
     "pruning-large",
     "stage-scale",

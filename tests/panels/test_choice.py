@@ -11,13 +11,15 @@ from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand, as_demand
 from shortlist.panels.answer_log import AnswerLog, Measures, make_log
 from shortlist.panels.case_parts import _losses, cases_of, split_cases
-from shortlist.panels.choice import _with_least, choose_panels, told_notes, with_promises
+from shortlist.panels.choice import PanelChoice, choose_panels, told_notes, with_promises
 from shortlist.panels.decisions import confidence_scale
 from shortlist.panels.panel_options import PanelOptions
 from shortlist.panels.policy import HAND_OVER, REJECT, Final
+from shortlist.panels.promises import candidates_of, ways_to_ask
 from shortlist.panels.recipes import Recipe
 from shortlist.panels.scores import UNASKED
 from shortlist.results.proof import ProofKind
+from shortlist.runs.budget import Budget
 from tests.panels.made import priced_log
 
 
@@ -38,8 +40,8 @@ def test_cases_of_one_group_choose_or_measure_or_calibrate_together(demand: Dema
     groups = np.random.default_rng(0).integers(0, 60, 240)
     log = replace(priced_log(), groups=groups)
     choice = choose_panels(log, PanelOptions(decide="votes", demand=demand))
-    parts = [part for part in (choice.chosen, choice.test, choice.calibration) if part is not None]
-    assert len(parts) == (2 if demand is None else 3)
+    parts = [choice.chosen, choice.test]
+    assert choice.calibration is (None if demand is None else choice.test)
     assert np.isin(groups, np.concatenate([part.groups for part in parts if part.groups is not None])).all()
     if demand is None:
         assert sum(len(part.truth) for part in parts) == 240
@@ -59,8 +61,8 @@ def test_a_case_that_is_there_ten_times_calibrates_once() -> None:
     assert once.calibration is not None
     assert choice.calibration.groups is not None
     assert len(np.unique(choice.calibration.groups)) == len(choice.calibration.truth)
-    assert len(choice.calibration.truth) == len(once.calibration.truth) == 30
-    assert {one.n_rows for one in choice.guarantees} == {30}
+    assert len(choice.calibration.truth) == len(once.calibration.truth) == 60
+    assert {one.n_rows for one in choice.guarantees} == {60}
     assert "one row of each case that is there several times." in told_notes(repeated, choice)[-1]
 
 
@@ -117,9 +119,12 @@ def test_as_many_cases_measure_as_were_asked_for(share: float) -> None:
     assert (len(chosen.truth), len(test.truth)) == (200 - round(200 * share), round(200 * share))
 
 
-def test_with_a_promise_as_many_cases_calibrate_as_measure_and_the_others_choose() -> None:
-    parts = split_cases(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
-    assert [len(part.truth) for part in parts if part is not None] == [40, 80, 80]
+def test_with_a_promise_half_of_the_cases_calibrate_and_measure() -> None:
+    chosen, test, calibration = split_cases(label_log(0, 200), PanelOptions(demand=Demand(0.8, 0.9)))
+    assert calibration is test
+    assert (len(chosen.truth), len(test.truth)) == (100, 100)
+    with pytest.raises(BadInputError, match="test_share must come without a promise"):
+        choose_panels(label_log(0, 200), PanelOptions(test_share=0.4, demand=Demand(0.8, 0.9)))
 
 
 def with_gaps(log: AnswerLog, asked: Any) -> AnswerLog:
@@ -214,7 +219,7 @@ def test_latency_is_a_third_objective_whose_points_none_dominates() -> None:
         (
             {"test_share": 0.5, "demand": Demand(0.8, 0.9)},
             ("accuracy", "price"),
-            "test_share must be from 0.05 to 0.4 with a promise, as as many cases calibrate, got 0.5",
+            "test_share must come without a promise, as half of the cases calibrate and measure then, got 0.5",
         ),
     ],
 )
@@ -256,7 +261,6 @@ def test_the_front_under_a_promise_is_that_of_the_panels_that_are_written(decide
     log = label_log(5, 800, (0.86, 0.88, 0.9))
     choice = choose_panels(log, PanelOptions(decide=decide, final=final, demand=as_demand(0.93, 0.9)))
     assert all(one.promised for one in choice.guarantees)
-    assert decide == "votes" or any(one.threshold > 0.5 for one in choice.guarantees)
     for point, (accuracy, price) in enumerate(choice.front.values):
         outcome = choice.panel(point).run(choice.chosen)
         assert price == pytest.approx(outcome.price.mean())
@@ -267,25 +271,22 @@ def test_the_front_under_a_promise_is_that_of_the_panels_that_are_written(decide
     assert choice.front.proof.kind == ProofKind.APPROXIMATE
 
 
-def test_a_policy_that_takes_nothing_back_costs_what_it_costs_without_a_promise() -> None:
-    log = priced_log()
-    log.features["length"] = log.truth + 10 * np.arange(len(log.truth)) % 7
-    for options in (PanelOptions(final=Final(HAND_OVER, 3.0)), PanelOptions(router=("length",))):
-        choice = choose_panels(log, options)
-        for one in choice.found:
-            again = _with_least(choice, one, 0.0)
-            assert (again.loss, again.price) == (one.loss, one.price)
+def promised_draw(choice: PanelChoice, calibration: AnswerLog, demand: Demand) -> PanelChoice:
+    """The choice with other calibration cases."""
+    again = replace(choice, calibration=calibration)
+    ways = list(ways_to_ask(choice.cases, 2))
+    return with_promises(again, demand, candidates_of(again, ways, Budget()))
 
 
 def test_promises_are_kept_with_the_confidence_that_is_stated() -> None:
     population = label_log(4, 20_000, (0.86, 0.86, 0.88))
     demand = Demand(0.88, 0.9)
-    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes"))
+    choice = choose_panels(population.at(slice(0, 300)), PanelOptions(decide="votes", demand=demand))
     rng = np.random.default_rng(0)
     broken = given = 0
     for _ in range(100):
         drawn = population.at(np.sort(rng.integers(300, 20_000, 150)))
-        told = with_promises(replace(choice, calibration=drawn), demand)
+        told = promised_draw(choice, drawn, demand)
         failed = False
         for point, promise in enumerate(told.guarantees):
             if promise.promised:

@@ -26,12 +26,14 @@ def passing(
     With one chain and one life this is the fixed sequence, with one hypothesis a chain the fallback procedure
     (Wiens 2003), and with more lives a sequence that goes on after failures (Qiu, Guo and Lynch 2015).
 
-    Proof. Call a hypothesis null if it is true, and let E(c) be the error of chain c with what came before.
-    E(c) is at most the sum of the shares up to c. In the first chain that has nulls, one is rejected only if
-    the null number j of the chain, for some j up to `lives`, has a p-value of at most E(c) / lives: each null
-    that is not rejected takes a life. If f nulls were tested and none was rejected, at most f lives' worth of
-    error was at risk, with probability f E(c) / lives at most, and the chain passes on at most the other
-    (lives - f) E(c) / lives. So what is at risk in all chains adds up to the sum of the shares, the error.
+    Proof. Call a hypothesis null if it is true, let chain c have n(c) nulls, k be `lives`, and a(c) the share
+    of the error of chain c. As long as no null has been rejected, every null that was tested has taken a
+    life. So a chain that ends alive, and thus has tested all its nulls, leaves at most 1 - n(c) / k of its
+    error, and one that is dead leaves nothing. Hence the error of chain c is at most D(c), where D(1) = a(1)
+    and D(c + 1) = a(c + 1) + D(c) (1 - min(1, n(c) / k)). The first null that is rejected in chain c is one
+    of its first k nulls, as those before it took lives, and its p-value is at most D(c) / k. So a null is
+    rejected with probability at most the sum of D(c) min(1, n(c) / k) over all chains. Each term is
+    D(c) - D(c + 1) + a(c + 1), so the sum is at most that of all a(c), the error.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def chances(
     each of them. `demand`: with the error of one test.
 
     >>> chances(np.array([100, 100, 10]), np.array([0, 5, 0]), 1.0, Demand(0.9, 0.95)).round(2).tolist()
-    [0.97, 0.41, 0.0]
+    [0.97, 0.38, 0.0]
     """
     expected = np.rint(answered * share).astype(np.int64)
     most = most_wrong_up_to(int(expected.max(initial=0)), demand)[expected]

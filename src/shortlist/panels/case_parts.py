@@ -62,14 +62,18 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
 
 
 def split_cases(log: AnswerLog, options: PanelOptions) -> tuple[AnswerLog, AnswerLog, AnswerLog | None]:
-    """Return the cases that choose, those that measure, and those that calibrate."""
+    """Return the cases that choose, those that measure, and those that calibrate.
+
+    Under a promise half of the cases calibrate, and the same ones measure.
+    """
+    if options.demand is not None:
+        half = folds_of(log, 2, options.seed)
+        calibration = _one_of_each_group(log.at(half == 0), options.seed)
+        return log.at(half == 1), calibration, calibration
     asked = USUAL_SHARE if options.test_share is None else options.test_share
     share = Fraction(asked).limit_denominator(FINEST_SHARE)
     parts, n = folds_of(log, share.denominator, options.seed), share.numerator
-    if options.demand is None:
-        return log.at(parts >= n), log.at(parts < n), None
-    calibration = log.at((parts >= n) & (parts < 2 * n))
-    return log.at(parts >= 2 * n), log.at(parts < n), _one_of_each_group(calibration, options.seed)
+    return log.at(parts >= n), log.at(parts < n), None
 
 
 def _one_of_each_group(log: AnswerLog, seed: int) -> AnswerLog:

@@ -6,16 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shortlist._words import counted
 from shortlist.guarantees.guarantee import Demand, Guarantee
-from shortlist.guarantees.thresholds import (
-    Trial,
-    count_answers,
-    most_that_holds,
-    possible_thresholds,
-    promise_each,
-)
 from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.case_parts import cases_of, fully_asked, split_cases
@@ -34,11 +27,21 @@ from shortlist.panels.panel_options import (
     check_classes_of_parts,
     check_panel_options,
 )
-from shortlist.panels.policy import ANSWER, REJECT, Outcome, Panel, Question
-from shortlist.panels.recipes import Cases, Found, Recipe, followed, stages_of
+from shortlist.panels.policy import ANSWER, REJECT, Final, Panel, Question
+from shortlist.panels.promises import (
+    Candidates,
+    candidates_of,
+    found_of,
+    most_likely,
+    promised,
+    promised_instead,
+    recipe_of,
+    ways_to_ask,
+)
+from shortlist.panels.recipes import Cases, Found, Recipe, stages_of
 from shortlist.panels.routing import routed_policies
 from shortlist.panels.search import PolicyFront, find_policies
-from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors, with_errors
+from shortlist.panels.two_errors import find_by_two_errors, undominated_by_errors
 from shortlist.results.front import Front
 from shortlist.results.objective import Objective, Sense
 from shortlist.results.proof import Proof, ProofKind
@@ -140,28 +143,38 @@ def _chosen(
     check_classes_of_parts(chosen, test, objectives)
     scale = confidence_scale(chosen)
     cases, steps = cases_of(chosen, scale, options)
-    found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
-    claims = [*claims, *gaps]
     every = len(chosen.judges) <= ALL_SETS_UP_TO and options.max_stages < 3 and not budget.limit_text
     every &= not options.router and RECALL not in objectives and options.demand is None
+    found, claims, of_two = list[Found](), list[str](), list[Found]()
+    if options.demand is None or options.router:
+        found, claims, of_two = _searched(chosen, cases, options, objectives, budget)
+    if options.demand is not None and options.final.kind == ANSWER:  # an answer has to be sure enough
+        cases = replace(cases, final=Final(REJECT))
     complete = every and options.final.kind == ANSWER and LATENCY not in objectives
     proof = Proof(ProofKind.COMPLETE if complete else ProofKind.APPROXIMATE, limit=budget.limit_text)
     front = _front(found, cases, objectives, steps=steps, judges=chosen.judges, proof=proof)
-    front = replace(front, seconds=budget.elapsed, extras={"claims": claims, "n_cases": len(cases.truth)})
     choice = PanelChoice(
-        front,
-        tuple(found),
-        cases,
-        scale,
-        chosen,
-        test,
-        calibration,
-        tuple(claims),
-        tuple(of_two),
+        front, tuple(found), cases, scale, chosen, test, calibration, (*claims, *gaps), tuple(of_two),
         steps=steps,
+    )  # fmt: skip
+    if options.demand is None:
+        choice = _ordered(choice)
+    else:
+        choice = _promising(choice, options.demand, options.max_stages, budget)
+    extras = {**choice.front.extras, "claims": list(choice.claims), "n_cases": len(cases.truth)}
+    return replace(choice, front=replace(choice.front, seconds=budget.elapsed, extras=extras))
+
+
+def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
+    """Return the front of what is promised, of ways to ask and of routers that were found without a promise."""
+    routed = [one.recipe for one in choice.found if one.recipe.router is not None]
+    found = candidates_of(choice, [*ways_to_ask(choice.cases, max_stages), *routed], budget)
+    told = (
+        f"Under a promise: {counted(len(found.recipes), 'way')} to ask, in at most two stages, with "
+        f"{len(found.ways):,} thresholds, one for all stages of a way; those that the training cases take to "
+        "be most likely to keep the promise were tested first."
     )
-    ordered = _ordered(choice)
-    return ordered if options.demand is None else with_promises(ordered, options.demand)
+    return with_promises(replace(choice, claims=(*choice.claims, told)), demand, found)
 
 
 def _searched(
@@ -248,7 +261,6 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         choice.scale.at(members),
         tuple(latency.tolist()),
         choice.cases.final,
-        least=recipe.least,
         router=recipe.router,
         branches=tuple(stages_of(way, choice.cases.decisions, places) for way in recipe.branches),
         question=_question(choice),
@@ -264,37 +276,22 @@ def _question(choice: PanelChoice) -> Question:
     return Question(tuple(names), costs, positive)
 
 
-def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
-    """Test on the calibration cases what can be promised about each point, all points at once.
+def with_promises(choice: PanelChoice, demand: Demand, found: Candidates) -> PanelChoice:
+    """Return the front of the candidates about which a demand is promised, all of them together.
 
-    A panel that takes unsure answers back costs something else than without a promise. So loss and price are
-    counted anew, of the points of which something is promised, or of all where nothing is, and those that
-    another one dominates now leave the front.
+    Where nothing is promised, the front is the one candidate that is most likely to keep the demand, and it
+    answers nobody. `choice`: with the training and calibration cases; its own front is left out.
     """
-    assert choice.calibration is not None
-    trials = []
-    for point in range(len(choice.found)):
-        panel = _panel(choice, choice.found[point], None)
-        own, new = panel.run(choice.chosen), panel.run(choice.calibration)
-        thresholds = possible_thresholds(own.sure)
-        trials.append(
-            Trial(
-                thresholds,
-                count_answers(*_scored(own, choice.chosen), thresholds),
-                count_answers(*_scored(new, choice.calibration), thresholds),
-            )
-        )
-    guarantees, _ = promise_each(trials, demand)
-    is_any = any(one.promised for one in guarantees)
-    instead = None if is_any else most_that_holds(trials, demand)
-    made = {
-        _with_least(choice, found, one.threshold): one
-        for found, one in zip(choice.found, guarantees, strict=True)
-        if one.promised or not is_any
-    }
-    by_recipe = {found.recipe: one for found, one in made.items()}
-    kept = _with_front(choice, _undominated(choice, list(made)))
-    guarantees = tuple(by_recipe[found.recipe] for found in kept.found)
+    told = promised(found, demand)
+    recipes = {recipe_of(found, place, is_promised=True): one for place, one in told}
+    instead = None
+    if not told:
+        place = most_likely(found, demand)
+        nothing = Guarantee(*demand, math.inf, found.n_calibration, 0, 0)
+        recipes = {recipe_of(found, place, is_promised=False): nothing}
+        instead = promised_instead(found, demand)
+    kept = _with_front(choice, _undominated(choice, [found_of(choice, recipe) for recipe in recipes]))
+    guarantees = tuple(recipes[one.recipe] for one in kept.found)
     extras = {
         **choice.front.extras,
         "promises": [_fields(one) for one in guarantees],
@@ -303,22 +300,6 @@ def with_promises(choice: PanelChoice, demand: Demand) -> PanelChoice:
     }
     front = replace(kept.front, extras=extras)
     return replace(kept, front=front, guarantees=guarantees, of_two=())  # of these nothing is promised
-
-
-def _with_least(choice: PanelChoice, found: Found, least: float) -> Found:
-    """Return a policy that takes back answers that are less sure, with what it then costs out of fold."""
-    cases, recipe = choice.cases, replace(found.recipe, least=least)
-    rows = [np.arange(len(cases.truth))]
-    if recipe.router is not None:
-        way = recipe.router.branches(choice.chosen.features)
-        rows = [np.flatnonzero(way == number) for number in range(len(recipe.ways))]
-    told = [
-        followed(cases.at(here), replace(one, least=least))
-        for here, one in zip(rows, recipe.ways, strict=True)
-    ]
-    loss, price = sum(int(one.loss.sum()) for one in told), sum(int(one.price.sum()) for one in told)
-    changed = found._replace(loss=loss, price=price, recipe=recipe)
-    return with_errors(cases, changed) if found.errors else changed
 
 
 def _undominated(choice: PanelChoice, found: list[Found]) -> list[Found]:
@@ -335,15 +316,7 @@ def _with_front(choice: PanelChoice, found: list[Found]) -> PanelChoice:
     front = _front(
         found, choice.cases, old.names, steps=choice.steps, judges=choice.chosen.judges, proof=old.proof
     )
-    return _ordered(replace(choice, front=replace(front, seconds=old.seconds), found=tuple(found)))
-
-
-def _scored(outcome: Outcome, log: AnswerLog) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how sure the answers are, less than any threshold where there is none, and which are right."""
-    answered = outcome.codes >= 0
-    return np.where(answered, outcome.sure, -1.0), np.asarray(
-        answered & (log.scored(outcome.codes) == log.truth)
-    )
+    return _ordered(replace(choice, front=front, found=tuple(found)))
 
 
 def _fields(guarantee: Guarantee) -> dict[str, Any]:

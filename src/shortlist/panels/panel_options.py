@@ -44,9 +44,9 @@ class PanelOptions:
     `final`: what the last stage does where it is not sure. `max_stages`: from 1 to 3. `error_costs`: what
     answering the first class costs where the second is right; 1 for every mistake by default. No answer, an
     empty first class, costs as much as the worst answer by default. `test_share`: the share of the cases in
-    the hold-out set, from 0.05 to 0.5, and to 0.4 with a promise. None is a quarter, and no hold-out set
-    where cases are few; see :func:`all_choose`. `demand`: what is to be promised, on calibration cases: as
-    many as hold-out cases. `positive`: the positive class of recall and specificity; by default the last of
+    the hold-out set, from 0.05 to 0.5. None is a quarter, and no hold-out set where cases are few; see
+    :func:`all_choose`. `demand`: what is to be promised; half of the cases calibrate and measure then.
+    `positive`: the positive class of recall and specificity; by default the last of
     the sorted ones. `router`: features of the log, which cost nothing, that may choose among panels before
     anybody is asked, or answer alone.
     """
@@ -83,10 +83,11 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
-    most = 0.5 if options.demand is None else 0.4
-    if options.test_share is not None and not 0.05 <= options.test_share <= most:
-        why = "" if options.demand is None else " with a promise, as as many cases calibrate"
-        raise BadInputError("test_share", f"must be from 0.05 to {most}{why}", f"{options.test_share:g}")
+    if options.test_share is not None and not 0.05 <= options.test_share <= 0.5:
+        raise BadInputError("test_share", "must be from 0.05 to 0.5", f"{options.test_share:g}")
+    if options.demand is not None and options.test_share not in {None, USUAL_SHARE}:
+        why = "as half of the cases calibrate and measure then"
+        raise BadInputError("test_share", f"must come without a promise, {why}", f"{options.test_share:g}")
     _check_objectives(log, options, objectives)
     if log.is_open:
         _check_open(options, objectives)

@@ -1,7 +1,7 @@
 """Policies as recipes, and the training cases: what each costs there, out of fold."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +25,7 @@ class Recipe:
     `sets`: the judges asked so far, after each stage. `thresholds`: how sure each stage has to be to end a
     case. `learner`: who decides: a key of the decisions out of fold. `alone`: what decides if no judge is
     asked; the learner is ``"alone"`` then. `router`: what tells which branch a case goes to; the recipe
-    itself is for cases that it cannot tell. `least`: how sure an answer has to be under a promise, of
-    whatever way.
+    itself is for cases that it cannot tell.
     """
 
     sets: tuple[Judges, ...]
@@ -35,7 +34,6 @@ class Recipe:
     alone: Alone | None = None
     router: Fork | None = None
     branches: tuple["Recipe", ...] = ()
-    least: float = 0.0
 
     @property
     def ways(self) -> tuple["Recipe", ...]:
@@ -81,7 +79,7 @@ class Cases:
     losses: NDArray[np.int64]
     final: Final
     final_price: int
-    decisions: "Mapping[str, OutOfFold | PartOutOfFold]"
+    decisions: "Mapping[str, OutOfFold | PartOutOfFold | FittedDecisions]"
     positive: int = 1
     is_open: bool = False
     right: Mask | None = None
@@ -126,7 +124,7 @@ class Cases:
 class PartOutOfFold:
     """Decisions of sets of judges on some of the cases that they were learned from, out of fold."""
 
-    whole: "OutOfFold | PartOutOfFold"
+    whole: "OutOfFold | PartOutOfFold | FittedDecisions"
     rows: NDArray[np.intp]
 
     def of(self, judges: Iterable[int]) -> Judged:
@@ -138,6 +136,27 @@ class PartOutOfFold:
         return Judged(whole.decision, decided, ordering)
 
 
+@dataclass(frozen=True, eq=False)
+class FittedDecisions:
+    """Decisions of sets of judges, fitted on the training cases, about other cases.
+
+    `whole`: of the training cases. `answers`: to the other cases, with a column for each judge.
+    """
+
+    whole: "OutOfFold | PartOutOfFold | FittedDecisions"
+    answers: Heard
+    known: dict[Judges, Judged] = field(default_factory=dict)
+
+    def of(self, judges: Iterable[int]) -> Judged:
+        """Return the decision of a set of judges."""
+        chosen = tuple(sorted(judges))
+        if chosen not in self.known:
+            decision = self.whole.of(chosen).decision
+            decided = decision.decide(self.answers.of(decision.judges))
+            self.known[chosen] = Judged(decision, decided, decided)
+        return self.known[chosen]
+
+
 def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
     """Return losses of 1 for every decision that is not right; nothing decided is not right."""
     return np.vstack([1 - np.eye(n_classes, dtype=np.int64), np.ones((1, n_classes), dtype=np.int64)])
@@ -145,7 +164,7 @@ def right_or_wrong(n_classes: int) -> NDArray[np.int64]:
 
 def stages_of(
     recipe: Recipe,
-    decisions: Mapping[str, OutOfFold | PartOutOfFold],
+    decisions: Mapping[str, OutOfFold | PartOutOfFold | FittedDecisions],
     places: dict[int, int] | None = None,
 ) -> tuple[Stage, ...]:
     """Return the stages of a recipe, without those of its branches, its decisions fitted on all cases.
@@ -184,7 +203,7 @@ def followed(cases: Cases, recipe: Recipe) -> Followed:
     """Follow a recipe without a router through its stages on each case."""
     n_cases = len(cases.truth)
     codes, price = np.full(n_cases, UNDECIDED), np.zeros(n_cases, dtype=np.int64)
-    sure, seconds = np.zeros(n_cases), np.zeros(n_cases)
+    seconds = np.zeros(n_cases)
     left = np.ones(n_cases, dtype=bool)
     asked: Judges = ()
     for number, judges in enumerate(recipe.sets):
@@ -192,23 +211,22 @@ def followed(cases: Cases, recipe: Recipe) -> Followed:
         price[left] += cases.price_of(new)[left]
         seconds[left] += cases.seconds_of(new)[left]
         asked = judges
-        said, how_sure, ends = _stage_says(cases, recipe, number)
+        said, _, ends = stage_says(cases, recipe, number)
         if number == len(recipe.sets) - 1 and cases.final.kind == ANSWER:
             ends = np.ones(n_cases, dtype=bool)
-        codes[left & ends], sure[left & ends] = said[left & ends], how_sure[left & ends]
+        codes[left & ends] = said[left & ends]
         left &= ~ends
-    left |= sure < recipe.least
     codes[left] = UNDECIDED
     price[left] += cases.final_price
     handed_over = left & (cases.final.kind == HAND_OVER)
     return Followed(codes, np.where(handed_over, 0, cases.losses_of(codes)), price, seconds, handed_over)
 
 
-def _stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
+def stage_says(cases: Cases, recipe: Recipe, number: int) -> tuple[NDArray[np.int64], Floats, Mask]:
     """Return what a stage decides about each case, how sure it is, and which cases that ends."""
     if recipe.alone is not None:
         codes, sure = recipe.alone.decide(cases.answers)
-        return codes, sure, np.asarray(codes >= 0)
+        return codes, sure, np.asarray((codes >= 0) & (sure >= recipe.thresholds[number]))
     judged = cases.decisions[recipe.learner].of(recipe.sets[number])
     ordering = judged.ordering
     ends = (ordering.codes >= 0) & (ordering.sure >= recipe.thresholds[number])
