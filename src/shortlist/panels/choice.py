@@ -166,7 +166,7 @@ def _chosen(
 
 
 def _promising(choice: PanelChoice, demand: Demand, max_stages: int, budget: Budget) -> PanelChoice:
-    """Return the front of what is promised, of ways to ask and of routers that were found without a promise."""
+    """Return the front of what is promised, of ways to ask and of the routers that were found."""
     routed = [one.recipe for one in choice.found if one.recipe.router is not None]
     found = candidates_of(choice, [*ways_to_ask(choice.cases, max_stages), *routed], budget)
     told = (
@@ -349,10 +349,10 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
             f"by panels that the others chose in the same way."
         )
         return [*said, told]
-    parts = f"{len(choice.chosen.truth):,} training cases, {len(choice.test.truth):,} hold-out cases"
-    if choice.calibration is not None:
-        once = (
-            "" if choice.calibration.groups is None else ", one row of each case that is there several times"
-        )
-        parts += f", {len(choice.calibration.truth):,} calibration cases{once}"
-    return [*said, parts + "."]
+    n_chosen, n_test = len(choice.chosen.truth), len(choice.test.truth)
+    if choice.calibration is None:
+        return [*said, f"{n_chosen:,} training cases, {n_test:,} hold-out cases."]
+    once = (
+        ", one row of each case that is there several times" if choice.calibration.groups is not None else ""
+    )
+    return [*said, f"{n_chosen:,} training cases; {n_test:,} calibration cases, which measure as well{once}."]

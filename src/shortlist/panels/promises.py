@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LIVES, BANDS = 2, 3
 """A chain of tests ends at its second failure, and candidates have price bands of about equal size."""
 SURE_ENOUGH = 0.9
-"""Prices are told apart in bands if a candidate of each passes with this chance, at its share of the error."""
+"""Prices have bands if a candidate of each passes with this chance, at its share of the error."""
 LEAST_CHANCE = 0.05
 """Candidates that are less likely to pass are not tested."""
 LEAST_PER_CENT = 50
@@ -57,8 +57,8 @@ class Candidates:
     """Ways to ask with thresholds, a row each.
 
     `recipes`: the ways. `ways`, `thresholds`, ``(n_candidates,)``: the place of the way, and the threshold.
-    `chosen`, `calibration`: counts on the training cases, out of fold, and on the calibration cases. `n_chosen`,
-    `n_calibration`: how many there are.
+    `chosen`, `calibration`: counts on the training cases, out of fold, and on the calibration cases.
+    `n_chosen`, `n_calibration`: how many there are.
     """
 
     recipes: Sequence[Recipe]

@@ -241,7 +241,7 @@ def test_a_router_is_named_by_its_columns(folder: Path, tmp_path: Path) -> None:
 
 def test_a_promise_is_given_or_nothing_is_written(folder: Path, tmp_path: Path) -> None:
     told = facts(folder, *PRICED, "--answer-accuracy", "0.7", "--set", "confidence-level=0.9")
-    assert told["n_calibration"] == 60
+    assert told["n_calibration"] == told["n_test"] == 120
     assert told["guarantee"] is not None
     out = tmp_path / "p.json"
     run = shortlist("panel", *PRICED, "--answer-accuracy", "0.999", "--out", out, cwd=folder)
