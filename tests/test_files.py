@@ -198,6 +198,25 @@ def test_a_file_of_another_version_is_said_to_be_one(
     )
 
 
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("kl", "needs the module 'kl', which is not importable here. Install it, or set PYTHONPATH to the folder of kl.py."),
+        ("__main__", "needs 'Kl', which was defined in the script that wrote it and is not there now."),
+        ("tempfile", "needs 'Kl', which was defined in module 'tempfile' and is not there now."),
+    ],
+)  # fmt: skip
+def test_a_class_that_is_not_importable_is_named(tmp_path: Path, module: str, said: str) -> None:
+    content = pickle.dumps(Path, protocol=0).replace(b"cpathlib\nPath", f"c{module}\nKl".encode())
+    newest = pickle.dumps(Path).replace(b"\x8c\x07pathlib", bytes([0x8C, len(module)]) + module.encode())
+    newest = newest[:2] + newest[11:].replace(b"\x8c\x04Path", b"\x8c\x02Kl")  # without its frame
+    for written in (b"\x80\x02" + content, newest):
+        (tmp_path / "pool.joblib").write_bytes(written)
+        with pytest.raises(BadFileError) as error:
+            load_object(tmp_path / "pool.joblib", trust=True)
+        assert said in str(error.value)
+
+
 def test_the_cache_is_where_the_variable_says_or_in_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     assert cache_folder("datasets") == Path("/somewhere/shortlist/datasets")

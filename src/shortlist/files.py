@@ -24,6 +24,11 @@ PICKLE_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"]\x00", 
 OWN_MODULE = re.compile(r"'shortlist[.']")
 """In the message of an error, that a module of Shortlist or a name in one was not found."""
 
+_LACKING = re.compile(
+    r"Can't get attribute '([^']+)' on <module '([^']+)'|module '([^']+)' has no attribute '([^']+)'"
+)
+"""What unpickling says of a class that its module lacks."""
+
 VERSION_IN_PICKLE = re.compile(rb"\x8c\x07version\x94?\x8c.([0-9][0-9A-Za-z.+]*)", re.DOTALL)
 """The field ``version`` of a saved model, a text as pickles have them."""
 
@@ -179,11 +184,31 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
                 f"{path} was written by {_writer(content)}, and this one, {shortlist.__version__}, cannot "
                 "read it. Make it again, with the command that made it."
             ) from None
+        if needed := _module_needed(error):
+            raise BadFileError(f"{path} {needed}") from None
         reason = ": ".join(filter(None, [type(error).__name__, str(error)]))
         raise BadFileError(
             f"{path} must be a file written by joblib, but reading it failed ({reason}). "
             "Write it again with joblib.dump and the versions installed here."
         ) from error
+
+
+def _module_needed(error: Exception) -> str:
+    """Say which module of the user's a pickle needs and how to have it found, or nothing."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return (
+            f"needs the module {error.name!r}, which is not importable here. Install it, or set PYTHONPATH to "
+            f"the folder of {error.name.partition('.')[0]}.py."
+        )
+    found = _LACKING.search(str(error)) if isinstance(error, AttributeError) else None
+    if found is None:
+        return ""
+    name, module = found[1] or found[4], found[2] or found[3]
+    place = "in the script that wrote it" if module == "__main__" else f"in module {module!r}"
+    return (
+        f"needs {name!r}, which was defined {place} and is not there now. Define it in a module of "
+        "its own, write the file again, and set PYTHONPATH to the folder of that module."
+    )
 
 
 def _writer(content: bytes) -> str:

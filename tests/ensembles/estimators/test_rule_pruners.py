@@ -120,7 +120,7 @@ def test_nan_probabilities_are_refused() -> None:
         def predict_proba(self, X: Any, check_input: bool = True) -> Any:
             return super().predict_proba(X, check_input) * np.nan
 
-    with pytest.raises(BadInputError, match="Broken-1 answers NaN"):
+    with pytest.raises(BadInputError, match="Broken answers NaN"):
         OrderedPruner([Broken().fit(X, Y)]).fit(X, Y)
 
 

@@ -132,5 +132,5 @@ def test_a_member_that_cannot_be_saved_is_named() -> None:
     tree = DecisionTreeClassifier().fit(X, Y)
     tree.note_ = lambda: None
 
-    with pytest.raises(BadInputError, match=r"classifier DecisionTreeClassifier-1 cannot be saved"):
+    with pytest.raises(BadInputError, match=r"classifier DecisionTreeClassifier cannot be saved"):
         member_bytes(as_pool([tree]))

@@ -72,5 +72,5 @@ def test_small_errors_of_rounding_are_scaled_away() -> None:
 def test_classifiers_without_probabilities_are_named() -> None:
     pool = as_pool([GaussianNB().fit(X, Y), LinearSVC().fit(X, Y)])
 
-    with pytest.raises(BadInputError, match="got none of LinearSVC-1"):
+    with pytest.raises(BadInputError, match="got none of LinearSVC"):
         class_probabilities(pool, X)

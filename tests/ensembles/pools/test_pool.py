@@ -470,12 +470,26 @@ class TestAsPool:
 
             assert answers.mean(axis=1) == pytest.approx(pipeline.predict_proba(X[["grade", "smoker"]])[:, 1])
 
+    @pytest.mark.parametrize("kind", [dict, list, tuple])
+    def test_named_classifiers_keep_their_names(self, kind: Any) -> None:
+        trees = [DecisionTreeClassifier(max_depth=d).fit(CANCER_X, WORDS) for d in (1, 2)]
+        pool = as_pool(kind([("stump", trees[0]), ("tree", trees[1])]))
+        assert (pool.names, pool.families) == (("stump", "tree"), ("DecisionTreeClassifier",) * 2)
+        with pytest.raises(BadInputError, match="pool must name each classifier by a text, got 3"):
+            as_pool(kind([("stump", trees[0]), (3, trees[1])]))
+        with pytest.raises(BadInputError, match="'stump' more than once"):
+            as_pool([("stump", trees[0]), ("stump", trees[1])])
+
     def test_a_list_may_hold_classifiers_without_probabilities_and_pipelines(self) -> None:
         pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(CANCER_X, WORDS)
         pool = as_pool([pipeline, WithoutProbabilities(), WithoutProbabilities()])
         answers = positive_probabilities(pool, CANCER_X, "malignant")
 
-        assert pool.names == ("Pipeline-1", "WithoutProbabilities-1", "WithoutProbabilities-2")
+        assert pool.names == (
+            "LogisticRegression after StandardScaler",
+            "WithoutProbabilities-1",
+            "WithoutProbabilities-2",
+        )
         assert np.array_equal(answers[:, 1], CANCER_X[:, 0] > 15)
         assert answers[:, 0] == pytest.approx(pipeline.predict_proba(CANCER_X)[:, 1])
         assert pool.n_features_in == 30
@@ -528,7 +542,7 @@ class TestPositiveProbabilities:
 
     @pytest.mark.parametrize("answer", [-0.1, 1.5, np.inf])
     def test_what_is_no_probability_is_refused_by_name(self, answer: float) -> None:
-        with pytest.raises(BadInputError, match="classifier Answering-1 must answer probabilities"):
+        with pytest.raises(BadInputError, match="classifier Answering must answer probabilities"):
             positive_probabilities(as_pool([Answering(answer)]), np.zeros((3, 1)), 1)
 
     def test_the_rounding_of_a_sum_is_cut_back(self) -> None:
@@ -638,7 +652,7 @@ def _raise(_: Any) -> Any:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        pytest.param(_raise, r"Failing-1 fails on these rows \(KeyError: 220\)", id="it raises"),
+        pytest.param(_raise, r"Failing fails on these rows \(KeyError: 220\)", id="it raises"),
         pytest.param(lambda _: np.ones((1, 2)), r"shape \(5, .\), got \(1, 2\)", id="too few rows"),
         pytest.param(lambda X: np.ones(len(X)), r"shape \(5, .\), got \(5,\)", id="no column per class"),
         pytest.param(lambda X: np.ones((len(X), 1)), r"shape \(5, .\), got \(5, 1\)", id="one column"),

@@ -73,7 +73,7 @@ class ExactPruner(ExactOptions):
 
     Parameters
     ----------
-    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`, unless it is a
         :class:`shortlist.ensembles.pools.refit.CrossFittedPool`, which answers them out of fold.
         None: :meth:`fit` fits :func:`shortlist.ensembles.make_pool` on its rows, see `pruning_rows`.

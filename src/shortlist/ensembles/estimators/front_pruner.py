@@ -71,7 +71,7 @@ class FrontPruner(ExactPruner):
 
     Parameters
     ----------
-    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from, as for :class:`ExactPruner`.
     objectives : str or sequence of str, default=("max accuracy", "min size")
         At least two. ``max`` with ``accuracy``, ``balanced-accuracy``, ``true-positives``,

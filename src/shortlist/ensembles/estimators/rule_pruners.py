@@ -128,7 +128,7 @@ class OrderedPruner(PluralityPruner):
 
     Parameters
     ----------
-    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from. It should not have been fitted on the rows given to :meth:`fit`. None:
         :meth:`fit` splits its rows, stratified, fits :func:`shortlist.ensembles.make_pool` on 70 % and prunes
         on 30 %.
@@ -322,7 +322,7 @@ class GreedyMeansPruner(RulePruner):
 
     Parameters
     ----------
-    pool : Pool, list of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
+    pool : Pool, list or dict of fitted classifiers, fitted voting or bagging ensemble, or None, default=None
         What to choose from; each needs ``predict_proba``. It should not have been fitted on the rows given to
         :meth:`fit`. None: :meth:`fit` splits its rows, stratified, fits
         :func:`shortlist.ensembles.make_pool` on 70 % and prunes on 30 %.

@@ -1,6 +1,6 @@
 """Classifiers that were fitted elsewhere: taken out of their ensembles, and checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from shortlist.ensembles.pools.pool import Pool, numbered
 from shortlist.errors import BadInputError
 
 POOL_SOURCES = (
-    "a Pool, a list of fitted classifiers, or a fitted VotingClassifier, BaggingClassifier, "
+    "a Pool, a list of fitted classifiers, a dict or a list of pairs of names and these, or a fitted VotingClassifier, BaggingClassifier, "
     "RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
 )
 
@@ -32,18 +32,28 @@ def as_pool(source: Any) -> Pool:
     `source`: an ensemble is a ``VotingClassifier``, ``BaggingClassifier``, ``RandomForestClassifier``,
     ``ExtraTreesClassifier``, or a ``Pipeline`` that ends in one. Its weights are dropped; its classifiers
     answer in the ensemble's own labels and see the columns that they were fitted on. A list may hold
-    pipelines, and classifiers that only have ``predict``.
+    pipelines, and classifiers that only have ``predict``. Without names classifiers are called by what they
+    are, and numbered where there are several of a kind.
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> forest = RandomForestClassifier(3, random_state=0).fit(*load_iris(return_X_y=True))
     >>> as_pool(forest).names
     ('DecisionTreeClassifier-1', 'DecisionTreeClassifier-2', 'DecisionTreeClassifier-3')
+    >>> as_pool({"first": forest.estimators_[0], "last": forest.estimators_[2]}).names
+    ('first', 'last')
     """
     if isinstance(source, Pool):
         return source
+    if isinstance(source, Mapping | list | tuple) and not source:
+        raise BadInputError(
+            "pool", "must hold at least one fitted classifier", f"an empty {type(source).__name__}"
+        )
+    if isinstance(source, Mapping):
+        return _of_named(list(source.items()))
     if isinstance(source, list | tuple):
-        return _of_list(source)
+        is_named = all(isinstance(one, tuple) and len(one) == 2 for one in source)
+        return _of_named(source) if is_named else _of_list(source)
     if isinstance(source, Pipeline):
         return _of_pipeline(source)
     if _is_ensemble(source):
@@ -59,9 +69,13 @@ def to_array(X: Any, dtype: Any = None) -> Any:
     return np.asarray(X, dtype=dtype)
 
 
+def _of_named(source: Sequence[tuple[Any, Any]]) -> Pool:
+    if odd := [name for name, _ in source if not isinstance(name, str)]:
+        raise BadInputError("pool", "must name each classifier by a text", repr(odd[0])[:60])
+    return replace(_of_list([member for _, member in source]), names=tuple(name for name, _ in source))
+
+
 def _of_list(source: Sequence[Any]) -> Pool:
-    if not source:
-        raise BadInputError("pool", "must hold at least one fitted classifier", "an empty list")
     all_classes = [_classes_of(member, f"pool[{index}]") for index, member in enumerate(source)]
     for index, classes in enumerate(all_classes):
         if classes.tolist() != all_classes[0].tolist():
@@ -72,15 +86,27 @@ def _of_list(source: Sequence[Any]) -> Pool:
             )
     names = [_feature_names(member) for member in source]
     counts = [getattr(member, "n_features_in_", None) for member in source]
-    families = tuple(type(member).__name__ for member in source)
+    families = tuple(map(_kind, source))
+    several = {family for family in families if families.count(family) > 1}
+    numbers = zip(numbered(families), families, strict=True)
     return Pool(
         tuple(source),
         all_classes[0],
-        numbered(families),
+        tuple(number if family in several else family for number, family in numbers),
         families,
         n_features_in=next((count for count in counts if count is not None), None),
         feature_names_in=next((each for each in names if each is not None), None),
     )
+
+
+def _kind(member: Any) -> str:
+    """Return what a classifier is, with what comes before it, such as ``SVC after StandardScaler``."""
+    if not isinstance(member, Pipeline):
+        return type(member).__name__
+    *before, last = [
+        step for step in member.named_steps.values() if step is not None and step != "passthrough"
+    ]
+    return _kind(last) + (f" after {all_of(map(_kind, before))}" if before else "")
 
 
 def _of_pipeline(source: Pipeline) -> Pool:
@@ -124,7 +150,7 @@ def _of_ensemble(source: Any) -> Pool:
     from sklearn.ensemble import BaggingClassifier, VotingClassifier
 
     classes = _classes_of(source, "pool")
-    families = tuple(type(estimator).__name__ for estimator in source.estimators_)
+    families = tuple(map(_kind, source.estimators_))
     names = numbered(families)
     preprocessor: Any = None
     columns: Sequence[Any] = [None] * len(source.estimators_)
