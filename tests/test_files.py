@@ -22,6 +22,7 @@ from shortlist.files import (
     check_writable,
     dump_object,
     load_object,
+    module_needed,
     read_parquet,
     whole_file,
     write_parquet,
@@ -202,7 +203,6 @@ def test_a_file_of_another_version_is_said_to_be_one(
     ("module", "said"),
     [
         ("kl", "needs the module 'kl', which is not importable here. Install it, or set PYTHONPATH to the folder of kl.py."),
-        ("__main__", "needs 'Kl', which was defined in the script that wrote it and is not there now."),
         ("tempfile", "needs 'Kl', which was defined in module 'tempfile' and is not there now."),
     ],
 )  # fmt: skip
@@ -215,6 +215,11 @@ def test_a_class_that_is_not_importable_is_named(tmp_path: Path, module: str, sa
         with pytest.raises(BadFileError) as error:
             load_object(tmp_path / "pool.joblib", trust=True)
         assert said in str(error.value)
+
+
+def test_a_class_of_a_script_is_named() -> None:
+    error = AttributeError("Can't get attribute 'Kl' on <module '__main__' from 'run.py'>")
+    assert module_needed(error).startswith("needs 'Kl', which was defined in the script that wrote it")
 
 
 def test_the_cache_is_where_the_variable_says_or_in_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:

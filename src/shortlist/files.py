@@ -184,7 +184,7 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
                 f"{path} was written by {_writer(content)}, and this one, {shortlist.__version__}, cannot "
                 "read it. Make it again, with the command that made it."
             ) from None
-        if needed := _module_needed(error):
+        if needed := module_needed(error):
             raise BadFileError(f"{path} {needed}") from None
         reason = ": ".join(filter(None, [type(error).__name__, str(error)]))
         raise BadFileError(
@@ -193,12 +193,12 @@ def load_object(path: str | Path, *, trust: bool = False) -> Any:
         ) from error
 
 
-def _module_needed(error: Exception) -> str:
+def module_needed(error: Exception) -> str:
     """Say which module of the user's a pickle needs and how to have it found, or nothing."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return (
-            f"needs the module {error.name!r}, which is not importable here. Install it, or set PYTHONPATH to "
-            f"the folder of {error.name.partition('.')[0]}.py."
+            f"needs the module {error.name!r}, which is not importable here. Install it, or set PYTHONPATH "
+            f"to the folder of {error.name.partition('.')[0]}.py."
         )
     found = _LACKING.search(str(error)) if isinstance(error, AttributeError) else None
     if found is None:
