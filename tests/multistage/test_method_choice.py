@@ -1,23 +1,33 @@
+import itertools
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import MultiStageClassifier, method_choice
-from shortlist.multistage.method_choice import n_subsets, sampled_rows
+from shortlist.multistage.engines import PLANS, Shape
+from shortlist.multistage.method_choice import joined, n_subsets, sampled_rows
 from shortlist.multistage.problem.costs import feature_costs
-from shortlist.multistage.search.emsco import EmscoOptions
+from shortlist.multistage.search.emsco import EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
 from shortlist.multistage.subclassifiers import decision_bits
 from shortlist.multistage.subclassifiers.encoding import learn_encoding
 from shortlist.multistage.subclassifiers.subclassifiers import StageRows
-from shortlist.results.proof import ProofKind
+from shortlist.results.proof import Proof, ProofKind
+from shortlist.runs import Budget
+from tests.examples import examples
 from tests.multistage import oracles
+from tests.multistage.strategies import facts, problem_of
 
 
 def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +37,7 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
     clf.fit(X, y, validation=many)
     assert clf.front_.method == "enumerate"
     enough = decision_bits.bytes_of_every_subset(clf.problem_.decisions.subclassifiers.rows)
-    for module in ("subclassifiers.decision_bits", "method_choice"):
+    for module in ("subclassifiers.decision_bits", "engines"):
         monkeypatch.setattr(f"shortlist.multistage.{module}.MOST_BYTES", enough - 1)
 
     assert clf.fit(X, y, validation=many).front_.method == "windows"
@@ -36,19 +46,113 @@ def test_an_enumeration_that_does_not_fit_into_memory_is_not_begun(monkeypatch: 
 
 
 @pytest.mark.filterwarnings("ignore::shortlist.errors.LowCoverageWarning")
-def test_an_enumeration_without_time_for_its_fits_gives_way_to_windows() -> None:
+def test_an_enumeration_without_time_for_its_fits_keeps_what_the_search_has() -> None:
     X, y = make_classification(150, 5, n_informative=4, n_redundant=0, random_state=1)
 
     enumerated = MultiStageClassifier(random_state=0).fit(X, y)
-    with pytest.warns(
-        UserWarning, match="not all subsets of the features could be fitted in half of the 1e-09 s"
+    searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
+    with (
+        patch.object(method_choice, "enumerate_front", side_effect=FitsStoppedError("no time")),
+        patch.object(method_choice, "search_windows", one_stage),
+        pytest.warns(UserWarning, match="could not be enumerated: not all subsets .* of 100 s"),
     ):
-        searched = MultiStageClassifier(random_state=0, time_limit_s=1e-9).fit(X, y)
+        unfitted = MultiStageClassifier(random_state=0, time_limit_s=100, method="enumerate").fit(X, y)
 
     assert (enumerated.front_.method, enumerated.notes_) == ("enumerate", ())
+    assert "all subsets can be fitted" in enumerated.front_.extras["why"]
     assert (searched.front_.method, searched.front_.proof.kind) == ("windows", ProofKind.APPROXIMATE)
-    assert "windows were searched instead" in searched.notes_[0]
     assert searched.predict(X).tolist() == pickle.loads(pickle.dumps(searched)).predict(X).tolist()
+    assert (unfitted.front_.method, len(unfitted.front_)) == ("windows", 1)
+
+
+def one_stage(problem: StageProblem, *_: Any, **__: Any) -> StageResult:
+    """Return what takes no search: one stage with everything."""
+    everything = np.zeros((1, problem.n_features), dtype=np.int8)
+    return StageResult(
+        problem, everything, problem.measures(everything), "windows", Proof(ProofKind.APPROXIMATE), 0.0, {}
+    )
+
+
+SHAPE = Shape(
+    all_fit=True, is_counted=True, is_short=False, has_rules=False, n_features=16, fits_are_quick=True, is_timed=True
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("shape", "engines"),
+    [
+        pytest.param(SHAPE, ("windows", "emsco", "enumerate", "emsco"), id="a search before a long proof"),
+        pytest.param(replace(SHAPE, is_short=True), ("enumerate", "windows", "emsco"), id="a short proof first"),
+        pytest.param(replace(SHAPE, is_counted=False), ("windows", "emsco"), id="too many assignments"),
+        pytest.param(replace(SHAPE, is_counted=False, all_fit=False), ("windows",), id="too many features"),
+        pytest.param(replace(SHAPE, has_rules=True), ("windows", "enumerate"), id="rules, and a clock"),
+        pytest.param(replace(SHAPE, has_rules=True, is_timed=False), ("enumerate",), id="rules"),
+        pytest.param(replace(SHAPE, has_rules=True, is_counted=False), ("windows",), id="rules that allow many"),
+        pytest.param(replace(SHAPE, fits_are_quick=False), ("windows",), id="fits take long"),
+        pytest.param(replace(SHAPE, fits_are_quick=False, n_features=8), ("enumerate",), id="few such fits"),
+    ],
+)  # fmt: skip
+def test_the_shape_of_a_question_decides_which_engines_are_asked(
+    shape: Shape, engines: tuple[str, ...]
+) -> None:
+    plan = next(plan for plan in PLANS if plan.fits(shape))
+
+    assert plan.engines == engines
+
+
+@pytest.mark.parametrize("shape", list(itertools.product([False, True], repeat=6)))
+@pytest.mark.parametrize("n_features", [8, 18, 19])
+def test_every_shape_has_a_plan_that_can_answer(shape: tuple[bool, ...], n_features: int) -> None:
+    names = ("all_fit", "is_counted", "is_short", "has_rules", "fits_are_quick", "is_timed")
+    facts = dict(zip(names, shape, strict=True))
+    facts["is_counted"] &= facts["has_rules"] or facts["all_fit"]
+    plan = next(plan for plan in PLANS if plan.fits(Shape(n_features=n_features, **facts)))
+
+    assert facts["is_counted"] or "enumerate" not in plan.engines
+    assert plan.engines[0] != "emsco"  # it goes on from a front
+
+
+@examples(40)
+@given(known=facts(), k=st.integers(1, 4), removal=st.booleans())
+def test_engines_in_turn_find_the_front_that_brute_force_has(
+    known: oracles.Facts, k: int, removal: bool
+) -> None:
+    k = min(k, known.n_features)
+    problem = problem_of(known, k, removal=removal)
+    fronts = []
+    for plan in PLANS:
+        if "enumerate" in plan.engines:
+            with (
+                patch.object(method_choice, "plan_for", lambda *_, plan=plan: plan),
+                patch.object(method_choice, "search_windows", one_stage),
+                patch.object(method_choice, "SHORT_EVOLUTION", 2),
+            ):
+                found = method_choice.search_stages(
+                    problem, "auto", emsco_options=None, enumeration_budget=1, workers=1, budget=Budget()
+                ).result
+            assert found.proof.kind is ProofKind.COMPLETE
+            fronts.append((problem.vectors(found.measures).tolist(), found.facts["n_tied"]))
+
+    truth = enumerate_front(problem)
+    assert fronts == [(problem.vectors(truth.measures).tolist(), truth.facts["n_tied"])] * len(fronts)
+
+
+@examples(40)
+@given(known=facts(), k=st.integers(1, 3), seed=st.integers(0, 9))
+def test_evolution_and_joined_fronts_lose_no_point_that_was_known(
+    known: oracles.Facts, k: int, seed: int
+) -> None:
+    problem = problem_of(known, min(k, known.n_features))
+    truth = enumerate_front(problem)
+    options = EmscoOptions(population=len(truth.measures) + 2, generations=2, patience=None)
+    evolved = emsco(problem, options, start=truth.assignments, budget=Budget(seed=seed))
+    half = emsco(problem, EmscoOptions(population=3, generations=0), budget=Budget(seed=seed))
+
+    wanted = {tuple(vector) for vector in problem.vectors(truth.measures).tolist()}
+    for found in (evolved, joined(truth, half), joined(half, truth)):
+        assert {tuple(vector) for vector in problem.vectors(found.measures).tolist()} == wanted
+        again = problem.vectors(problem.measures(found.assignments))
+        assert again.tolist() == problem.vectors(found.measures).tolist()
 
 
 def test_where_one_window_is_looked_through_in_time_the_front_is_complete_and_nothing_is_doubted() -> None:

@@ -80,10 +80,13 @@ class MultiStageClassifier(StagedAnswers):
         k; None: 4, or the number of features if less.
     method : {"auto", "emsco", "enumerate", "windows"}, default="auto"
         The complete front by enumeration, a local search that is exact within windows of features
-        (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"``
-        enumerates when at most `enumeration_budget` stage assignments exist, of at most 18 features, and what
-        all subsets decide fits into memory, and searches in windows otherwise. With a `subclassifier` that is
-        fitted for each subset it enumerates up to 8 features, and takes smaller and fewer windows beyond.
+        (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"`` asks
+        them one after the other, as :data:`shortlist.multistage.engines.PLANS` says: up to 18 features are
+        enumerated, after a search by windows and evolution where that takes more than some seconds; where
+        there are more than `enumeration_budget` stage assignments, evolution goes on from windows; with more
+        features, or where what all subsets decide does not fit into memory, windows are searched. With a
+        `subclassifier` that is fitted for each subset up to 8 features are enumerated, and smaller and fewer
+        windows searched beyond. ``front_.extras["why"]`` says which and why.
     objectives : sequence of str
         Names in :data:`shortlist.multistage.search.stage_objectives.OBJECTIVES`, or of attributes of
         `feature_costs`.
@@ -152,13 +155,13 @@ class MultiStageClassifier(StagedAnswers):
     calibration_share : float, default=0.25
         Share of the rows in the calibration set of a promise, unless :meth:`fit` gets calibration rows; it is
         drawn without regard to classes.
-    enumeration_budget : int, default=300_000_000
+    enumeration_budget : int, default=100_000_000_000
         See `method`.
     emsco_options : EmscoOptions or None, default=None
         Parameters of ``method="emsco"``.
     time_limit_s : float or None, default=None
-        Wall-clock limit of the search in seconds, fits included. If an enumeration has not fitted all feature
-        subsets in half of it, windows are searched in the other half.
+        Wall-clock limit of the search in seconds, fits included. An enumeration that does not end in its part
+        of the time leaves what the search before it has found, and evolution goes on from that.
     n_jobs : int, str or None, default=None
         Threads that fit and enumerate, or the address of a Dask scheduler whose workers do so; None is one.
         Fits of a `subclassifier` begin in this process, and after some seconds others take part.
@@ -242,7 +245,7 @@ class MultiStageClassifier(StagedAnswers):
         answer_accuracy: float | None = None,
         confidence_level: float = 0.95,
         calibration_share: float = 0.25,
-        enumeration_budget: int = 300_000_000,
+        enumeration_budget: int = 100_000_000_000,
         emsco_options: EmscoOptions | None = None,
         time_limit_s: float | None = None,
         n_jobs: Where = None,
@@ -329,8 +332,7 @@ class MultiStageClassifier(StagedAnswers):
         LowCoverageWarning
             If the point answers less than half of the rows that chose, and rejected rows get no class.
         RoughSearchWarning
-            If the search saw only some of the rows, or if windows were searched because time was too short to
-            enumerate.
+            If the search saw only some of the rows, or if time was too short to enumerate.
         """
         for chosen in ("point_", "assignment_", "model_", "guarantee_"):  # those of an earlier fit
             if chosen in vars(self):

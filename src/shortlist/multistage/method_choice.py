@@ -1,7 +1,8 @@
-"""Which method searches for stages: an enumeration where it is within reach, windows beyond, or evolution."""
+"""The search for stages: engines one after the other, each going on from what those before it have found."""
 
 import dataclasses
 import math
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -9,21 +10,15 @@ from numpy.typing import NDArray
 
 from shortlist._words import all_of
 from shortlist.errors import FitsStoppedError
-from shortlist.multistage.problem.stages import acquired, space_size
+from shortlist.multistage.engines import ENUMERATE, EVOLUTION, WINDOWS, plan_for
+from shortlist.multistage.problem.stages import acquired
 from shortlist.multistage.search._evaluation import nondominated_rows
-from shortlist.multistage.search.emsco import EmscoOptions, emsco
-from shortlist.multistage.search.enumeration import enumerate_front
+from shortlist.multistage.search.emsco import ELITE_FILLS, EmscoOptions, emsco
+from shortlist.multistage.search.enumeration import enumerate_front, front_order
 from shortlist.multistage.search.stage_objectives import StageProblem, StageResult
-from shortlist.multistage.search.valid_chains import USUAL_LIMITS, n_valid_chains
-from shortlist.multistage.subclassifiers.decision_bits import DecisionBits, bytes_of_every_subset
-from shortlist.multistage.subclassifiers.subclassifiers import (
-    DENSE_FEATURES,
-    MOST_BYTES,
-    StageRows,
-    Subclassifiers,
-    rows_in_folds,
-)
-from shortlist.multistage.windows.climbing import WindowOptions
+from shortlist.multistage.subclassifiers.decision_bits import DecisionBits
+from shortlist.multistage.subclassifiers.subclassifiers import StageRows, Subclassifiers, rows_in_folds
+from shortlist.multistage.windows.climbing import StageArchive, WindowOptions
 from shortlist.multistage.windows.window_search import search_windows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
@@ -96,13 +91,7 @@ def refined_front(
     return refined, front, all_of(words)
 
 
-STAGE_METHODS = ("auto", "emsco", "enumerate", "windows")
-
-COUNTING_SHARE = 0.1
-"""Part of the time in which ``auto`` counts what rules allow; windows are searched where it takes longer."""
-
-FEW_FEATURES = 8
-"""Up to so many ``auto`` enumerates where a fit takes long: 255 subsets."""
+STAGE_METHODS = ("auto", EVOLUTION, ENUMERATE, WINDOWS)
 
 FEW_FITS = WindowOptions(width=5, n_new=3, n_weightings=4, tries=1, kicks=0)
 """How ``auto`` searches windows where a fit takes long.
@@ -111,10 +100,16 @@ On made tables of 10, 12 and 20 features that took 74, 101 and 437 fits in place
 best sum was the same twice, and .022 lower once.
 """
 
-UNFITTED = "not all subsets of the features could be fitted in"
-INSTEAD = (
-    "so that windows were searched instead of an enumeration, and nothing is proved. Allow more time, or use "
-    "fewer features."
+WALK_SHARE = 0.8
+"""Part of the time that is left after which an enumeration gives way to evolution."""
+SHORT_EVOLUTION, LONG_EVOLUTION = 150, 500
+"""Generations before an enumeration, and where nothing follows and no clock ends them."""
+LEAST_POPULATION = 300
+"""Individuals of evolution that goes on from a front; at least twice as many as the front has points."""
+
+UNFITTED = (
+    "the front could not be enumerated: not all subsets of the features were fitted in their part of "
+    "{limit}. Allow more time, or use fewer features."
 )
 
 
@@ -134,44 +129,85 @@ def search_stages(
     workers: Where,
     budget: Budget,
 ) -> FoundStages:
-    """Search by a method.
+    """Search by a method, or by the engines of a plan.
 
     Raises FitsStoppedError if the search was cancelled before there was an answer.
 
-    `method`: one of :data:`STAGE_METHODS`. ``"auto"`` enumerates where that is within reach, and searches
-    windows otherwise. An enumeration without time for its fits gives way to windows. Where every subset needs
-    a fit that takes long, ``"auto"`` enumerates up to :data:`FEW_FEATURES` features, and otherwise searches
-    windows by :data:`FEW_FITS`. `emsco_options`: of the evolution. `enumeration_budget`: most stage
-    assignments that ``"auto"`` enumerates. `workers`: threads that enumerate, or the address of a Dask
-    scheduler.
+    `method`: one of :data:`STAGE_METHODS`. ``"auto"`` takes the first of
+    :data:`shortlist.multistage.engines.PLANS` that fits; the fact ``why`` says which and why. An enumeration
+    that has a time limit begins with windows, so that there is an answer whatever the time.
+    `emsco_options`: of the method ``"emsco"``. `enumeration_budget`: most stage assignments that ``"auto"``
+    enumerates. `workers`: threads that enumerate, or the address of a Dask scheduler.
     """
+    timed = not budget.is_counted
+    engines: tuple[str, ...] = (WINDOWS, ENUMERATE) if method == ENUMERATE and timed else (method,)
+    why = f"asked for {method}"
+    if method == "auto":
+        plan = plan_for(problem, enumeration_budget, budget)
+        engines, why = plan.engines, plan.why
     quick = problem.decisions.subclassifiers.fits_are_quick
     options = FEW_FITS if method == "auto" and not quick else None
-    if method == "enumerate" or (method == "auto" and _is_small(problem, enumeration_budget, budget)):
+    found: StageResult | None = None
+    unfitted = False
+    for place, engine in enumerate(engines):
+        if found is not None and (budget.stopped or found.proof.kind is ProofKind.COMPLETE):
+            break
+        is_last = place == len(engines) - 1
         try:
-            return FoundStages(enumerate_front(problem, workers=workers or 1, budget=budget), ())
+            if engine == WINDOWS:
+                after = search_windows(problem, options, budget=budget)
+            elif engine == ENUMERATE:
+                part = budget.share(1.0 if is_last else WALK_SHARE)
+                known = None if found is None else found.measures
+                after = enumerate_front(problem, known=known, workers=workers or 1, budget=part)
+            elif found is None:
+                after = emsco(problem, emsco_options, budget=budget)
+            else:
+                n_generations = SHORT_EVOLUTION if not is_last else sys.maxsize if timed else LONG_EVOLUTION
+                study = budget.study.part(f"evolution {place}")
+                after = _evolved(problem, found, n_generations, dataclasses.replace(budget, study=study))
         except FitsStoppedError:
-            if budget.cancellation.cancelled:
+            if budget.cancellation.cancelled and found is None:
                 raise
-            windows = search_windows(problem, options, budget=budget)
-            complete = windows.proof.kind is ProofKind.COMPLETE
-            doubt = f"{UNFITTED} half of the {budget.time_text}, {INSTEAD}"
-            return FoundStages(windows, () if complete else (doubt,))
-    if method == "emsco":
-        return FoundStages(emsco(problem, emsco_options, budget=budget), ())
-    return FoundStages(search_windows(problem, options, budget=budget), ())
+            unfitted = not budget.cancellation.cancelled
+            continue
+        found = after if found is None else joined(found, after)
+    found = search_windows(problem, options, budget=budget) if found is None else found
+    unfitted &= found.proof.kind is not ProofKind.COMPLETE
+    doubts = (UNFITTED.format(limit=budget.time_text),) if unfitted else ()
+    return FoundStages(dataclasses.replace(found, facts={**found.facts, "why": why}), doubts)
 
 
-def _is_small(problem: StageProblem, enumeration_budget: int, budget: Budget) -> bool:
-    """Whether the complete front is within reach; where counting takes long, it is not."""
-    n, k = problem.n_features, problem.max_stages
-    if n > FEW_FEATURES and not problem.decisions.subclassifiers.fits_are_quick:
-        return False
-    if problem.rules is not None:
-        chains = n_valid_chains(
-            problem.rules, k, removal=problem.removal, budget=budget.share(COUNTING_SHARE)
-        )
-        return chains is not None and chains <= min(enumeration_budget, USUAL_LIMITS.most_chains)
-    searched = problem.decisions.subclassifiers.rows
-    fits = n <= DENSE_FEATURES and bytes_of_every_subset(searched) <= MOST_BYTES
-    return fits and space_size(n + problem.removal, k + problem.removal) <= enumeration_budget
+def _evolved(problem: StageProblem, found: StageResult, n_generations: int, budget: Budget) -> StageResult:
+    """Go on from a front by evolution, with more individuals whenever the front fills the population."""
+    start, population = found.assignments, 0
+    while True:
+        population = max(LEAST_POPULATION, 2 * population, 2 * len(start))
+        options = EmscoOptions(population=population, generations=n_generations, patience=None)
+        part = dataclasses.replace(budget, study=budget.study.part(f"of {population}"))
+        after = emsco(problem, options, start=start, budget=part)
+        if after.facts["stopped"] != ELITE_FILLS:
+            return after
+        start = after.assignments
+
+
+def joined(before: StageResult, after: StageResult) -> StageResult:
+    """Return what is non-dominated of two results, as one of the second one's method and proof.
+
+    A front that is complete stays as it is. Ties are those that the second one has counted, and else 1.
+    """
+    problem, facts = after.problem, {**before.facts, **after.facts}
+    if "n_tied" not in after.facts:
+        facts.pop("n_tied", None)
+    if after.proof.kind is ProofKind.COMPLETE:
+        return dataclasses.replace(after, facts=facts)
+    archive = StageArchive(problem)
+    for result in (after, before):
+        archive.add(result.assignments, result.measures)
+    order = front_order(problem, archive.measures)
+    measures = archive.measures[order]
+    if "n_tied" in facts:
+        ties = zip(map(tuple, problem.vectors(after.measures).tolist()), after.facts["n_tied"], strict=True)
+        counted = dict(ties)
+        facts["n_tied"] = [counted.get(tuple(vector), 1) for vector in problem.vectors(measures).tolist()]
+    return dataclasses.replace(after, assignments=archive.assignments[order], measures=measures, facts=facts)

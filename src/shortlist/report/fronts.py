@@ -61,7 +61,8 @@ def front_parts(
 
 
 def _proved(name: str, front: Front, fronts: Mapping[str, Front]) -> Facts:
-    method = f" Found by {front.method} in {front.seconds:.2f} s." if front.method else ""
+    why = f": {front.extras['why']}" if front.extras.get("why") else ""
+    method = f" Found by {front.method} in {front.seconds:.2f} s{why}." if front.method else ""
     return Facts(
         (
             (

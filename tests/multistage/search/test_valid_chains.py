@@ -173,7 +173,7 @@ def test_chains_are_counted_for_auto_alone_and_in_a_part_of_the_time(monkeypatch
     def never_sure(*_: Any, budget: Budget, **__: Any) -> None:
         asked.append(budget.part)
 
-    monkeypatch.setattr("shortlist.multistage.method_choice.n_valid_chains", never_sure)
+    monkeypatch.setattr("shortlist.multistage.engines.n_valid_chains", never_sure)
     few = EmscoOptions(population=10, generations=2)
     found = {}
     for method in ("windows", "emsco", "enumerate", "auto"):

@@ -84,9 +84,8 @@ def stage(
         str,
         typer.Option(
             help="Method: enumerate (complete front, proved), windows (for wide tables, exact within "
-            "windows of features), emsco (evolution), or auto (enumerate within its budget, else "
-            "windows); or an opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm or "
-            "l1-path."
+            "windows of features), emsco (evolution), or auto (these in turn, as it suits the table); or an "
+            "opponent: greedy-miser, cstc, astc, co-t, cact-lasso, single, lightgbm or l1-path."
         ),
     ] = "auto",
     prices: PriceOptions,

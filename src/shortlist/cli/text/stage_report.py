@@ -47,6 +47,7 @@ def front_part(classifier: "MultiStageClassifier", seconds: float) -> dict[str, 
     return {
         "command": "stage",
         "method": front.method,
+        "why": front.extras.get("why", ""),
         "status": str(Status.OPTIMAL if complete else Status.FEASIBLE),
         "seconds": seconds,
         "test": None,
@@ -100,7 +101,7 @@ def stage_facts(staged: "StagedTable", seconds: float, found: "Recall | None") -
 
 def _evolution_facts(front: "Front") -> dict[str, Any] | None:
     """Return how evolution went; None where there was none."""
-    if front.method != "emsco":
+    if "n_generations" not in front.extras:
         return None
     return {
         name: front.extras[name] for name in ("n_generations", "n_evaluations", "n_chromosomes", "stopped")
@@ -109,7 +110,7 @@ def _evolution_facts(front: "Front") -> dict[str, Any] | None:
 
 def _window_facts(front: "Front") -> dict[str, Any] | None:
     """Return how the search in windows went; None where there was none."""
-    if front.method != "windows":
+    if "n_windows" not in front.extras:
         return None
     return {name: front.extras[name] for name in ("n_windows", "n_rounds")}
 
@@ -137,13 +138,13 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
     ties = front.extras.get("n_tied")
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
     behind = f"{least}{sum(ties):,} stage assignments behind them" if ties else ""
-    print(headline(front, seconds=seconds, behind=behind))
+    print(headline(front, seconds=seconds, why=front.extras.get("why", ""), behind=behind))
     if front.method == "emsco":
         print(
             f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
             f"measured, ended by: {front.extras['stopped']}."
         )
-    if front.method == "windows":
+    if "n_windows" in front.extras and front.method != "enumerate":
         looked = counted(front.extras["n_windows"], "window")
         rounds = counted(front.extras["n_rounds"], "round")
         print(f"{looked} of features looked through, {rounds} finished.")

@@ -166,6 +166,7 @@ def emsco(
     problem: StageProblem,
     options: EmscoOptions | None = None,
     *,
+    start: NDArray[np.int8] | None = None,
     observe: Observe | None = None,
     budget: Budget | None = None,
 ) -> StageResult:
@@ -176,11 +177,12 @@ def emsco(
     assignment of the whole space dominates is never lost once it is found (Property 1); with
     ``rules="distinct"`` its objective vector is never lost, but another chromosome may stand for it.
 
-    `budget`: how long the search may take; of the first generation those are kept whose fits there was time
-    for, at least one; a later generation that has no time is dropped, and one that a study kept is measured
-    whatever the time; the seed; and who is told. Its study keeps generations with the state of the random
-    numbers, so that a run that was killed goes on to the same end. Its observer is then told of the
-    generations from there on.
+    `start`: assignments that are in the first generation, ``(n_assignments, n_features)``, fewer than the
+    population; mutants fill it up. `budget`: how long the search may take; of the first generation those
+    are kept whose fits there was time for, at least one; a later generation that has no time is dropped, and
+    one that a study kept is measured whatever the time; the seed; and who is told. Its study keeps
+    generations with the state of the random numbers, so that a run that was killed goes on to the same end.
+    Its observer is then told of the generations from there on.
 
     Time per generation is O(population²) for the ranks, plus the fits of feature subsets not seen before.
 
@@ -191,13 +193,11 @@ def emsco(
     options = options or EmscoOptions()
     budget = budget or Budget()
     rng = np.random.default_rng(budget.seed)
-    n, k = problem.n_features, problem.max_stages
-    cumulative = beta_binomial(k, options.beta)
-    removal = options.removal if problem.removal else 0.0
+    cumulative = beta_binomial(problem.max_stages, options.beta)
     checkpoint = Checkpoint("evolution", budget.study)
     kept = checkpoint.last()
     if kept is None:
-        first = _repaired(problem, initial_population(n, k, options, rng, removal=removal))
+        first = _first_assignments(problem, start, options, rng)
         seen = set(_as_keys(first).tolist()) if options.tries else set()
         place = EmscoPlace(0, first, seen, options.population)
     else:
@@ -282,6 +282,15 @@ def _first_generation(
     generation = _generation(problem, options, place.number, first)
     fits.budget = budget
     return generation
+
+
+def _first_assignments(
+    problem: StageProblem, start: NDArray[np.int8] | None, options: EmscoOptions, rng: np.random.Generator
+) -> NDArray[np.int8]:
+    removal = options.removal if problem.removal else 0.0
+    n, k = problem.n_features, problem.max_stages
+    drawn = _repaired(problem, initial_population(n, k, options, rng, removal=removal))
+    return drawn if start is None else np.concatenate([start, drawn])[: options.population]
 
 
 def initial_population(

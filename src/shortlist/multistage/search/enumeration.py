@@ -43,6 +43,7 @@ def enumerate_front(
     problem: StageProblem,
     *,
     bounds: bool = True,
+    known: NDArray[np.int64] | None = None,
     workers: Where = 1,
     budget: Budget | None = None,
     walk: WalkSettings = USUAL_WALK,
@@ -59,11 +60,12 @@ def enumerate_front(
     are fitted in the first half of the time.
 
     `problem`: with at most 18 features, since every subset needs a classifier. `bounds`: branch and bound, or
-    look at every chain. `workers`: threads, or the address of a Dask scheduler. Its workers do not know what
-    others have found, so that they look at more chains; the front is the same. `budget`: how long the walk
-    may take, and who is told. When it ends first, the proof says that the front is not complete. Its study
-    keeps what every thread has found, so that a walk that was killed goes on to the same front. `walk`: how
-    what is found is kept. The answer is the same.
+    look at every chain. `known`: measures of assignments that are known, ``(n_known, n_measures)``: what they
+    dominate is left out, also where the walk does not end. `workers`: threads, or the address of a Dask
+    scheduler. Its workers do not know what others have found, so that they look at more chains; the front is
+    the same. `budget`: how long the walk may take, and who is told. When it ends first, the proof says that
+    the front is not complete. Its study keeps what every thread has found, so that a walk that was killed
+    goes on to the same front. `walk`: how what is found is kept. The answer is the same.
     """
     budget = budget or Budget()
     if problem.rules is not None:
@@ -77,12 +79,15 @@ def enumerate_front(
         np.empty(0, dtype=np.int64),
         np.empty((0, max(1, k)), dtype=np.int64),
     )
+    known = found.measures if known is None else known
     looked, done, tasks = 0, 0, _tasks(problem, 1)
     join = functools.partial(_nondominated, problem)
     # the front of fewer stages is the best start for the bounds of more
     for level in range(min(2, k), k + 1) if bounds else [k]:
         tasks = _tasks(problem, level)
-        make = functools.partial(make_walker, problem, space, level, found.measures, bounds=bounds, walk=walk)
+        seeds = np.concatenate([known, found.measures])
+        seeds = seeds[nondominated_rows(*problem.comparable(seeds))]
+        make = functools.partial(make_walker, problem, space, level, seeds, bounds=bounds, walk=walk)
         study = budget.study.part(f"at most {level} stages")
         if isinstance(workers, str):
             finished = walk_units(
