@@ -9,16 +9,27 @@ UV = .venv/bin/uv pip --quiet
 DATA ?=
 export SHORTLIST_DATA := $(if $(DATA),$(abspath $(DATA)),$(SHORTLIST_DATA))
 
-.PHONY: run test fuzz check browser bench docs dist changelog help clean lock
+.PHONY: run test pytest style fuzz check browser bench docs dist changelog help clean lock
 run: .venv/ready  ## prune a pool of 50 classifiers on scikit-learn's digits, with proof
 	@mkdir -p out
 	.venv/bin/shortlist prune example:digits --classifiers 50 --out out/digits.joblib
 
 # One thread for each worker: problems here are small, and threads that wait for work spin.
-test fuzz: export OMP_NUM_THREADS := 1
+test pytest fuzz: export OMP_NUM_THREADS := 1
 
+# Kernels are compiled once, before the workers start. Layers, types and style are checked beside the tests.
 test: .venv/ready-dev  ## every test, doctests, layers, types and style included
+	.venv/bin/python -m tests.compile_kernels
+	@$(MAKE) --no-print-directory --jobs=2 pytest style
+
+pytest: .venv/ready-dev
 	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(PYTEST_ARGS)
+
+style: .venv/ready-dev
+	.venv/bin/ruff check --quiet
+	.venv/bin/ruff format --check --quiet
+	.venv/bin/lint-imports --no-cache > /dev/null || .venv/bin/lint-imports --no-cache
+	.venv/bin/mypy
 
 fuzz: .venv/ready-dev  ## the property tests on new random examples; a failure is told with what repeats it
 	.venv/bin/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile -m hypothesis \

@@ -24,21 +24,6 @@ def _run(*command: str | Path, **environment: str) -> subprocess.CompletedProces
     )  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(["lint-imports", "--no-cache"], id="imports point down only"),
-        pytest.param(["ruff", "check", "--no-cache"], id="the linter is content"),
-        pytest.param(["ruff", "format", "--check", "--no-cache"], id="files are formatted"),
-        pytest.param(["mypy"], id="types are consistent"),
-    ],
-)
-def test_the_house_is_in_order(command: list[str]) -> None:
-    run = _run(BIN / command[0], *command[1:])
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def test_only_a_backend_imports_its_solver() -> None:
     offenders = [
         str(path.relative_to(ROOT))
