@@ -143,4 +143,4 @@ def test_time_that_goes_into_compiling_is_counted_once_while_and_after_it() -> N
 
 def test_every_kernel_is_compiled_before_the_workers_of_the_tests_start() -> None:
     sources = [path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")]
-    assert len(set(map(id, kernels()))) == sum(source.count("\n@kernel(") for source in sources)
+    assert len(set(map(id, kernels()))) >= sum(source.count("\n@kernel(") for source in sources) > 100

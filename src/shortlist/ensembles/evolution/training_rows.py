@@ -30,7 +30,8 @@ def row_weights(n_wrong: ArrayLike, gamma: float = 1.0) -> NDArray[Any]:
 
     Section 3.1 of :cite:t:`Gagne2007`: the hardness of a row, (n_i / n)^γ with n classifiers in the
     reference set, times n^γ, which changes no comparison. Whole numbers if γ is one, so that equal
-    fitness is equal. Where the reference set is right on every row all weights are 1 instead, so that fitness falls back on accuracy.
+    fitness is equal. Where the reference set is right on every row all weights are 1 instead, so that
+    fitness falls back on accuracy.
 
     `n_wrong`, ``(n_rows,)``: how many classifiers of the reference set are wrong. `gamma`: γ, at least 0; 0
     makes every row equal.

@@ -18,8 +18,8 @@ from shortlist.ensembles.pools.pool import Pool, numbered
 from shortlist.errors import BadInputError
 
 POOL_SOURCES = (
-    "a Pool, a list of fitted classifiers, a dict or a list of pairs of names and these, or a fitted VotingClassifier, BaggingClassifier, "
-    "RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
+    "a Pool, a list of fitted classifiers, a dict or pairs of names and such, or a fitted VotingClassifier, "
+    "BaggingClassifier, RandomForestClassifier, ExtraTreesClassifier or Pipeline that ends in one"
 )
 
 
