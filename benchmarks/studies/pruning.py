@@ -18,7 +18,7 @@ from shortlist.ensembles.goals.diversity import diversity_limits
 from shortlist.ensembles.goals.selection_limits import selection_limits
 from shortlist.ensembles.goals.weights import best_threshold, named_weights
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
+from shortlist.ensembles.search.search_starts import START_RULES, rule_starts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.results.proof import relative_gap
 from shortlist.runs import Progress
@@ -103,10 +103,9 @@ def _best_rule(votes: Votes, setting: str) -> dict[str, Any]:
     objective, diversity = SETTINGS[setting]
     weights = named_weights(objective, votes)
     limits = selection_limits(votes.n_classifiers, diversity=diversity_limits(diversity, votes))
-    starts = ordering_starts(votes, weights, limits, Budget(), rules=START_RULES)
-    if not starts:
-        return {"best_rule": None}
-    return {"best_rule": weights.value(best_threshold(votes, weights, starts[0])[1])}
+    starts = rule_starts(votes, weights, limits, Budget(), rules=START_RULES)
+    found = [weights.value(best_threshold(votes, weights, mask)[1]) for _, mask in starts]
+    return {"best_rule": max(found, default=None)}
 
 
 def _solve(

@@ -26,7 +26,7 @@ from shortlist.ensembles.goals.weights import (
 from shortlist.ensembles.pools.answers import class_answers
 from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pruning import pruning as exact
-from shortlist.ensembles.search.search_starts import rule_selections
+from shortlist.ensembles.search.search_starts import rule_starts
 from shortlist.ensembles.votes.class_votes import class_votes, merge_class_rows, n_right
 from shortlist.errors import SolverError
 from shortlist.milp import Limits, Program, Solution
@@ -270,7 +270,7 @@ def test_the_value_is_never_below_the_best_rule() -> None:
 
     result = prune_classes(votes, "balanced-accuracy", limits, Budget(nodes=0))
 
-    best = max(weights.total(votes, mask) for mask in rule_selections(votes, limits, Budget()))
+    best = max(weights.total(votes, mask) for _, mask in rule_starts(votes, weights, limits, Budget()))
     assert result.status is Status.FEASIBLE  # an optimum is above every rule anyway
     assert result.value >= weights.value(best)
 

@@ -17,6 +17,7 @@ from shortlist.ensembles.goals.weights import Weights, named_weights
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.pruning_program import tight_program
 from shortlist.ensembles.proofs.row_forms import normalise
+from shortlist.ensembles.pruning import engines
 from shortlist.ensembles.pruning import vote_steps as proving
 from shortlist.ensembles.pruning.problems import ThresholdProblem
 from shortlist.ensembles.pruning.pruning import (
@@ -29,7 +30,7 @@ from shortlist.ensembles.pruning.pruning import (
     soft_goal,
     taken_copies,
 )
-from shortlist.ensembles.pruning.run import EngineSettings, SearchEffort
+from shortlist.ensembles.pruning.run import EngineSettings
 from shortlist.ensembles.pruning.vote_steps import pair_cuts
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import soft_votes
@@ -78,6 +79,11 @@ def test_weights_stay_as_they_are() -> None:
     assert result.status is Status.OPTIMAL
 
 
+def only(*names: str) -> EngineSettings:
+    """Return settings with the turns of some engines alone."""
+    return EngineSettings(turns=tuple(turn for turn in engines.VOTES if turn.engine in names))
+
+
 @given(
     rows=strategies.labelled_votes(),
     numbers=strategies.weight_sets,
@@ -97,7 +103,7 @@ def test_the_engine_equals_brute_force_with_solvers_alone(
     )
     problem = ThresholdProblem(votes, weights, limits)
     # no search, no walk and no cuts: the program with conflicts as rows must do it alone
-    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    bare = dataclasses.replace(only(engines.CUTS, engines.CP_SAT), cut_rounds=0)
     alone = prove(problem, Budget(nodes=10_000), settings=bare)
     unwalked = prove(problem, Budget(), settings=EngineSettings(walk_nodes=0))
     whole = prune_exactly(votes, weights, limits)
@@ -231,7 +237,7 @@ def test_few_selections_are_walked_first_and_written_down_as_the_proof() -> None
     result = prune_exactly(votes, weights, selection_limits(8))
 
     assert result.status is Status.OPTIMAL
-    assert result.proved_by == proving.WALK
+    assert result.proved_by == engines.WALK
     assert result.certificate is not None
     assert result.certificate["selections"] == 2**8 - 1
     assert result.certified_bound == result.value
@@ -249,7 +255,7 @@ def test_the_engine_names_the_step_that_proves_and_never_itself() -> None:
         for nodes, rounds in ((10**7, 1), (0, 1), (0, 60))
     } | {prune_exactly(votes, weights, selection_limits(18)).proved_by}
 
-    assert names <= {proving.CUTS, proving.WALK, proving.CP_SAT}
+    assert names <= {engines.CUTS, engines.WALK, engines.CP_SAT}
 
 
 def test_a_named_solver_stays_alone() -> None:
@@ -325,7 +331,7 @@ def test_cuts_and_solver_take_turns_by_size_and_gap(
 def test_under_a_limit_in_nodes_no_share_of_the_time_ends_a_step() -> None:
     votes = hard_votes(80, 40)
     problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(40))
-    no_time = EngineSettings(search_share=1e-9, turns=(1e-9,) * 5, walk_share=1e-9)
+    no_time = EngineSettings(turns=tuple(dataclasses.replace(turn, share=1e-9) for turn in engines.VOTES))
     usual, hasty = (
         prove(problem, Budget(60, nodes=3), settings=settings) for settings in (EngineSettings(), no_time)
     )
@@ -359,7 +365,7 @@ def test_a_walk_alone_proves_what_there_is(
         return
     assert result.status is Status.OPTIMAL
     assert result.value == result.bound == expected
-    assert result.proved_by in {proving.CUTS, proving.WALK}
+    assert result.proved_by in {engines.CUTS, engines.WALK}
 
 
 def _mask(members: tuple[int, ...], votes: Votes) -> np.ndarray:
@@ -402,7 +408,7 @@ def test_cp_sat_is_not_asked_under_a_limit_of_milliseconds(monkeypatch: pytest.M
 def test_the_best_of_an_earlier_run_counts_only_where_the_clock_ended_this_one(tmp_path: Path) -> None:
     votes = hard_votes(60, 12)
     problem = ThresholdProblem(votes, named_weights("accuracy", votes), selection_limits(12))
-    bare = EngineSettings(effort=SearchEffort(steps=0), walk_nodes=0, cut_rounds=0)
+    bare = dataclasses.replace(only(engines.CUTS), cut_rounds=0)
     best = prove(problem, Budget())
     ended, few = Budget(0.001, clock=itertools.count().__next__), Budget(nodes=1)
     alone = [prove(problem, budget, settings=bare).value for budget in (ended, few)]

@@ -485,7 +485,7 @@ def test_the_same_seed_gives_the_same_search_whatever_the_blocks() -> None:
     weights, limits = class_weights("accuracy", votes), _tight_limits(votes)
     first, second = (search_selection(votes, weights, limits, Budget(seed=1), max_steps=2500) for _ in "12")
     early = [
-        search_selection(votes, weights, selection_limits(20), Budget(seed=seed), max_steps=1)
+        search_selection(votes, weights, selection_limits(20), Budget(seed=seed), starts=(), max_steps=1)
         for seed in (1, 2)
     ]
     in_blocks = search_selection(

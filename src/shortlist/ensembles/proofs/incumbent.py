@@ -81,6 +81,8 @@ class Incumbent:
         self.total = 0
         self.bound = problem.first_bound
         self.bound_by = ""
+        self.finder = ""  # who offers now
+        self.found_by = ""
         self.history: list[tuple[float, float | None, float]] = []
 
     @property
@@ -118,6 +120,7 @@ class Incumbent:
         """Take a selection that keeps the limits and was counted, if it is better."""
         if self.mask is None or total > self.total:
             self.mask, self.threshold, self.total = mask, threshold, total
+            self.found_by = self.finder
 
     def lower_bound_to(self, bound: int, by: str) -> None:
         """Take a bound if it is lower, and remember whose it is."""

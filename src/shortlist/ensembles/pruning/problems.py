@@ -7,7 +7,7 @@ in how votes are counted, in the search for good selections, and in the integer 
 import functools
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -28,8 +28,7 @@ from shortlist.ensembles.proofs.pruning_program import (
     tight_program,
 )
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
-from shortlist.ensembles.pruning.run import SearchEffort
-from shortlist.ensembles.search.search_starts import rule_selections
+from shortlist.ensembles.search.search_starts import rule_starts
 from shortlist.ensembles.search.tabu_search import FoundSelection, TabuSettings, search_selection
 from shortlist.ensembles.votes.binary_votes import Confusion, Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, class_tally, plurality
@@ -114,6 +113,25 @@ class VoteProblem(Generic[V, W]):
         """Write down what is claimed of a selection, and the cuts that prove the bound."""
         return vote_certificate(self.claim(mask, threshold), self.rows, bound, total)
 
+    def rule_starts(self, budget: Budget) -> Iterator[tuple[str, Mask]]:
+        """Yield pruning rules, each with the best ensemble on its way."""
+        return rule_starts(self.votes, self.weights, self.limits, budget)
+
+    def search(
+        self, budget: Budget, offer: Offer, starts: Sequence[Mask], *, target: int, max_steps: int
+    ) -> None:
+        """Offer what tabu walks find, first from these starts."""
+
+        def on_better(found: FoundSelection) -> None:
+            offer(found.mask)
+
+        found = search_selection(
+            self.votes, self.weights, self.limits, budget, starts=starts, max_steps=max_steps,
+            on_better=on_better, settings=TabuSettings(target=target),
+        )  # fmt: skip
+        if found is not None:
+            offer(found.mask)
+
     @property
     def first_bound(self) -> int:
         """The weighted sum when every row is right that can be."""
@@ -160,19 +178,6 @@ class ThresholdProblem(VoteProblem[Votes, Weights]):
         """Return what makes a result of these members; a threshold below 0 says that there are none."""
         counts = Confusion(0, 0, 0, 0) if threshold < 0 else confusion(self.votes, mask, threshold)
         return functools.partial(EnsembleSelection, mask=mask, threshold=max(0, threshold), confusion=counts)
-
-    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
-        """Offer what tabu walks find that begin at the rules' prefixes, and that stall by themselves."""
-        del target
-
-        def on_better(found: FoundSelection) -> None:
-            offer(found.mask)
-
-        found = search_selection(
-            self.votes, self.weights, self.limits, budget, max_steps=effort.steps, on_better=on_better
-        )
-        if found is not None:
-            offer(found.mask)
 
     def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
         """Return the program of the normalised rows."""
@@ -228,28 +233,6 @@ class PluralityProblem(VoteProblem[ClassVotes, ClassWeights]):
         n = self.votes.n_classes
         decisions = np.zeros((n, n), dtype=np.int64) if threshold < 0 else decision_table(self.votes, mask)
         return functools.partial(ClassSelection, mask=mask, decisions=decisions)
-
-    def search(self, budget: Budget, offer: Offer, target: int, effort: SearchEffort) -> None:
-        """Offer what the rules choose, then what tabu walks find from the best of it."""
-        ranked: list[tuple[int, int, Mask]] = []
-        for place, mask in enumerate(rule_selections(self.votes, self.limits, budget)):
-            total = offer(mask)
-            if total is not None:
-                ranked.append((-total, place, mask))
-                if total >= target:
-                    return
-        ranked.sort(key=lambda one: one[:2])
-        found = search_selection(
-            self.votes,
-            self.weights,
-            self.limits,
-            budget,
-            starts=[mask for _, _, mask in ranked[: effort.n_starts]],
-            max_steps=effort.steps if budget.is_counted else effort.patient_steps,
-            settings=TabuSettings(target=target),
-        )
-        if found is not None:
-            offer(found.mask)
 
     def tight_program(self, cuts: Sequence[Cut]) -> SolverProgram:
         """Return the program of the rows that matter."""

@@ -61,9 +61,7 @@ def prove(
     run = Run(best, budget, settings or EngineSettings(), solver, solver_name)
     best.offer_simple_selections()
     steps = VoteSteps(run, problem)
-    for step, part in steps:
-        if run.goes_on(part):
-            step(part)
+    steps.run_all()
     run.take_kept()
     run.note_end()
     limit = "" if best.proved or run.infeasible else budget.limit_text or run.last_limit or steps.no_limit

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from shortlist.ensembles.proofs.cuts import CutSettings
 from shortlist.ensembles.proofs.incumbent import Incumbent, KeptBest
+from shortlist.ensembles.pruning.engines import VOTES, Turn
 from shortlist.milp import Solver
 from shortlist.runs.budget import Budget
 
@@ -15,28 +16,24 @@ from shortlist.runs.budget import Budget
 class SearchEffort:
     """How long the search for good selections goes on."""
 
+    first_steps: int = 5_000
+    """Moves of the search before anything is bounded."""
     steps: int = 20_000
-    """Moves of the search where nothing but a count ends it; it usually stalls before."""
+    """Moves of the search after that."""
     patient_steps: int = 200_000
-    """Moves of the search by plurality where the clock ends it."""
+    """The same by plurality where the clock ends it."""
     n_starts: int = 8
-    """How many of the rules' selections the search by plurality starts from."""
+    """How many of the rules' selections the search starts from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
     """How the engine shares its time between its steps; decisions 8 and 17 have the measurements."""
 
-    search_share: float = 0.1
-    """Part of the time limit after which the search gives way; it usually ends sooner."""
-    long_search_share: float = 0.3
-    """The same where no integer program follows."""
+    turns: tuple[Turn, ...] = VOTES
+    """The engines, in order."""
     effort: SearchEffort = field(default_factory=SearchEffort)
     """How many moves the search makes."""
-    turns: tuple[float, float, float, float, float] = (0.1, 0.25, 0.6, 0.8, 1.0)
-    """Parts of the time limit at which the solver, cuts, the solver, cuts and the solver end where the gap is
-    small; quick cuts come first.
-    """
     near: int = 8
     """How many usual rows lie between value and bound where the solver may end the proof; it is then called
     early, and however large the program is.
@@ -55,12 +52,12 @@ class EngineSettings:
     """Forms times classifiers beyond which no integer program is built: solvers would need minutes to read
     it.
     """
+    short_nodes: int = 2_000
+    """Thousandths of deterministic time for which CP-SAT is asked before a walk."""
     walk_classifiers: int = 36
     """Most classifiers for which a walk over all selections is begun: with more it hardly ever ends."""
     walk_nodes: int = 8_000_000
     """Nodes after which a walk gives up: a few seconds."""
-    walk_share: float = 0.4
-    """Part of the time limit after which it gives up."""
     few_selections: int = 2**16
     """Up to so many selections within the sizes the walk comes first and is written down as the proof:
     whoever rechecks it looks at every selection again.
@@ -93,6 +90,8 @@ class Run:
     infeasible_by: str = ""
     last_limit: str = ""
     """What ended the last step that was ended by something else than the budget."""
+    turn: Turn | None = None
+    """The last turn that found a better selection or a lower bound."""
 
     def goes_on(self, budget: Budget) -> bool:
         """Whether there is something left to prove, and time for it."""

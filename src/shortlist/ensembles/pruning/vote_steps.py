@@ -1,19 +1,18 @@
 """The steps that prove weighted sums of decisions, of two classes and of several.
 
-In order: the minimum cut of conflicts for a first bound; rules and tabu search for the value; with few
-classifiers a walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter bound;
-and CP-SAT on the integer program with all cuts as clauses, from the selection. The last two take turns where
-there is a time limit: the solver comes early where the gap is small, as it then often ends the proof, or
-where there is no selection yet, and late where it is not, as the cuts then bring more; on large programs with
-a large gap only when no more cuts are found.
+Rules and tabu search for the value; the minimum cut of conflicts for a first bound; with few classifiers a
+walk over all selections, which ends the proof; combinatorial Benders cuts for a tighter bound; and CP-SAT on
+the integer program with all cuts as clauses, from the selection. Their order, and who is asked about which
+question, is the table of :mod:`shortlist.ensembles.pruning.engines`.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from shortlist.arrays import Mask
 from shortlist.ensembles.committees.evidence import PrunedSelection
 from shortlist.ensembles.proofs.conflicts import Conflicts, find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
@@ -21,6 +20,8 @@ from shortlist.ensembles.proofs.cuts import Cut, CutBound, make_cut
 from shortlist.ensembles.proofs.pruning_program import without_selection
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.proofs.subset_walk import count_selections, walk_subsets
+from shortlist.ensembles.pruning import engines
+from shortlist.ensembles.pruning.engines import Shape
 from shortlist.ensembles.pruning.problems import PruningProblem, SolverProgram
 from shortlist.ensembles.pruning.run import Run, Step
 from shortlist.milp import Limits, Program, Session
@@ -39,6 +40,7 @@ def solutions_until_kept(
     absolute_gap: float,
     on_bound: OnBound,
     least_seconds: float = 0.0,
+    nodes: int | None = None,
 ) -> Iterator[Solution]:
     """Yield what a solver answers, each time without the selection that it proposed before.
 
@@ -49,11 +51,11 @@ def solutions_until_kept(
     `program`: its first columns are the classifiers. `n_classifiers`: how many these are. `opened`: loads a
     program into a solver, with what is known already. `absolute_gap`: costs that differ by no more are equal.
     `on_bound`: receives cost and bound as they get better. `least_seconds`: with less time than this no solve
-    is begun.
+    is begun. `nodes`: limit of each solve, in the solver's unit.
     """
     while not budget.stopped and budget.left >= least_seconds:
         solution = opened(program).solve(
-            Limits(budget.left, budget.nodes, absolute_gap=absolute_gap),
+            Limits(budget.left, nodes, absolute_gap=absolute_gap),
             on_bound=on_bound,
             cancellation=budget.cancellation,
         )
@@ -69,10 +71,6 @@ def limit_of(solution: Solution, budget: Budget) -> str:
     return words.get(solution.limit, solution.limit)
 
 
-CUTS, WALK, CP_SAT = "cuts", "a walk over all selections", "CP-SAT"
-"""Whose a bound is."""
-
-
 @dataclass(eq=False)
 class VoteSteps:
     """The steps of one run, in order, and what they know of each other."""
@@ -81,6 +79,8 @@ class VoteSteps:
     problem: PruningProblem
     conflicts: Conflicts | None = None
     cut_bound: CutBound | None = None
+    starts: list[tuple[int, Mask]] = field(default_factory=list)
+    """Selections of rules, and what they are worth."""
 
     @property
     def no_limit(self) -> str:
@@ -91,7 +91,7 @@ class VoteSteps:
     def certified(self, result: PrunedSelection) -> PrunedSelection:
         """Add what proves the bound of the cuts, or that every selection was looked at where they are few."""
         best, found = self.run.best, count_selections(self.problem.rows)
-        walked = best.bound_by == WALK and found <= self.run.settings.few_selections
+        walked = best.bound_by == engines.WALK and found <= self.run.settings.few_selections
         # without a cut all gain is the bound, which a selection that is right everywhere meets at once
         no_cuts = CutBound(self.problem.rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
         proof = found if walked else self.cut_bound or no_cuts
@@ -99,70 +99,111 @@ class VoteSteps:
         certified = self.problem.value(certificate["bound"])
         return dataclasses.replace(result, certificate=certificate, certified_bound=certified)
 
-    def __iter__(self) -> Iterator[tuple[Step, Budget]]:
-        """Yield the steps in order, each with its part of the budget."""
-        run, settings, rows = self.run, self.run.settings, self.problem.rows
+    def run_all(self) -> None:
+        """Ask one engine after the other until nothing is left to prove or to ask."""
+        run, best = self.run, self.run.best
         if run.solver is not None:
             self.solve(self.problem.plain_program(), run.budget)
             return
-        run.best.lower_bound_to(self.problem.first_bound, CUTS)
-        if count_selections(rows) <= settings.few_selections:
-            self._walk(run.budget)
-        if not run.is_open:
-            return
-        run.tell("bounding")
-        self.conflicts = find_conflicts(rows, run.budget.until(settings.search_share))
-        self._take_cuts(min_cut_bound(rows, self.conflicts))
-        run.tell("searching")
-        yield self._search, run.budget
-        few = rows.n_classifiers <= settings.walk_classifiers
-        if few or count_selections(rows) * rows.n_classifiers <= settings.walk_nodes:
-            yield self._walk, run.budget.until(settings.walk_share)
-        for step, share in self._turns():
-            yield step, run.budget.until(share)
-
-    def _turns(self) -> Iterator[tuple[Step, float]]:
-        """Yield cuts and solver in turns, each with the part of the time limit at which it ends."""
-        if not self._has_program:
-            yield self._tighten, 1.0
-            return
-        turns = self.run.settings.turns
-        *_, last_cuts, end = turns
-        if self.run.budget.is_counted:
-            yield self._tighten, last_cuts
-            yield self._prove_rest, end
-            return
-        yield self._tighten_quickly, turns[1]
-        early = self._is_near or self.run.best.mask is None
-        steps = (self._prove_rest, self._tighten, self._prove_rest)
-        yield from zip(steps, turns, strict=False) if early else ()
-        yield self._tighten, last_cuts
-        assert self.cut_bound is not None, "the run begins with a cut"
-        large = self.problem.rows.signs.size > self.run.settings.far_cells
-        if large and not (self._is_near or self.run.best.mask is None or self.cut_bound.exhausted):
-            yield self._tighten, end
-        yield self._prove_rest, end
+        best.lower_bound_to(self.problem.first_bound, engines.CUTS)
+        for turn in run.settings.turns:
+            part = run.budget.share(turn.share)
+            if run.goes_on(part) and turn.fits(self.shape):
+                before = (best.total, best.bound, run.is_open)
+                best.finder = turn.engine
+                self._steps[turn.engine](part)
+                if before != (best.total, best.bound, run.is_open):
+                    run.turn = turn
 
     @property
-    def _is_near(self) -> bool:
-        """Whether few rows lie between value and bound."""
-        rows = self.problem.rows
-        if self.run.best.mask is None or not rows.n_rows:
-            return False
-        usual = int(np.median(rows.gains)) * rows.step
-        return self.run.best.bound - self.run.best.total <= self.run.settings.near * usual
+    def shape(self) -> Shape:
+        """What the question looks like now."""
+        settings, rows, best = self.run.settings, self.problem.rows, self.run.best
+        n_selections, n_cells = count_selections(rows), rows.signs.size
+        has_few = rows.n_classifiers <= settings.walk_classifiers
+        usual = int(np.median(rows.gains)) * rows.step if rows.n_rows else 0
+        return Shape(
+            is_few=n_selections <= settings.few_selections,
+            is_walkable=settings.walk_nodes > 0
+            and (has_few or n_selections * rows.n_classifiers <= settings.walk_nodes),
+            has_program=self._has_program,
+            is_large=n_cells > settings.far_cells,
+            is_timed=not self.run.budget.is_counted,
+            by_plurality=not rows.has_threshold,
+            has_selection=best.mask is not None,
+            is_near=best.mask is not None and 0 <= best.bound - best.total <= settings.near * usual,
+            no_more_cuts=self.cut_bound is not None and self.cut_bound.exhausted,
+        )
+
+    @property
+    def _steps(self) -> dict[str, Step]:
+        return {
+            engines.RULES: self._try_rules,
+            engines.SEARCH: self._search,
+            engines.LONG_SEARCH: self._search_on,
+            engines.CONFLICTS: self._bound,
+            engines.WALK: self._walk,
+            engines.SHORT_CP_SAT: self._prove_quickly,
+            engines.QUICK_CUTS: self._tighten_quickly,
+            engines.CUTS: self._tighten,
+            engines.CP_SAT: self._prove_rest,
+        }
 
     @property
     def _has_program(self) -> bool:
         """Whether an integer program is small enough to be built."""
         return self.problem.rows.signs.size <= self.run.settings.program_cells
 
-    def _search(self, budget: Budget) -> None:
-        settings = self.run.settings
-        share = settings.search_share if self._has_program else settings.long_search_share
-        target = self.run.best.bound - self.problem.slack
-        self.problem.search(budget.until(share), self.run.best.offer, target, settings.effort)
+    @property
+    def _target(self) -> int:
+        """What a selection is worth that ends the proof."""
+        return self.run.best.bound - self.problem.slack
+
+    def _try_rules(self, budget: Budget) -> None:
+        """Take the best selections of rules, until the budget ends or one ends the proof."""
         self.run.tell("searching")
+        for rule, mask in self.problem.rule_starts(budget):
+            self.run.best.finder = rule
+            total = self.run.best.offer(mask)
+            if total is not None:
+                self.starts.append((total, mask))
+            if not self.run.is_open:
+                return
+
+    def _search(self, budget: Budget) -> None:
+        """Look for better selections, beginning at those of the rules."""
+        self._walk_from(self._best_starts, budget, self.run.settings.effort.first_steps)
+
+    def _search_on(self, budget: Budget) -> None:
+        """Go on from the best selection."""
+        effort = self.run.settings.effort
+        patient = self.shape.by_plurality and self.shape.is_timed
+        known = [] if self.run.best.mask is None else [self.run.best.mask]
+        self._walk_from(known + self._best_starts, budget, effort.patient_steps if patient else effort.steps)
+
+    @property
+    def _best_starts(self) -> list[Mask]:
+        ranked = sorted(self.starts, key=lambda one: -one[0])
+        return [mask for _, mask in ranked[: self.run.settings.effort.n_starts]]
+
+    def _walk_from(self, starts: list[Mask], budget: Budget, steps: int) -> None:
+        self.problem.search(budget, self.run.best.offer, starts, target=self._target, max_steps=steps)
+        self.run.tell("searching")
+
+    def _bound(self, budget: Budget) -> None:
+        """Bound all selections by the rows of which no two can be right."""
+        self.run.tell("bounding")
+        self._known_cuts(budget)
+        self.run.tell("bounding")
+
+    def _known_cuts(self, budget: Budget) -> tuple[Conflicts, CutBound]:
+        """Return the conflicts, and the cuts that bound so far, the first time those of the conflicts."""
+        if self.conflicts is None:
+            self.conflicts = find_conflicts(self.problem.rows, budget)
+        if self.cut_bound is None:
+            self._take_cuts(min_cut_bound(self.problem.rows, self.conflicts))
+        assert self.cut_bound is not None, "it was taken"
+        return self.conflicts, self.cut_bound
 
     def _walk(self, budget: Budget) -> None:
         rows, best = self.problem.rows, self.run.best
@@ -179,7 +220,7 @@ class VoteSteps:
         if walked.complete:
             self.run.infeasible = best.mask is None
             if best.mask is not None:
-                best.lower_bound_to(best.total, WALK)
+                best.lower_bound_to(best.total, engines.WALK)
         self.run.tell("walking")
 
     def _tighten_quickly(self, budget: Budget) -> None:
@@ -190,11 +231,10 @@ class VoteSteps:
         """Add cuts while they help."""
 
         def on_bound(gain: int) -> None:
-            self.run.best.lower_bound_to(rows.weighted_sum(gain), CUTS)
+            self.run.best.lower_bound_to(rows.weighted_sum(gain), engines.CUTS)
             self.run.tell("cutting")
 
-        assert self.cut_bound is not None, "the run begins with a cut"
-        assert self.conflicts is not None, "the run begins with conflicts"
+        conflicts, known = self._known_cuts(budget)
         best, rows = self.run.best, self.problem.rows
         target = None
         if best.mask is not None:
@@ -202,8 +242,8 @@ class VoteSteps:
         self._take_cuts(
             tighten_by_cuts(
                 rows,
-                self.conflicts,
-                self.cut_bound,
+                conflicts,
+                known,
                 budget,
                 max_rounds=self.run.settings.cut_rounds if budget.is_counted else None,
                 target=target,
@@ -216,18 +256,28 @@ class VoteSteps:
     def _take_cuts(self, bound: CutBound) -> None:
         """Keep cuts, for the certificate and for whoever goes on from them."""
         self.cut_bound = bound
-        self.run.best.lower_bound_to(self.problem.rows.weighted_sum(bound.bound), CUTS)
+        self.run.best.lower_bound_to(self.problem.rows.weighted_sum(bound.bound), engines.CUTS)
 
     def _prove_rest(self, budget: Budget) -> None:
         """Give the program with all cuts to the last solver."""
-        assert self.cut_bound is not None, "the run begins with a cut"
-        assert self.conflicts is not None, "the run begins with conflicts"
-        pairs = pair_cuts(self.problem.rows, self.conflicts, self.run.settings.most_pairs)
-        self.solve(self.problem.tight_program([*self.cut_bound.pool, *pairs]), budget)
+        self.solve(self._tight_program(budget), budget)
 
-    def solve(self, built: SolverProgram, budget: Budget) -> None:
-        """Give a program to a solver, until it has proved the rest or the budget ends."""
-        best, who = self.run.best, CP_SAT if self.run.solver is None else self.run.solver_name
+    def _prove_quickly(self, budget: Budget) -> None:
+        """Give it to the solver for a moment."""
+        last, nodes = self.run.last_limit, self.run.settings.short_nodes
+        self.solve(self._tight_program(budget), budget, nodes=min(nodes, budget.nodes or nodes))
+        if self.run.is_open:
+            self.run.last_limit = last
+
+    def _tight_program(self, budget: Budget) -> SolverProgram:
+        conflicts, known = self._known_cuts(budget)
+        pairs = pair_cuts(self.problem.rows, conflicts, self.run.settings.most_pairs)
+        return self.problem.tight_program([*known.pool, *pairs])
+
+    def solve(self, built: SolverProgram, budget: Budget, *, nodes: int | None = None) -> None:
+        """Give a program to a solver, until it has proved the rest or the budget, or the nodes, end."""
+        best, who = self.run.best, engines.CP_SAT if self.run.solver is None else self.run.solver_name
+        best.finder = who
 
         def on_bound(cost: float, bound: float) -> None:
             best.lower_bound_to(built.total_bound(bound, best.bound), who)
@@ -242,6 +292,7 @@ class VoteSteps:
         for solution in solutions_until_kept(
             built.program, self.problem.n_classifiers, opened, budget, absolute_gap=built.absolute_gap,
             on_bound=on_bound, least_seconds=0.0 if self.run.solver else self.run.settings.least_solve_s,
+            nodes=budget.nodes if nodes is None else nodes,
         ):  # fmt: skip
             self.run.infeasible, self.run.last_limit = (
                 solution.status is Status.INFEASIBLE,

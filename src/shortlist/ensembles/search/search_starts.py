@@ -1,5 +1,6 @@
-"""Where the search begins: the best prefixes of the orders of the pruning rules."""
+"""Where the search begins: for each pruning rule the best ensemble on its way that keeps the limits."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -8,44 +9,64 @@ from numpy.typing import ArrayLike, NDArray
 from shortlist._validation import as_choice
 from shortlist.arrays import Mask, VoteMatrix
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
-from shortlist.ensembles.goals.weights import Weights
+from shortlist.ensembles.goals.weights import ClassWeights, Weights
+from shortlist.ensembles.rules import _kernels
 from shortlist.ensembles.rules.backfitting import backfit
 from shortlist.ensembles.rules.margin_selection import select_by_margins
 from shortlist.ensembles.rules.orderings import RULES, order_classifiers, single_right
 from shortlist.ensembles.votes.binary_votes import Votes
-from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary
+from shortlist.ensembles.votes.class_votes import ClassVotes, from_binary, no_votes
 from shortlist.runs.budget import Budget
 
-START_RULES = (*(rule for rule in RULES if rule != "random"), "margin", "backfitting")
-"""Every rule of step by step pruning, by name."""
+BACKFITTING = "backfitting"
 
-QUICK_RULES = ("full", "orientation", "uwa", "concurrency", "complementariness", "reduced-error")
-"""Those that cost little beside the search, from the cheapest on."""
+START_RULES = (
+    "full",
+    "reduced-error",
+    BACKFITTING,
+    *(rule for rule in RULES if rule not in {"full", "reduced-error", "best-single", "random"}),
+    "margin",
+)
+"""Every rule of step by step pruning, by name; those first that usually choose best and take little time."""
+
+_GREEDY = {"reduced-error", BACKFITTING}
+"""The rules that count right rows, and so can count what rows are worth in their place."""
 
 BACKFITTING_WORK = 10**9
-"""Rows times squared classifiers beyond which backfitting would take too long to start from."""
+"""Rows times squared classifiers beyond which backfitting takes longer than a second or two."""
 
 _WORK = 2 * 10**7
-"""Votes beyond which hill climbing costs more than it gives, and an order by accuracy alone is taken."""
+"""Votes beyond which an order by accuracy alone is taken, as all rules together take several seconds."""
 
 
-def ordering_starts(
-    votes: Votes,
-    weights: Weights,
+def rules_for(votes: Votes | ClassVotes) -> tuple[str, ...]:
+    """Return the rules that take about a second or less on these votes.
+
+    They depend on nothing but the size of the table, so that a search with more time goes the same way.
+    """
+    n_rows, n_classifiers = len(votes.labels), votes.n_classifiers
+    if n_rows * n_classifiers > _WORK:
+        return START_RULES[:1]
+    slow = n_rows * n_classifiers**2 > BACKFITTING_WORK
+    return tuple(rule for rule in START_RULES if not (slow and rule == BACKFITTING))
+
+
+def rule_starts(
+    votes: Votes | ClassVotes,
+    weights: Weights | ClassWeights,
     limits: SelectionLimits,
     budget: Budget,
     *,
     rules: Sequence[str] | None = None,
-) -> list[Mask]:
-    """Return for each rule the prefix within the limits that is worth most, best first.
+) -> Iterator[tuple[str, Mask]]:
+    """Yield each rule with the ensemble on its way that is worth most among those that keep the limits.
 
-    With all of :data:`START_RULES` the first is worth at least what any of these rules chooses by itself.
-    Raises BadInputError if a rule is unknown.
+    Of rules that climb by right decisions the same with what the decisions are worth follows, where that is
+    something else. With all of :data:`START_RULES` the best is worth at least what any of these rules chooses
+    by itself. Rules with nothing within the limits are left out. Raises BadInputError if a rule is unknown.
 
     `votes`, `weights`, `limits`: of the search. `budget`: once it is over, no further rule is begun. `rules`:
-    names in :data:`START_RULES`; default :data:`QUICK_RULES`, and for more than 20 million votes the first of
-    them. `starts`, which it returns: different selections, ``(n_classifiers,)``; none when no prefix keeps
-    the limits.
+    names in :data:`START_RULES`; default those of :func:`rules_for`.
 
     Beside the rules, O(n_rows · n_classifiers) time for each.
 
@@ -54,24 +75,20 @@ def ordering_starts(
     >>> from shortlist.ensembles.goals.weights import named_weights
     >>> votes = merge_rows([[1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 0]], [1, 1, 1, 0])
     >>> limits = selection_limits(3, min_size=3)
-    >>> ordering_starts(votes, named_weights("accuracy", votes), limits, Budget(), rules=["full"])
-    [array([ True,  True,  True])]
+    >>> list(rule_starts(votes, named_weights("accuracy", votes), limits, Budget(), rules=["full"]))
+    [('full', array([ True,  True,  True]))]
     """
-    if rules is None:
-        rules = QUICK_RULES if votes.votes.size <= _WORK else QUICK_RULES[:1]
+    rules = rules_for(votes) if rules is None else rules
     for rule in rules:
         as_choice(rule, "rule", START_RULES)
-    class_votes = from_binary(votes)
-    found: list[tuple[int, Mask]] = []
+    rated = _Rated(votes, weights)
     for rule in rules:
-        if budget.stopped:
-            break
-        for total, mask in _best_prefix(
-            votes, weights, limits, _orders(class_votes, rule), class_votes.columns
-        ):
-            if not any(np.array_equal(mask, other) for _, other in found):
-                found.append((total, mask))
-    return [mask for _, mask in sorted(found, key=lambda pair: -pair[0])]
+        for counted in rated.counted_for(rule):
+            if budget.stopped:
+                return
+            best = rated.best_prefix(_orders(counted, rule, limits), limits)
+            if best is not None:
+                yield rule, best
 
 
 def prefix_totals(
@@ -92,64 +109,69 @@ def prefix_totals(
     return np.array(totals, dtype=np.int64)
 
 
-def _orders(votes: ClassVotes, rule: str) -> Iterator[tuple[NDArray[np.int64], range]]:
-    """Yield orders, and the prefix sizes that are meant."""
-    if rule == "backfitting":
-        for members in backfit(votes).members_by_size:
+Order = tuple[NDArray[np.int64], range]
+"""Classifiers in the order in which they join, and the sizes of the prefixes that are meant."""
+
+
+class _Rated:
+    """Votes as the rules read them, and what ensembles are worth."""
+
+    def __init__(self, votes: Votes | ClassVotes, weights: Weights | ClassWeights) -> None:
+        self.votes, self.weights = votes, weights
+        if isinstance(votes, Votes):
+            assert isinstance(weights, Weights), "weights are of the votes"
+            self.read = from_binary(votes)
+            gains = weights.signed_gains(votes)
+            self.worth = dataclasses.replace(
+                self.read, labels=(gains > 0).astype(np.uint8), counts=np.abs(gains).astype(np.int64)
+            )
+        else:
+            assert isinstance(weights, ClassWeights), "weights are of the votes"
+            self.read = votes
+            self.worth = dataclasses.replace(votes, counts=weights.row_gains(votes))
+
+    def counted_for(self, rule: str) -> list[ClassVotes]:
+        """Return the votes that a rule reads: as they are, and with rows counted by what they are worth."""
+        if rule not in _GREEDY:
+            return [self.read]
+        each = np.unique(self.worth.counts // self.read.counts)  # what a sample is worth
+        same = len(each) == 1 and np.array_equal(self.read.labels, self.worth.labels)
+        return [self.read] if same or not self.worth.counts.any() else [self.read, self.worth]
+
+    def best_prefix(self, orders: Iterator[Order], limits: SelectionLimits) -> Mask | None:
+        """Return the prefix of all orders that is worth most within the limits, the first of equals."""
+        found = []
+        for order, sizes in orders:
+            totals = self._totals(order)
+            found += [(-int(totals[size - 1]), size, order) for size in sizes]
+        for _, size, order in sorted(found, key=lambda one: one[:2]):
+            mask = np.zeros(self.votes.n_classifiers, dtype=bool)
+            mask[order[:size]] = True
+            if limits.satisfied_by(mask):
+                return mask
+        return None
+
+    def _totals(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        if isinstance(self.votes, Votes):
+            assert isinstance(self.weights, Weights), "weights are of the votes"
+            return prefix_totals(self.votes, self.weights, order, self.read.columns)
+        totals = np.empty(len(order), dtype=np.int64)
+        order = np.require(order, np.int64, ["C", "W"])
+        _kernels.count_prefixes(_kernels.coded_rows(self.worth), no_votes(self.worth), order, totals)
+        return totals
+
+
+def _orders(votes: ClassVotes, rule: str, limits: SelectionLimits) -> Iterator[Order]:
+    """Yield the orders of a rule: one, or of backfitting one for each size."""
+    if rule == BACKFITTING:
+        most = min(limits.max_size, votes.n_classifiers)
+        for members in backfit(votes, sizes=range(1, most + 1)).members_by_size if most else ():
             yield members, range(len(members), len(members) + 1)
         return
-    # both take the most accurate alone first; their own prefixes are not asked for
-    if rule in {"full", "best-single"}:
+    if rule == "full":  # the most accurate alone first; its own prefixes are not asked for
         order = np.argsort(-single_right(votes), kind="stable")
     elif rule == "margin":
         order = select_by_margins(votes).order
     else:
         order = order_classifiers(votes, rule).order
     yield order, range(1, len(order) + 1)
-
-
-def _best_prefix(
-    votes: Votes,
-    weights: Weights,
-    limits: SelectionLimits,
-    orders: Iterator[tuple[NDArray[np.int64], range]],
-    columns: VoteMatrix,
-) -> list[tuple[int, Mask]]:
-    """Return the best prefix of all orders that keeps the limits with its total, or nothing."""
-    candidates = []
-    for order, sizes in orders:
-        totals = prefix_totals(votes, weights, order, columns)
-        candidates += [(-int(totals[size - 1]), size, order) for size in sizes]
-    for loss, size, order in sorted(candidates, key=lambda candidate: candidate[:2]):
-        mask = np.zeros(votes.n_classifiers, dtype=bool)
-        mask[order[:size]] = True
-        if limits.satisfied_by(mask):
-            return [(-loss, mask)]
-    return []
-
-
-def rule_selections(votes: ClassVotes, limits: SelectionLimits, budget: Budget) -> Iterator[Mask]:
-    """Yield what the rules of pruning choose: every prefix of every ordering, and the subsets of backfitting.
-
-    Only sizes within the limits; cost and diversity are the caller's to check. Ends early with the budget.
-
-    The rules stop between each other only. Backfitting is left out beyond :data:`BACKFITTING_WORK`.
-    """
-    n_classifiers = votes.n_classifiers
-    least, most = max(1, limits.min_size), limits.max_size
-
-    for rule in RULES:
-        if budget.stopped:
-            return
-        order = order_classifiers(votes, rule).order
-        for size in range(least, min(most, len(order)) + 1):
-            yield _mask_of(order[:size], n_classifiers)
-    if least <= most and not budget.stopped and len(votes.labels) * n_classifiers**2 <= BACKFITTING_WORK:
-        for members in backfit(votes, sizes=range(least, most + 1)).members_by_size:
-            yield _mask_of(members, n_classifiers)
-
-
-def _mask_of(members: NDArray[np.intp], n_classifiers: int) -> Mask:
-    mask = np.zeros(n_classifiers, dtype=bool)
-    mask[members] = True
-    return mask

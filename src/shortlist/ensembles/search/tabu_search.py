@@ -16,7 +16,7 @@ from shortlist.ensembles.search import _search_arrays as entries
 from shortlist.ensembles.search import _walk_kernels as kernels
 from shortlist.ensembles.search._search_arrays import SearchLimits, SearchRoom, SearchRows, SearchWalk
 from shortlist.ensembles.search._walk_kernels import WINDOW
-from shortlist.ensembles.search.search_starts import ordering_starts
+from shortlist.ensembles.search.search_starts import rule_starts
 from shortlist.ensembles.votes.binary_votes import Votes, confusion
 from shortlist.ensembles.votes.class_votes import ClassVotes, no_votes
 from shortlist.runs.budget import Budget
@@ -224,8 +224,8 @@ def search_selection(
     `votes`: validation rows of two classes, or of several. `weights`: what decisions are worth, of any sign;
     with several classes what right decisions are worth. `budget`: its seed is that of every draw, and its
     clock is looked at every few milliseconds; default no limit. `starts`: where the first walks begin; those
-    that keep the limits are never better than the answer. Default :func:`ordering_starts` for two classes,
-    none for several; an empty sequence begins at random. `max_steps`: limit in moves: with it alone the
+    that keep the limits are never better than the answer. Default :func:`rule_starts`; an empty sequence
+    begins at random. `max_steps`: limit in moves: with it alone the
     answer depends on nothing but the arguments. `on_better`: receives better selections as they are found, a
     few milliseconds late.
 
@@ -248,11 +248,12 @@ def search_selection(
         return None
     if isinstance(votes, ClassVotes):
         assert isinstance(weights, ClassWeights), "class votes are worth class weights"
-        counted, starts = class_search_rows(votes, weights), () if starts is None else starts
+        counted = class_search_rows(votes, weights)
     else:
         assert isinstance(weights, Weights), "votes of two classes are worth their weights"
-        starts = ordering_starts(votes, weights, limits, budget) if starts is None else starts
         counted = threshold_search_rows(votes, weights)
+    if starts is None:
+        starts = [mask for _, mask in rule_starts(votes, weights, limits, budget)]
     walker = _Walker(counted, limits, settings=settings, seed=budget.seed)
     rng = np.random.default_rng(budget.seed)
     elites = Elites(votes.n_classifiers, limits, settings.n_elites, rng)

@@ -1,0 +1,122 @@
+"""Which engine is asked about a question of pruning, in which order, for how long, and what measured that.
+
+The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
+at that moment, and gets its share of the time that is left then: whoever overruns takes nothing from those who
+come later, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes
+does, shares do not count.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+RULES = "a pruning rule"
+SEARCH = "tabu search"
+LONG_SEARCH = "a longer tabu search"
+CONFLICTS = "conflicts"
+WALK = "a walk over all selections"
+QUICK_CUTS = "quick cuts"
+CUTS = "cuts"
+CP_SAT = "CP-SAT"
+SHORT_CP_SAT = "CP-SAT for a moment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What a question looks like at the moment when an engine may be asked."""
+
+    is_few: bool
+    """Whether the selections within the sizes are few enough to be written down as the proof."""
+    is_walkable: bool
+    """Whether a walk over all of them may end."""
+    has_program: bool
+    """Whether an integer program is small enough to be built."""
+    is_large: bool
+    """Whether a solver takes long to bound it."""
+    is_timed: bool
+    """Whether a clock ends the run."""
+    by_plurality: bool
+    """Whether the class with most votes wins, and not more votes than a threshold."""
+    has_selection: bool
+    """Whether a selection within the limits is known."""
+    is_near: bool
+    """Whether few rows lie between value and bound."""
+    no_more_cuts: bool
+    """Whether cuts are no longer found."""
+
+    @property
+    def needs_solver(self) -> bool:
+        """Whether a solver may end the proof soon, or find the first selection."""
+        return self.is_near or not self.has_selection
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An engine that is asked, and when."""
+
+    engine: str
+    fits: Callable[[Shape], bool]
+    """Whether it is asked about a question of this shape."""
+    share: float
+    """Part of the time that is left after which it gives way."""
+    why: str
+    """Why it is asked, to go after "because"."""
+    measured: str
+    """What measured that: a file of benchmarks/results, or a decision."""
+
+
+VOTES = (
+    Turn(WALK, lambda q: q.is_few, 0.5, "few selections are within the sizes", "decision 17"),
+    Turn(RULES, lambda _: True, 0.4, "rules take little time", "decision 78"),
+    Turn(SEARCH, lambda _: True, 0.3, "it finds the best selections of large pools", "decision 78"),
+    Turn(CONFLICTS, lambda _: True, 0.5, "they bound every selection at once", "decision 8"),
+    Turn(LONG_SEARCH, lambda _: True, 0.3, "a larger value ends every proof sooner", "decision 78"),
+    Turn(
+        SHORT_CP_SAT,
+        lambda q: q.is_walkable and q.has_program,
+        0.2,
+        "with few classifiers it is often done before a walk is",
+        "decision 78",
+    ),
+    Turn(WALK, lambda q: q.is_walkable, 0.4, "there are few classifiers or sizes", "decision 78"),
+    Turn(
+        QUICK_CUTS,
+        lambda q: q.is_timed and q.has_program,
+        0.25,
+        "the first cuts are found fast",
+        "pruning-engine.csv",
+    ),
+    Turn(
+        CP_SAT,
+        lambda q: q.is_timed and q.has_program and q.needs_solver,
+        0.1,
+        "the gap is small",
+        "decision 8",
+    ),
+    Turn(
+        CUTS,
+        lambda q: q.is_timed and q.has_program and q.needs_solver,
+        0.15,
+        "the gap is small",
+        "decision 8",
+    ),
+    Turn(
+        CP_SAT,
+        lambda q: q.is_timed and q.has_program and q.needs_solver,
+        0.5,
+        "the gap is small",
+        "decision 8",
+    ),
+    Turn(
+        CUTS, lambda q: not q.has_program, 1.0, "the integer program would be too large", "pruning-large.csv"
+    ),
+    Turn(CUTS, lambda q: q.has_program, 0.75, "they lower a large gap more than a solver", "decision 8"),
+    Turn(
+        CUTS,
+        lambda q: q.is_timed and q.has_program and q.is_large and not (q.needs_solver or q.no_more_cuts),
+        1.0,
+        "they lower the bound of a large table more than a solver",
+        "decision 8",
+    ),
+    Turn(CP_SAT, lambda q: q.has_program, 1.0, "cuts alone hardly end a proof", "decision 8"),
+)
+"""The engines for the weighted sum of votes, with two classes and with several."""
