@@ -1,9 +1,9 @@
 """Which engine is asked about a question of pruning, in which order, for how long, and what measured that.
 
 The turns of a table are gone through from the first to the last. An engine is asked where its condition holds
-at that moment, and gets its share of the time that is left then: whoever overruns takes nothing from those who
-come later, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes
-does, shares do not count.
+at that moment, and gets its share of the time that is left then: whoever overruns takes nothing from later
+turns, and the search always comes before the bounds. Where no clock ends a run, or a number of nodes does,
+shares do not count.
 """
 
 from collections.abc import Callable
