@@ -28,6 +28,7 @@ from shortlist.milp import (
 )
 from shortlist.milp.backends.cpsat import CpSat
 from shortlist.milp.backends.highs import Highs
+from shortlist.milp.backends.scip import Scip
 from shortlist.results.objective import Objective
 from shortlist.results.proof import Status
 from shortlist.runs import Cancellation, cancel_on_interrupt
@@ -630,6 +631,12 @@ def test_an_unknown_solver_is_refused() -> None:
 def test_options_of_a_session_are_checked(solver: Solver, option: dict[str, int]) -> None:
     with pytest.raises(BadInputError, match=f"{next(iter(option))} must be at least"):
         solver.open(knapsack(), **option)
+
+
+@SHORT
+@given(program=strategies.programs())
+def test_a_search_for_proofs_alone_equals_brute_force(program: Program) -> None:
+    agree(Scip(proof_only=True).open(program), program, program.minimised_costs()[0])
 
 
 @SHORT

@@ -26,6 +26,7 @@ from shortlist.ensembles.proofs.certificate import (
 )
 from shortlist.ensembles.proofs.conflicts import find_conflicts
 from shortlist.ensembles.proofs.cut_bounds import min_cut_bound, tighten_by_cuts
+from shortlist.ensembles.proofs.pair_cuts import bound_by_pairs
 from shortlist.ensembles.proofs.row_forms import RightRows, class_rows, normalise
 from shortlist.ensembles.proofs.subset_walk import count_selections
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
@@ -87,10 +88,11 @@ def test_every_certificate_is_valid_for_its_own_rows(problem: tuple[Votes, Weigh
     matrix, labels = (np.repeat(part, votes.counts, axis=0) for part in (votes.votes, votes.labels))
 
     threshold = best_threshold(votes, weights, mask)[0]
-    plain = threshold_certificate(votes, weights, rows, bound, mask=mask, threshold=threshold)
-    made = json.loads(json.dumps(plain))
+    for one in (bound, bound_by_pairs(rows, Budget())):
+        plain = threshold_certificate(votes, weights, rows, one, mask=mask, threshold=threshold)
+        made = json.loads(json.dumps(plain))
 
-    assert check_certificate(made, matrix[::-1], labels[::-1]).failures == ()
+        assert check_certificate(made, matrix[::-1], labels[::-1]).failures == ()
 
 
 def _with_cut(certificate: Certificate, **changes: Any) -> None:
@@ -152,6 +154,41 @@ def test_a_false_cut_is_refused_even_if_the_bound_is_adapted() -> None:
     assert verdict.bound == right.bound
 
 
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        pytest.param(lambda kept: kept[1:], "prove the bound", id="one less"),
+        pytest.param(lambda kept: [*kept, 99], "not readable", id="one that is not there"),
+        pytest.param(lambda kept: [*kept, 0.5], "not readable", id="no whole number"),
+        pytest.param(lambda _: [], "", id="none: it says nothing, or that the rows cannot both be right"),
+    ],
+)
+def test_other_kept_classifiers_prove_another_bound(
+    kept: Callable[[list[int]], list[float]], says: str
+) -> None:
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 2, 80)
+    matrix = (rng.random((80, 12)) < np.where(labels == 1, 0.7, 0.3)[:, None]).astype(np.uint8)
+    votes = merge_rows(matrix, labels)
+    weights = named_weights("accuracy", votes)
+    rows = normalise(votes, weights, selection_limits(12))
+    bound, mask = bound_by_pairs(rows, Budget()), np.arange(12) < 5
+    made = threshold_certificate(
+        votes, weights, rows, bound, mask=mask, threshold=best_threshold(votes, weights, mask)[0]
+    )
+    right = check_certificate(made, matrix, labels)
+    assert right.valid
+    assert any(cut["kept"] for cut in made["cuts"])
+
+    for cut in made["cuts"]:
+        cut["kept"] = kept(cut["kept"])
+    verdict = check_certificate(made, matrix, labels)
+
+    assert not verdict.valid
+    assert any(says in failure for failure in verdict.failures)
+    assert verdict.bound is None or right.bound is None or verdict.bound > right.bound
+
+
 @pytest.mark.parametrize("change", ["vote", "label", "a row less"])
 def test_other_data_is_refused(change: str) -> None:
     matrix, labels = _data()
@@ -200,14 +237,15 @@ def test_every_certificate_of_several_classes_is_valid_for_its_own_rows(
     conflicts = find_conflicts(rows, Budget())
     bound = tighten_by_cuts(rows, conflicts, min_cut_bound(rows, conflicts), Budget(), max_rounds=2)
 
-    made = json.loads(json.dumps(class_certificate(votes, weights, rows, bound, mask)))
     codes, labels = [list(one) for one, _ in samples], [label for _, label in samples]
-    verdict = check_class_certificate(made, codes, labels, n_classes)
-
-    assert verdict.failures == ()
     best = max(weights.total(votes, one) for one in bound_oracles.selections(rows))
-    assert verdict.bound is not None
-    assert verdict.value == weights.total(votes, mask) <= best <= verdict.bound
+    for proof in (bound, bound_by_pairs(rows, Budget())):
+        made = json.loads(json.dumps(class_certificate(votes, weights, rows, proof, mask)))
+        verdict = check_class_certificate(made, codes, labels, n_classes)
+
+        assert verdict.failures == ()
+        assert verdict.bound is not None
+        assert verdict.value == weights.total(votes, mask) <= best <= verdict.bound
 
 
 def _made_for_classes() -> tuple[Certificate, Any, Any]:

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Any
 
-from shortlist.ensembles.audit.cut_check import MOST, Verdict, checked_members, is_diverse
+from shortlist.ensembles.audit.cut_check import (
+    MOST,
+    Verdict,
+    checked_members,
+    checked_terms,
+    is_diverse,
+    largest_sum,
+)
 from shortlist.ensembles.audit.selection_check import best_by_plurality, n_selections, whole
 
 ClassTable = list[tuple[int, tuple[int, ...], int]]
@@ -29,7 +36,8 @@ def check_class_certificate(
        come before; the largest ``c · x`` of a selection within the sizes is below that.
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``. Rows that no
-       selection within the sizes is right on are left out.
+       selection within the sizes is right on are left out. Cuts with ``kept`` classifiers are inequalities,
+       as for two classes.
 
     Where the certificate has ``selections`` in place of cuts, the best of them is the bound.
 
@@ -154,16 +162,21 @@ def _bound(
             left[i] = gains[label] * count
     step = gcd(*left.values()) or 1
     left = {i: gain // step * denominator for i, gain in left.items()}
-    spent = 0
+    spent, members = 0, [0] * len(table[0][1])
     for number, cut in enumerate(certificate["cuts"]):
         places = {whole(i, "row", 0, len(table) - 1) for i in cut["rows"]}
         weight = whole(cut["weight"], "weight", 0, MOST)
-        if not places <= left.keys() or not _is_true(cut, table, certificate["limits"], n_classes):
+        summed = _summed(cut, table, n_classes) if places <= left.keys() else None
+        terms = None if summed is None else checked_terms(cut, *summed, limits)
+        if terms is None:
             failures.append(f"cut {number} is not proved by its multipliers")
             continue
-        spent += weight * (len(places) - 1)
+        coefficients, reach = terms
+        spent += weight * (reach * (len(places) - 1) - sum(c for c in coefficients if c < 0))
+        members = [total + weight * c for total, c in zip(members, coefficients, strict=True)]
         for i in places:
-            left[i] -= weight
+            left[i] -= weight * reach
+    spent += largest_sum(members, limits)
     return always + step * ((spent + sum(max(0, gain) for gain in left.values())) // denominator)
 
 
@@ -178,28 +191,19 @@ def _extremes(
     return lowest, highest, int(rival < label)
 
 
-def _is_true(cut: Mapping[str, Any], table: ClassTable, limits: Mapping[str, Any], n_classes: int) -> bool:
-    """Whether the rows of a cut cannot all be right."""
-    n_classifiers = len(table[0][1])
+def _summed(cut: Mapping[str, Any], table: ClassTable, n_classes: int) -> tuple[list[int], int] | None:
+    """Return what the rows of a cut, if all are right, ask of the members, and how much; None if not true."""
     multipliers = [whole(y, "multiplier", 1, MOST) for y in cut["multipliers"]]
     rivals = [whole(rival, "rival", 0, n_classes - 1) for rival in cut["rivals"]]
-    coefficients, wanted = [0] * n_classifiers, 0
+    coefficients, wanted = [0] * len(table[0][1]), 0
     for i, rival, y in zip(cut["rows"], rivals, multipliers, strict=True):
         label, votes, _ = table[i]
         if rival == label:
-            return False
+            return None
         wanted += y * (rival < label)
-        for k in range(n_classifiers):
-            coefficients[k] += y * ((votes[k] == label) - (votes[k] == rival))
-    allowed = [
-        coefficients[k]
-        for k in range(n_classifiers)
-        if "budget" not in limits or limits["costs"][k] <= limits["budget"]
-    ]
-    best = sorted(allowed, reverse=True)
-    largest = sum(best[: limits["min_size"]])
-    largest += sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]])
-    return bool(multipliers) and largest < wanted
+        for k, vote in enumerate(votes):
+            coefficients[k] += y * ((vote == label) - (vote == rival))
+    return (coefficients, wanted) if multipliers else None
 
 
 def votes_for_classes(votes: tuple[int, ...], members: list[int], n_classes: int) -> list[int]:

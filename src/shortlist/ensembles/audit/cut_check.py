@@ -44,6 +44,9 @@ def check_certificate(
     4. With weights λ / denominator >= 0 of the cuts, no selection gains more than
        ``Σ λ (rows of the cut − 1) + Σ over rows of max(0, gain − Σ of λ of its cuts)``: a set of right rows
        misses one row of every cut.
+    5. A cut with ``kept`` classifiers is no such cut, but an inequality in members and right rows
+       (:func:`kept_terms`). Its λ counts as often as it reaches, and in 4 the largest sum of what λ gives to
+       the members of a selection within the sizes is added.
 
     Where the certificate has ``selections`` in place of cuts, so few that each can be looked at, the best of
     them is the bound (:mod:`shortlist.ensembles.audit.selection_check`).
@@ -224,16 +227,21 @@ def _bound(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int,
     floor += sum(gain for gain in gains if gain < 0)
     step = gcd(*gains) or 1
     left = [abs(gain) // step * denominator for gain in gains]
-    spent = 0
+    spent, members, limits = 0, [0] * n_classifiers, certificate["limits"]
     for number, cut in enumerate(certificate["cuts"]):
         places = [whole(i, "row", 0, len(table) - 1) for i in cut["rows"]]
         weight = whole(cut["weight"], "weight", -MOST, MOST)
-        if not _is_true(cut, table, gains, certificate["limits"], n_classifiers):
+        summed = _summed(cut, table, gains, n_classifiers)
+        terms = None if summed is None else checked_terms(cut, *summed, limits)
+        if terms is None:
             failures.append(f"cut {number} is not proved by its multipliers")
             continue
-        spent += weight * (len(places) - 1)
+        coefficients, reach = terms
+        spent += weight * (reach * (len(places) - 1) - sum(c for c in coefficients if c < 0))
+        members = [total + weight * c for total, c in zip(members, coefficients, strict=True)]
         for i in places:
-            left[i] -= weight
+            left[i] -= weight * reach
+    spent += largest_sum(members, limits)
     return int(floor + step * ((spent + sum(max(0, gain) for gain in left)) // denominator))
 
 
@@ -258,15 +266,18 @@ def _best(certificate: Mapping[str, Any], table: VoteTable, n_classifiers: int, 
     return int(floor + best)
 
 
-def _is_true(
-    cut: Mapping[str, Any], table: VoteTable, gains: list[int], limits: Mapping[str, Any], n_classifiers: int
-) -> bool:
-    """Whether the rows of a cut cannot all be right."""
+def _summed(
+    cut: Mapping[str, Any], table: VoteTable, gains: list[int], n_classifiers: int
+) -> tuple[list[int], int] | None:
+    """Return what the rows of a cut, if all are right, ask of the members, and how much; None if not true.
+
+    The sum of their votes by the multipliers, the threshold at its most, reaches the positive ones.
+    """
     places, multipliers = cut["rows"], [whole(y, "multiplier", -MOST, MOST) for y in cut["multipliers"]]
     if cut["weight"] < 0 or len(set(places)) != len(places) or len(places) != len(multipliers):
-        return False
+        return None
     if min(multipliers, default=0) < 1 or not all(gains[i] for i in places):
-        return False
+        return None
     coefficients = [0] * n_classifiers
     positive = negative = 0
     for i, y in zip(places, multipliers, strict=True):
@@ -274,12 +285,43 @@ def _is_true(
         positive, negative = positive + y * (sign > 0), negative + y * (sign < 0)
         for k in range(n_classifiers):
             coefficients[k] += sign * y * table[i][0][k]
-    allowed = [
-        coefficients[k] + max(0, negative - positive)
-        for k in range(n_classifiers)
-        if "budget" not in limits or limits["costs"][k] <= limits["budget"]
-    ]
+    return [c + max(0, negative - positive) for c in coefficients], positive
+
+
+def checked_terms(
+    cut: Mapping[str, Any], coefficients: list[int], wanted: int, limits: Mapping[str, Any]
+) -> tuple[list[int], int] | None:
+    """Return what a cut adds for members, and how much its rows reach together; None if it is not true.
+
+    If its rows are all right, the coefficients of the members add up to `wanted`. Without ``kept`` that must
+    be more than any selection within the sizes has: one row is wrong, and members add nothing.
+
+    With ``kept``, the others add at most what they have above 0. Then what the kept ones have above 0, of
+    members, and below 0, its sign changed, of those that are none, is at least `reach`. It is never below 0,
+    which is all that is asked where a row is wrong, and more than `reach` of one classifier is not needed.
+    """
+    if "kept" not in cut:
+        return ([0] * len(coefficients), 1) if largest_sum(coefficients, limits) < wanted else None
+    kept = {whole(k, "classifier", 0, len(coefficients) - 1) for k in cut["kept"]}
+    reach, terms = wanted, [0] * len(coefficients)
+    for k, coefficient in enumerate(coefficients):
+        if not _is_affordable(k, limits):
+            continue
+        if k in kept:
+            terms[k] = coefficient
+            reach += max(0, -coefficient)
+        else:
+            reach -= max(0, coefficient)
+    return ([max(-reach, min(reach, term)) for term in terms], reach) if reach >= 1 else None
+
+
+def largest_sum(coefficients: list[int], limits: Mapping[str, Any]) -> int:
+    """Return the largest sum of a selection within the sizes, of classifiers that the budget allows alone."""
+    allowed = [c for k, c in enumerate(coefficients) if _is_affordable(k, limits)]
     best = sorted(allowed, reverse=True)
     largest = sum(best[: limits["min_size"]])
-    largest += sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]])
-    return bool(largest < positive)
+    return int(largest + sum(max(0, c) for c in best[limits["min_size"] : limits["max_size"]]))
+
+
+def _is_affordable(k: int, limits: Mapping[str, Any]) -> bool:
+    return "budget" not in limits or bool(limits["costs"][k] <= limits["budget"])

@@ -81,14 +81,12 @@ def _plain_bound(rows: RightRows, bound: CutBound | int, value: int) -> dict[str
 
 
 def _plain_cut(rows: RightRows, cut: Cut) -> dict[str, Any]:
-    if rows.has_threshold or not rows.n_rows:
-        return {"rows": rows.places[list(cut.rows)].tolist(), "multipliers": list(cut.multipliers)}
     forms = list(cut.forms)
-    return {
-        "rows": rows.places[rows.row_of[forms]].tolist(),
-        "rivals": rows.rivals[forms].tolist(),
-        "multipliers": list(cut.multipliers),
-    }
+    plain: dict[str, Any] = {"rows": rows.places[rows.row_of[forms]].tolist()}
+    if not rows.has_threshold and rows.n_rows:
+        plain["rivals"] = rows.rivals[forms].tolist()
+    kept = {} if cut.kept is None else {"kept": list(cut.kept)}
+    return plain | {"multipliers": list(cut.multipliers)} | kept
 
 
 def fingerprint(votes: Votes) -> str:

@@ -83,7 +83,13 @@ _EXACT = 2**62
 
 @dataclass(frozen=True)
 class Cut:
-    """Rows that cannot all be right, and why: positive integers y that :func:`proves` checks."""
+    """What rows that are right together ask of the members; mostly more than any selection has.
+
+    Positive integers y, one for each form, add the forms up: with the largest that the threshold can add,
+    ``w @ x >= P`` where all rows R are right. Without `kept` no selection has as much, so that one row is
+    wrong: ``Σ_R t <= |R| − 1``. With `kept` it is an inequality in x and t, :class:`Terms`.
+    :func:`proves` checks either.
+    """
 
     rows: tuple[int, ...]
     """Rows of :class:`RightRows`, increasing."""
@@ -91,6 +97,26 @@ class Cut:
     """Forms of these rows that cannot all hold, increasing, at least one for each row."""
     multipliers: tuple[int, ...]
     """y, one for each of `forms`."""
+    kept: tuple[int, ...] | None = None
+    """Classifiers whose membership counts, increasing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A cut with kept classifiers as ``c @ x + against >= reach · τ``, where τ = Σ_R t − |R| + 1.
+
+    Let C be the kept classifiers with w > 0 and D those with w < 0. If all rows are right, τ is 1 and
+    ``w @ x >= P``; what is not kept adds at most its positive w, so that ``Σ_C w x + Σ_D |w| (1 − x)`` is at
+    least ``P − Σ_{w > 0, not in C} w + Σ_D |w|``, which is `reach`. If a row is wrong, τ is at most 0, and
+    the left side is never below 0. A coefficient above `reach` does as much as `reach`.
+    """
+
+    coefficients: NDArray[np.int64]
+    """c: above 0 in C, below 0 in D, 0 elsewhere, ``(n_classifiers,)``."""
+    reach: int
+    """Below 1 the cut says nothing."""
+    against: int
+    """What the coefficients of D add to, its sign changed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +169,28 @@ def proves(rows: RightRows, cut: Cut) -> bool:
         return False
     if tuple(np.unique(rows.row_of[forms]).tolist()) != cut.rows:
         return False
-    y = np.array(cut.multipliers, dtype=np.int64)
+    if cut.kept is not None:
+        return cut_terms(rows, cut).reach >= 1
+    w, wanted = _added_up(rows, cut)
+    return rows.largest(w) < wanted
+
+
+def cut_terms(rows: RightRows, cut: Cut) -> Terms:
+    """Return a cut with kept classifiers as an inequality."""
+    w, wanted = _added_up(rows, cut)
+    w[~rows.affordable] = 0
+    kept = np.zeros(len(w), dtype=bool)
+    kept[list(cut.kept or ())] = True
+    reach = wanted - int(w[(w > 0) & ~kept].sum()) - int(w[(w < 0) & kept].sum())
+    coefficients = np.where(kept, np.clip(w, -max(0, reach), max(0, reach)), 0)
+    return Terms(coefficients, reach, -int(coefficients[coefficients < 0].sum()))
+
+
+def _added_up(rows: RightRows, cut: Cut) -> tuple[NDArray[np.int64], int]:
+    """Return w and P: the forms by their multipliers, the threshold replaced by the most that it adds."""
+    forms, y = list(cut.forms), np.array(cut.multipliers, dtype=np.int64)
     level = max(0, int(y @ rows.levels[forms].astype(np.int64)))
-    return rows.largest(y @ rows.signs[forms].astype(np.int64) + level) < int(y @ rows.least[forms])
+    return y @ rows.signs[forms].astype(np.int64) + level, int(y @ rows.least[forms])
 
 
 def certified_bound(
@@ -154,6 +199,8 @@ def certified_bound(
     """Return the bound that cuts and multipliers λ >= 0 prove, recomputed in integers.
 
     Any λ gives a bound by weak duality: Σ λ_c (|R_c| − 1) + Σ_i max(0, gain_i − Σ_{c∋i} λ_c), rounded down.
+    With kept classifiers λ counts `reach` times, their `against` is added, and so is the largest
+    ``Σ λ_c coefficients_c @ x`` of a selection within the sizes.
     Raises SolverError if a cut is not proved by its multipliers, or a λ is negative.
 
     Takes O(entries of the cuts · n_classifiers) time.
@@ -163,24 +210,44 @@ def certified_bound(
             raise SolverError(f"the cut on rows {all_of(cut.rows)} is not proved by its multipliers.")
     if denominator < 1 or (len(multipliers) and int(multipliers.min()) < 0):
         raise SolverError("multipliers of cuts must be at least 0, over a denominator of at least 1.")
-    return dual_bound(rows, [np.array(cut.rows) for cut in cuts], multipliers, denominator)
+    supports = [np.array(cut.rows) for cut in cuts]
+    return dual_bound(rows, supports, multipliers, denominator, terms_of(rows, cuts))
+
+
+def terms_of(rows: RightRows, cuts: Sequence[Cut]) -> "list[Terms] | None":
+    """Return the cuts as inequalities, those without kept classifiers as well; None if there are only these."""
+    if all(cut.kept is None for cut in cuts):
+        return None
+    none = Terms(np.zeros(rows.n_classifiers, dtype=np.int64), 1, 0)
+    return [none if cut.kept is None else cut_terms(rows, cut) for cut in cuts]
 
 
 def dual_bound(
-    rows: RightRows, supports: Sequence[NDArray[np.int64]], multipliers: NDArray[np.int64], denominator: int
+    rows: RightRows,
+    supports: Sequence[NDArray[np.int64]],
+    multipliers: NDArray[np.int64],
+    denominator: int,
+    terms: Sequence[Terms] | None = None,
 ) -> int:
-    """Return the same bound for the rows of cuts that are known to be proved."""
+    """Return the same bound for the rows of cuts that are known to be proved, as inequalities with `terms`."""
     sizes = np.array([len(support) for support in supports], dtype=np.int64)
-    entries = float(multipliers.astype(np.float64) @ sizes) + float(denominator) * rows.total_gain
+    reach = np.ones_like(sizes) if terms is None else np.array([one.reach for one in terms], dtype=np.int64)
+    coefficients = np.zeros((len(sizes), 0), dtype=np.int64)
+    if terms:
+        coefficients = np.array([one.coefficients for one in terms])
+    against = np.maximum(0, -coefficients).sum(axis=1)
+    weights = np.abs(coefficients).sum(axis=1) + sizes * reach
+    entries = float(multipliers.astype(np.float64) @ weights) + float(denominator) * rows.total_gain
     # Python integers where 64 bits may not do
     whole = np.int64 if entries < _EXACT else object
     used = np.zeros(rows.n_rows, dtype=whole)
     exact = multipliers.astype(whole)
     if len(supports):
-        np.add.at(used, np.concatenate(supports), np.repeat(exact, sizes))
+        np.add.at(used, np.concatenate(supports), np.repeat(exact * reach, sizes))
     left = rows.gains.astype(whole) * denominator - used
-    spent = (exact * (sizes - 1)).sum() if len(supports) else 0
-    return int(int(spent) + int(left[left > 0].sum())) // denominator
+    spent = (exact * ((sizes - 1) * reach + against)).sum() if len(supports) else 0
+    members = rows.largest(exact @ coefficients) if terms else 0
+    return int(int(spent) + members + int(left[left > 0].sum())) // denominator
 
 
 def denominator_for(rows: RightRows) -> int:

@@ -11,7 +11,7 @@ from shortlist.arrays import Mask
 from shortlist.ensembles.goals.diversity import CREDIT_SLACK, CREDIT_UNITS, DiversityLimits
 from shortlist.ensembles.goals.selection_limits import SelectionLimits
 from shortlist.ensembles.goals.weights import Weights
-from shortlist.ensembles.proofs.cuts import Cut
+from shortlist.ensembles.proofs.cuts import Cut, Terms, cut_terms
 from shortlist.ensembles.proofs.row_forms import RightRows
 from shortlist.ensembles.votes.binary_votes import Votes
 from shortlist.milp import LinearObjective, Program, make_program
@@ -252,15 +252,14 @@ class PluralityProgram:
 def plurality_program(rows: RightRows, cuts: Sequence[Cut] = ()) -> PluralityProgram:
     """Build the program: maximise the gains of right rows within the size, cost and diversity limits.
 
-    `rows`: of several classes, with the limits. `cuts`: each becomes a row ``sum of t <= |R| - 1``. They
-    follow from the integers of the program but not from its linear relaxation.
+    `rows`: of several classes, with the limits. `cuts`: each becomes a row, as of :func:`tight_program`.
     """
     limits, n_classifiers = rows.limits, rows.n_classifiers
     pairs = member_pairs(n_classifiers) if limits.diversity is not None else np.empty((0, 2), dtype=np.int64)
     n_columns = n_classifiers + rows.n_rows + len(pairs)
     blocks = [_right_rows(rows, n_columns), _limit_rows(limits, n_classifiers, n_columns)]
     if len(cuts):
-        blocks.append(_cut_rows(cuts, n_classifiers, n_columns))
+        blocks.append(_cut_rows(rows, cuts, n_classifiers, n_columns))
     if limits.diversity is not None:
         blocks.append(diversity_rows(limits.diversity, pairs, limits.max_size, n_columns))
     parts, lower, upper = (list(part) for part in zip(*blocks, strict=True))
@@ -310,12 +309,23 @@ def _limit_rows(limits: SelectionLimits, n_classifiers: int, n_columns: int) -> 
     return sparse.csr_array(rows), np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
 
 
-def _cut_rows(cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
-    sizes = np.array([len(cut.rows) for cut in cuts])
-    columns = np.concatenate([np.array(cut.rows) for cut in cuts]) + first
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    rows = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(cuts), n_columns))
-    return rows, np.full(len(cuts), -np.inf), sizes - 1.0
+def _cut_rows(rows: RightRows, cuts: Sequence[Cut], first: int, n_columns: int) -> _Rows:
+    """Return ``reach · Σ t − coefficients @ x <= against + reach (|R| − 1)`` for each cut R.
+
+    `first`: the column of the first row.
+    """
+    plain = Terms(np.zeros(0, dtype=np.int64), 1, 0)
+    columns, numbers, most, starts = [], [], [], [0]
+    for cut in cuts:
+        terms = plain if cut.kept is None else cut_terms(rows, cut)
+        used = np.flatnonzero(terms.coefficients)
+        columns += [np.array(cut.rows) + first, used]
+        numbers += [np.full(len(cut.rows), terms.reach), -terms.coefficients[used]]
+        most.append(terms.against + terms.reach * (len(cut.rows) - 1.0))
+        starts.append(starts[-1] + len(cut.rows) + len(used))
+    entries = np.concatenate(numbers).astype(np.float64), np.concatenate(columns), np.array(starts)
+    matrix = sparse.csr_array(entries, shape=(len(cuts), n_columns))
+    return matrix, np.full(len(cuts), -np.inf), np.array(most)
 
 
 UNIT = Weights(Objective("gain", Sense.MAX, scale=None), tp=1, fn=0, tn=1, fp=0, denominator=1)
@@ -328,9 +338,9 @@ def as_votes(rows: RightRows) -> Votes:
 
 
 def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
-    """Return the program whose cost plus `offset` is minus the gain, with ``Σ t <= |R| − 1`` for each cut R.
+    """Return the program whose cost plus `offset` is minus the gain, with the cuts as rows.
 
-    Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
+    That is ``Σ t <= |R| − 1`` for each cut R without kept classifiers. Cuts follow from the program's integers but not from its linear relaxation. Each is a clause to CP-SAT,
     and a row that HiGHS may branch less for.
 
     `rows`: at the root: nothing fixed but members that are too dear. `cuts`: rows that no selection is right
@@ -340,12 +350,7 @@ def tight_program(rows: RightRows, cuts: Sequence[Cut]) -> PruningProgram:
     assert len(built.decided_rows) == rows.n_rows, "normalised rows have votes and a gain"
     if not cuts:
         return built
-    first = built.n_classifiers + 1  # the column of the first row
-    sizes = np.array([len(cut.rows) for cut in cuts])
-    columns = np.concatenate([np.asarray(cut.rows, dtype=np.int64) for cut in cuts]) + first
-    matrix = sparse.csr_array(
-        (np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(sizes)])),
-        shape=(len(cuts), built.program.n_columns),
+    program: Program = built.program.with_rows(
+        *_cut_rows(rows, cuts, built.n_classifiers + 1, built.program.n_columns)
     )
-    program: Program = built.program.with_rows(matrix, -np.inf, sizes - 1.0)
     return PruningProgram(program, built.offset, built.n_classifiers, built.decided_rows, built.pairs)

@@ -54,15 +54,16 @@ LOG_ERROR = 1e-6
 class Scip:
     """SCIP: integer and continuous columns; `nodes` are branch-and-bound nodes. It works in one thread.
 
-    `own_cuts`: whether it looks for cuts by itself, which takes time in vain where the program has its cuts.
+    `proof_only`: whether it looks for neither cuts nor solutions, which takes time in vain where the program
+    has its cuts and the start is as good as any.
     """
 
     name = "scip"
     handles_continuous = True
     tolerance = FINEST_TOLERANCE
 
-    def __init__(self, *, own_cuts: bool = True) -> None:
-        self._own_cuts = own_cuts
+    def __init__(self, *, proof_only: bool = False) -> None:
+        self._proof_only = proof_only
 
     def open(self, program: Program, *, seed: int = 0, threads: int = 1) -> CheckedSession:
         """Load `program`; its first objective, if any, gives the costs. More `threads` change nothing."""
@@ -70,7 +71,7 @@ class Scip:
         as_count(threads, "threads")
         return CheckedSession(
             program,
-            lambda clean, costs: _ScipEngine(clean, costs, seed, own_cuts=self._own_cuts),
+            lambda clean, costs: _ScipEngine(clean, costs, seed, proof_only=self._proof_only),
             tolerance=self.tolerance,
             seed=seed,
         )
@@ -79,9 +80,9 @@ class Scip:
 class _ScipEngine(Rebuilt):
     """One program, which SCIP gets anew for every run."""
 
-    def __init__(self, program: Program, costs: Costs, seed: int, *, own_cuts: bool) -> None:
+    def __init__(self, program: Program, costs: Costs, seed: int, *, proof_only: bool) -> None:
         super().__init__(program, costs, seed)
-        self._own_cuts = own_cuts
+        self._proof_only = proof_only
         self._interrupter = solve_interrupter.SolveInterrupter()
         _say_nothing()
 
@@ -119,8 +120,9 @@ class _ScipEngine(Rebuilt):
             random_seed=self.seed,
             absolute_gap_tolerance=limits.absolute_gap,
             relative_gap_tolerance=0.0,
-            cuts=parameters_pb2.EMPHASIS_UNSPECIFIED if self._own_cuts else parameters_pb2.EMPHASIS_OFF,
         )
+        if self._proof_only:
+            parameters.cuts = parameters.heuristics = parameters_pb2.EMPHASIS_OFF
         if math.isfinite(limits.seconds):
             parameters.time_limit.FromNanoseconds(int(min(limits.seconds, 1e8) * 1e9))
         if limits.nodes is not None:

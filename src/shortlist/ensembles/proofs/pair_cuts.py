@@ -1,0 +1,207 @@
+"""Pair cuts: what two rows that are right together ask of the members, and the bound that follows.
+
+If a form of each of two rows holds, so does their sum, in which the threshold cancels:
+``w @ x >= P``. For the rows p and q, τ = t_p + t_q − 1 is 1 if both are right, and every set of kept
+classifiers makes an inequality of it (:class:`shortlist.ensembles.proofs.cuts.Terms`):
+
+    Σ_C w x + Σ_D |w| (1 − x) >= (P − Σ_{w > 0, not in C} w + Σ_D |w|) τ
+
+Of all C and D, the most violated at a fractional point are C = {x < τ} and D = {x > 1 − τ}. So one pass over
+the pairs finds the most violated inequality of each.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shortlist.arrays import Floats
+from shortlist.ensembles.proofs.cuts import Cut, CutBound, Terms, cut_terms, denominator_for, dual_bound
+from shortlist.ensembles.proofs.row_forms import RightRows
+from shortlist.milp.backends.highs_linear import LinearProgram
+from shortlist.runs.budget import Budget
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSettings:
+    """How pair cuts are looked for; decision 81 has the measurements."""
+
+    at_once: int = 225
+    """How many a round takes up, the most violated first."""
+    least_violation: float = 1e-4
+    """By how much they are violated at least."""
+    sweep: int = 3
+    """Rounds after which those that are slack are dropped."""
+    idle_rounds: int = 12
+    least_gain: float = 0.02
+    """The end: with so many rounds, the bound has come down by less than this, in usual rows."""
+    tight: float = 1e-6
+    """By how much a cut may be slack and count as tight."""
+
+
+@dataclass(eq=False)
+class _Relaxation:
+    """The linear program over members x and rows t that maximises the gains under pair cuts."""
+
+    rows: RightRows
+    settings: PairSettings
+    cuts: list[Cut]
+    terms: list[Terms]
+
+    def __post_init__(self) -> None:
+        rows = self.rows
+        self.unit = float(rows.gains.max())
+        costs = np.concatenate([np.zeros(rows.n_classifiers), -rows.gains / self.unit])
+        most = np.concatenate([rows.affordable, np.ones(rows.n_rows)]).astype(np.float64)
+        self.program = LinearProgram(costs, np.zeros(len(costs)), most)
+        everybody = (np.arange(rows.n_classifiers, dtype=np.int32), np.ones(rows.n_classifiers))
+        self.program.add_rows(
+            [everybody], np.array([rows.least_members * 1.0]), np.array([rows.most_members * 1.0])
+        )
+        self.members, self.right = np.zeros(rows.n_classifiers), np.ones(rows.n_rows)
+        self.duals: Floats = np.zeros(0)
+
+    def solve(self, budget: Budget) -> float | None:
+        """Find the fractional point, and return what it gains; None if there was no time."""
+        solution = self.program.solve(budget)
+        if not solution.optimal:
+            return None
+        point = np.clip(solution.values, 0.0, 1.0)
+        point[point < self.settings.tight] = 0.0
+        self.members, self.right = point[: self.rows.n_classifiers], point[self.rows.n_classifiers :]
+        self.duals = np.maximum(0.0, solution.duals[1:]) * self.unit
+        return float(self.rows.gains @ solution.values[self.rows.n_classifiers :])
+
+    def add(self, cuts: Sequence[Cut]) -> None:
+        """Take up cuts."""
+        terms = [cut_terms(self.rows, cut) for cut in cuts]
+        n = self.rows.n_classifiers
+        made = []
+        for cut, one in zip(cuts, terms, strict=True):
+            used = np.flatnonzero(one.coefficients)
+            columns = np.concatenate([used, [n + row for row in cut.rows]]).astype(np.int32)
+            reach = np.full(len(cut.rows), -one.reach)
+            made.append((columns, np.concatenate([one.coefficients[used], reach]).astype(np.float64)))
+        least = [-float(one.against + one.reach) for one in terms]
+        self.program.add_rows(made, np.array(least), np.full(len(made), math.inf))
+        self.cuts += cuts
+        self.terms += terms
+
+    def tight(self) -> NDArray[np.bool_]:
+        """Mark the cuts that the point just keeps."""
+        slack = [
+            one.coefficients @ self.members - one.reach * (self.right[list(cut.rows)].sum() - 1) + one.against
+            for cut, one in zip(self.cuts, self.terms, strict=True)
+        ]
+        return np.array(slack) <= self.settings.tight
+
+    def drop_slack(self) -> None:
+        """Drop the cuts that are not tight."""
+        kept = self.tight()
+        self.program.delete_rows(np.flatnonzero(~kept) + 1)
+        self.cuts = [cut for cut, stays in zip(self.cuts, kept, strict=True) if stays]
+        self.terms = [one for one, stays in zip(self.terms, kept, strict=True) if stays]
+        self.duals = self.duals[kept]
+
+    def proved(self) -> CutBound:
+        """Return the bound that the multipliers of the last point prove, in integers, and the tight cuts."""
+        denominator = denominator_for(self.rows)
+        whole = np.floor(self.duals * denominator + 0.5).astype(np.int64)
+        used = np.flatnonzero(whole)
+        cuts, terms = tuple(self.cuts[i] for i in used), [self.terms[i] for i in used]
+        supports = [np.array(cut.rows) for cut in cuts]
+        bound = dual_bound(self.rows, supports, whole[used], denominator, terms)
+        pool = tuple(cut for cut, stays in zip(self.cuts, self.tight(), strict=True) if stays)
+        return CutBound(bound, cuts, whole[used], denominator, pool)
+
+
+def bound_by_pairs(
+    rows: RightRows,
+    budget: Budget,
+    *,
+    target: int | None = None,
+    on_bound: Callable[[int], None] | None = None,
+    settings: PairSettings | None = None,
+) -> CutBound:
+    """Return a bound on the gain that pair cuts prove, with those that are tight as its pool.
+
+    A linear program chooses members x and rows t from 0 to 1, and the cuts that it violates most are added
+    until it gains hardly less from round to round.
+
+    `target`: stop as soon as the bound is no larger, in units of ``rows.step``. `on_bound`: receives the
+    bound whenever it is proved anew. The end of the budget stops with the bound so far.
+
+    With the same numbers always the same, whatever the clock says, unless the budget ends it; integers
+    throughout, whatever the linear programs answered.
+    """
+    settings = settings or PairSettings()
+    best = CutBound(rows.total_gain, (), np.zeros(0, dtype=np.int64), 1)
+    if not rows.n_rows:
+        return best
+    relaxation = _Relaxation(rows, settings, [], [])
+    usual, gains = float(np.median(rows.gains)), [math.inf]
+    while not budget.stopped:
+        gain = relaxation.solve(budget)
+        if gain is None:
+            break
+        gains.append(gain)
+        idle = len(gains) > settings.idle_rounds and (
+            gains[-1 - settings.idle_rounds] - gain < settings.least_gain * usual
+        )
+        sweeps = len(gains) % settings.sweep == 0
+        found = [] if idle else violated_pairs(rows, relaxation.members, relaxation.right, settings)
+        reached = target is not None and gain < target + 1
+        if sweeps or reached or not found:
+            proved = relaxation.proved()
+            best = proved if proved.bound <= best.bound else best
+            if on_bound is not None:
+                on_bound(best.bound)
+        if not found or (target is not None and best.bound <= target):
+            break
+        if sweeps:
+            relaxation.drop_slack()
+        relaxation.add(found)
+    return best
+
+
+def violated_pairs(rows: RightRows, members: Floats, right: Floats, settings: PairSettings) -> list[Cut]:
+    """Return the pair cuts that a fractional point violates most, at most one for each pair of forms.
+
+    With a threshold, the pairs are of a positive and a negative row; else of any two rows.
+
+    `members`: x, from 0 to 1, ``(n_classifiers,)``. `right`: t, from 0 to 1, ``(n_rows,)``.
+
+    Takes O(pairs of forms · classifiers with x > 0) time at most; pairs of which τ <= 0 are passed over.
+    """
+    from shortlist.ensembles.proofs._pair_kernels import PairForms, list_violated
+
+    used = np.flatnonzero(members > 0)
+    forms = PairForms(
+        np.ascontiguousarray(rows.signs[:, used]),
+        rows.least,
+        rows.row_of,
+        np.ascontiguousarray(right[rows.row_of]),
+        np.ascontiguousarray(members[used]),
+    )
+    every = np.arange(rows.n_forms)
+    firsts, seconds = every, every
+    if rows.has_threshold:
+        firsts, seconds = np.flatnonzero(rows.levels < 0), np.flatnonzero(rows.levels > 0)
+    pairs = np.empty((settings.at_once, 2), dtype=np.int32)
+    violations = np.empty(settings.at_once)
+    found = list_violated(
+        forms, firsts, seconds, not rows.has_threshold, settings.least_violation, pairs, violations
+    )
+    order = np.lexsort((*pairs[:found].T, -violations[:found]))
+    return [most_violated(rows, members, right, *sorted(pairs[i].tolist())) for i in order.tolist()]
+
+
+def most_violated(rows: RightRows, members: Floats, right: Floats, p: int, q: int) -> Cut:
+    """Return the cut of two forms, p before q, that a fractional point violates most."""
+    together = right[rows.row_of[p]] + right[rows.row_of[q]] - 1
+    w = rows.signs[p].astype(np.int64) + rows.signs[q]
+    kept = (w != 0) & rows.affordable & np.where(w > 0, members < together, members > 1 - together)
+    pair = (int(rows.row_of[p]), int(rows.row_of[q]))
+    return Cut(pair, (p, q), (1, 1), tuple(np.flatnonzero(kept).tolist()))
