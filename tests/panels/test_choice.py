@@ -232,7 +232,7 @@ def test_bad_options_are_refused(
 
 
 def test_too_few_cases_and_one_class_are_refused() -> None:
-    with pytest.raises(BadInputError, match="at least 20 cases of known truth, got 19"):
+    with pytest.raises(BadInputError, match="at least 20 different cases of known truth, got 19"):
         choose_panels(label_log(0, 19))
     log = label_log(0, 60)
     with pytest.raises(BadInputError, match="at least two classes as truth, got 'yes' in every case"):

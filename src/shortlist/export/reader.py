@@ -325,8 +325,25 @@ def _open_answers(policy: Any, row: dict[str, Any], failed: Collection[str]) -> 
 
 def _comparison(policy: Any) -> Callable[[str], str]:
     """Return what turns labels that count as the same into the same text."""
-    fold: Callable[[str], str] = str.casefold if policy.get("fold_case") else str
+
+    def fold(text: str) -> str:
+        text = without_punctuation(text) if policy.get("fold_punctuation") else text
+        return text.casefold() if policy.get("fold_case") else text
+
     return fold if policy["classes"] else lambda text: number_text(fold(text))
+
+
+PUNCTUATION = " \t\r\n.,;:!?\"'`*_()[]{}\u00b4\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e\u2026"
+"""What may stand around a label without changing it, where punctuation is folded."""
+
+
+def without_punctuation(text: str) -> str:
+    """Return a label without the punctuation, quotes and blanks around it, and with single blanks inside.
+
+    >>> without_punctuation(' "Refund  now." '), without_punctuation("?")
+    ('Refund now', '?')
+    """
+    return " ".join(text.strip(PUNCTUATION).split()) or text.strip()
 
 
 def number_text(text: str) -> str:
@@ -853,7 +870,8 @@ def _check_judges(policy: Any) -> None:
 def _check_panel(policy: Any) -> None:
     judges, final = policy["judges"], policy["final"]
     n_classes = len(policy["classes"]) or 1  # open answers are checked as of one class
-    _need(isinstance(policy.get("fold_case", False), bool), "fold_case")
+    for name in ("fold_case", "fold_punctuation"):
+        _need(isinstance(policy.get(name, False), bool), name)
     for judge in judges:
         scale = judge["confidence"]
         _need(isinstance(judge["name"], str), "name of a judge")

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,16 @@ from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.export.reader import number_text
 from shortlist.guarantees.cells import NOT_ASKED, label_text
-from shortlist.panels.scores import SILENT, UNASKED, answers_right, scored_codes
+from shortlist.panels.scores import (
+    RIGHT_ABOVE,
+    SILENT,
+    UNASKED,
+    Scored,
+    answers_right,
+    by_scores,
+    scored_codes,
+)
+from shortlist.panels.spelling import spelling_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,12 +51,19 @@ class Measures:
         What each call costs; of shape (n_judges,) where all of a judge's calls cost the same.
     latency : array of float, optional
         Seconds until the answer came; NaN where they are not known.
+    scores : array of float, optional
+        From 0 to 1, how right the log itself says that each answer is; NaN where it does not. See
+        :func:`shortlist.panels.scores.by_scores`.
+    right_above : float, default=0.5
+        An answer is right if its score is above it.
     """
 
     confidence: ArrayLike | None = None
     probabilities: ArrayLike | None = None
     prices: ArrayLike | None = None
     latency: ArrayLike | None = None
+    scores: ArrayLike | None = None
+    right_above: float = RIGHT_ABOVE
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +96,8 @@ class AnswerLog:
         Answers that are no class, and how many times each was given; they are silent in `answers`.
     is_open : bool
         Whether new cases are likely to have answers that are none of `classes`; see :func:`make_log`.
-    folds_case : bool
-        Whether labels that differ only in capital letters were taken as the same.
+    folds_case, folds_punctuation : bool
+        Whether labels that differ only in capital letters, or in punctuation, were taken as the same.
     right : ndarray of bool, shape (n_cases, n_judges), or None
         Whether the log's own scores say that each answer is right, the same for equal answers to a case; None
         where an answer is right if it is the truth. :meth:`scored` and :meth:`is_right` take both into
@@ -103,6 +119,7 @@ class AnswerLog:
     unknown_words: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     is_open: bool = False
     folds_case: bool = False
+    folds_punctuation: bool = False
     right: NDArray[np.bool_] | None = None
 
     @property
@@ -219,19 +236,30 @@ def make_log(
     codes, labels = _labels_of(said, shape, "answers")
     true_codes, true_labels = _labels_of([None] * len(ids) if truth is None else truth, shape[:1], "truth")
     of_case = _checked_groups(groups, ids)
-    is_open = _is_open(true_codes, of_case) if classes is None else not len(classes)
-    if is_open:
-        (codes, labels), (true_codes, true_labels) = (
-            _numbers_alike(*one) for one in ((codes, labels), (true_codes, true_labels))
-        )
-    known = _classes(None if is_open else classes, true_labels, labels, is_open=is_open)
-    answers, unknown = _coded(codes, labels, known)
-    told = list(notes)
-    right, _ = _coded(true_codes, true_labels, known)
-    told += log_notes(
-        names, known, answers=answers, truth=right, unknown=unknown, n_unasked=int((answers == UNASKED).sum())
-    )  # fmt: skip
     given = measures or Measures()
+    texts = _Texts(codes, labels, true_codes, true_labels)
+    scored = _scored(given, texts, of_case)
+    is_open = _is_open(texts.true_codes if scored is None else scored.truth, of_case)
+    is_open = is_open if classes is None else not len(classes)
+    if is_open:
+        texts = _Texts(*_numbers_alike(codes, labels), *_numbers_alike(true_codes, true_labels))
+        scored = _scored(given, texts, of_case)
+    if scored is not None:
+        texts = texts._replace(true_codes=scored.truth, true_labels=scored.labels)
+        true_labels = [
+            one for one in scored.classes if is_open or classes is None or one in map(label_of, classes)
+        ]
+    known = _classes(None if is_open else classes, true_labels, texts.labels, is_open=is_open)
+    answers, unknown = _coded(texts.codes, texts.labels, known)
+    told = list(notes) if scored is None else [*notes, *scored.notes]
+    right, _ = _coded(texts.true_codes, texts.true_labels, known)
+    wins = answers_right(answers, right, None if scored is None else scored.right & (answers >= 0))
+    told += log_notes(
+        names, answers=answers, truth=right, wins=wins, unknown=unknown,
+        n_unasked=int((answers == UNASKED).sum()),
+    )  # fmt: skip
+    said = np.bincount(texts.codes[texts.codes >= 0], minlength=len(texts.labels)).tolist()
+    told += spelling_notes(dict(zip(texts.labels, said, strict=True)), () if is_open else known)
     if given.prices is None:
         told.append("No prices were given, so every answer is taken to cost nothing.")
     return AnswerLog(
@@ -242,8 +270,33 @@ def make_log(
         probabilities=checked_probabilities(given.probabilities, (*shape, len(known))),
         latency=_checked_numbers(given.latency, shape, "latency", at_least=0.0),
         groups=of_case, notes=tuple(told), unknown_words=MappingProxyType(dict(unknown)),
-        is_open=is_open,
+        is_open=is_open, right=None if scored is None else wins,
     )  # fmt: skip
+
+
+class _Texts(NamedTuple):
+    """Answers and truths as places of labels, each with labels of its own."""
+
+    codes: NDArray[np.int64]
+    labels: list[str]
+    true_codes: NDArray[np.int64]
+    true_labels: list[str]
+
+
+def _scored(given: Measures, texts: _Texts, groups: NDArray[np.int64] | None) -> Scored | None:
+    """Return what scores say, where there are any that say more than the texts."""
+    scores = _checked_numbers(given.scores, texts.codes.shape, "scores", at_least=0.0)
+    if scores is None:
+        return None
+    if (scores > 1).any():
+        raise BadInputError(
+            "scores", "must be from 0 to 1", f"{scores[scores > 1][0]:g}", "Name another column."
+        )
+    places = {label: place for place, label in enumerate(texts.labels)}
+    of_true = [places.setdefault(label, len(places)) for label in texts.true_labels]
+    target = np.array([*of_true, SILENT], dtype=np.int64)[np.maximum(texts.true_codes, SILENT)]
+    cases = np.arange(len(target)) if groups is None else groups
+    return by_scores(scores, texts.codes, list(places), target, cases, above=given.right_above)
 
 
 def label_of(value: Any) -> str:
@@ -452,16 +505,16 @@ FEWEST_COPIED = 20
 
 def log_notes(
     judges: tuple[str, ...],
-    classes: tuple[str, ...],
     *,
     answers: NDArray[np.int64],
     truth: NDArray[np.int64],
+    wins: NDArray[np.bool_],
     unknown: Counter[str],
     n_unasked: int,
 ) -> list[str]:
     """Return sentences on truths, calls and answers that are missing, and on words that are no class.
 
-    Codes of answers and truths below 0 are no classes.
+    Codes of answers and truths below 0 are no classes. `wins`: which answers are right.
     """
     silent = int((answers < 0).sum()) - n_unasked - unknown.total()
     pairs = f"{counted(answers.size, 'pair')} of case and judge"
@@ -474,29 +527,23 @@ def log_notes(
         notes.append(f"{n_unasked:,} of {pairs} are not in the log: not asked.")
     if silent:
         notes.append(f"{silent:,} of {pairs} were asked without an answer.")
-    return notes + _of_words(classes, unknown) + _of_judges(judges, answers, truth)
+    return notes + _of_words(unknown) + _of_judges(judges, answers, truth, wins)
 
 
-def _of_words(classes: tuple[str, ...], unknown: Counter[str]) -> list[str]:
+def _of_words(unknown: Counter[str]) -> list[str]:
     if not unknown:
         return []
     often = all_of(f"{word[:40]!r} ({counted(times, 'time')})" for word, times in unknown.most_common(3))
     total = unknown.total()
     what = "answer is no class and counts" if total == 1 else "answers are no class and count"
-    notes = [f"{total:,} {what} as none; the most frequent: {often}."]
-    by_folded = {label.casefold(): label for label in classes}
-    near = next((word for word in unknown if word.casefold() in by_folded), None)
-    if near is not None:
-        label = by_folded[near.casefold()]
-        notes.append(
-            f"{near!r} differs from the class {label!r} in capital letters alone; they can be folded."
-        )
-    return notes
+    return [f"{total:,} {what} as none; the most frequent: {often}."]
 
 
-def _of_judges(judges: tuple[str, ...], answers: NDArray[np.int64], truth: NDArray[np.int64]) -> list[str]:
+def _of_judges(
+    judges: tuple[str, ...], answers: NDArray[np.int64], truth: NDArray[np.int64], wins: NDArray[np.bool_]
+) -> list[str]:
     known = truth >= 0
-    wins = answers[known] == truth[known, None]
+    wins = wins[known]
     right = wins.all(axis=0) & (known.sum() >= FEWEST_COPIED)
     notes = []
     if known.sum() >= FEWEST_COPIED and (answers[known] >= 0).any() and not wins.any():

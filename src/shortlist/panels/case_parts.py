@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shortlist._words import all_of, counted
 from shortlist.errors import BadInputError
 from shortlist.exact import LARGEST_INTEGER, decimal_steps
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
 from shortlist.panels.decisions import ConfidenceScale, Votes, confidence_scale, heard
 from shortlist.panels.learning import DAWID_SKENE, LOGISTIC, VOTES, VOTING, OutOfFold, folds_of
@@ -45,7 +45,7 @@ def fully_asked(log: AnswerLog) -> tuple[AnswerLog, list[str]]:
     rare = [f"{judge!r} {100 * share:.0f} %" for judge, share in shares if share < LEAST_ASKED]
     told = f" Of all cases were asked: {all_of(rare, most=8)}." if rare else ""
     full = log.at(asked.all(axis=1))
-    if len(full.truth) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
+    if n_different(full) < FEWEST_CASES or len(np.unique(full.truth)) < 2:
         return log, [
             (
                 f"Not every judge was asked about every case, and too few cases have all judges: who was not "

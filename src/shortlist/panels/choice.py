@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shortlist._words import counted
+from shortlist._words import all_of, counted
 from shortlist.guarantees.guarantee import Demand, Guarantee
 from shortlist.panels.answer_log import AnswerLog, by_agreement, n_different
 from shortlist.panels.candidates import ALL_SETS_UP_TO
@@ -265,6 +265,7 @@ def _panel(choice: PanelChoice, found: Found, guarantee: Guarantee | None) -> Pa
         branches=tuple(stages_of(way, choice.cases.decisions, places) for way in recipe.branches),
         question=_question(choice),
         folds_case=log.folds_case,
+        folds_punctuation=log.folds_punctuation,
     )
     return panel if guarantee is None else replace(panel, promise=guarantee.sentence())
 
@@ -331,7 +332,11 @@ def told_notes(log: AnswerLog, choice: PanelChoice) -> list[str]:
     """Return what is to be said about the cases: how many choose and measure, and what was missing."""
     said = [*log.notes]
     if log.is_open:
-        alike = "but for capitals" if log.folds_case else "letter by letter"
+        folds = {"capitals": log.folds_case, "punctuation": log.folds_punctuation}
+        alike = (
+            f"but for {all_of(one for one, is_on in folds.items() if is_on)}" if any(folds.values()) else ""
+        )
+        alike = alike or "letter by letter"
         said.append(
             "The answers are free text, as there are many different truths for so few cases. So panels "
             f"decide by votes on which answers are equal, {alike}, and know no classes."

@@ -8,7 +8,7 @@ import numpy as np
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadInputError
 from shortlist.guarantees.guarantee import Demand
-from shortlist.panels.answer_log import AnswerLog
+from shortlist.panels.answer_log import AnswerLog, n_different
 from shortlist.panels.decisions import IGNORED, PLURALITY, UNANSWERED
 from shortlist.panels.learning import VOTES, WEIGHTED
 from shortlist.panels.policy import Final
@@ -71,16 +71,7 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
 
     Raises BadInputError .
     """
-    known = log.truth[log.truth >= 0]
-    if len(known) < FEWEST_CASES:
-        named = "Name the column of right answers with `target`, or a file of them with `truth`."
-        advice = "Add cases." if len(known) else named
-        raise BadInputError(
-            "log", f"must have at least {FEWEST_CASES} cases of known truth", f"{len(known)}", advice
-        )
-    if len(np.unique(known)) < 2:
-        label = log.classes[known[0]]
-        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
+    _check_cases(log)
     if options.max_stages not in {1, 2, 3}:
         raise BadInputError("max_stages", "must be 1, 2 or 3", repr(options.max_stages))
     if options.test_share is not None and not 0.05 <= options.test_share <= 0.5:
@@ -99,6 +90,25 @@ def check_panel_options(log: AnswerLog, options: PanelOptions, objectives: Seque
         got = "none" if log.latency is None else f"none for {counted(gaps, 'call')}"
         advice = "Name the column of latencies, or leave min latency out of the objectives."
         raise BadInputError("latency", "must be known for every call to be an objective", got, advice)
+
+
+def _check_cases(log: AnswerLog) -> None:
+    """Refuse a log with too few different cases, without an answer, or with one class."""
+    rows = log.truth >= 0
+    known, n_cases = log.truth[rows], n_different(log.at(rows)) if rows.any() else 0
+    if n_cases < FEWEST_CASES:
+        named = "Name the column of right answers with `target`, or a file of them with `truth`."
+        got = f"{n_cases:,}" + (f" in {len(known):,} rows" if len(known) > n_cases else "")
+        advice = "Add cases." if n_cases else named
+        what = f"must have at least {FEWEST_CASES} different cases of known truth"
+        raise BadInputError("log", what, got, advice)
+    if not (log.answers[rows] >= 0).any():
+        raise BadInputError(
+            "log", "must have an answer that is a class", "none", "Name the column of answers with `answer`."
+        )
+    if len(np.unique(known)) < 2:
+        label = log.classes[known[0]]
+        raise BadInputError("log", "must have at least two classes as truth", f"{label!r} in every case")
 
 
 def all_choose(n_cases: int, options: PanelOptions, objectives: Sequence[str]) -> bool:

@@ -131,8 +131,8 @@ class Panel:
         The stages of each branch of the router; `stages` are then those of a case that it cannot assign.
     question : Question, optional
         What it was chosen for; None where that is not known.
-    folds_case : bool, default=False
-        Whether labels that differ only in capital letters are the same.
+    folds_case, folds_punctuation : bool, default=False
+        Whether labels that differ only in capital letters, or in what stands around them, are the same.
     """
 
     judges: tuple[str, ...]
@@ -148,6 +148,7 @@ class Panel:
     branches: tuple[tuple[Stage, ...], ...] = ()
     question: Question | None = None
     folds_case: bool = False
+    folds_punctuation: bool = False
 
     @property
     def ways(self) -> tuple[tuple[Stage, ...], ...]:
@@ -277,6 +278,8 @@ class Panel:
             policy["question"] = self.question.plain()
         if self.folds_case:
             policy["fold_case"] = True
+        if self.folds_punctuation:
+            policy["fold_punctuation"] = True
         return policy | {"digest": reader.digest(policy)}
 
 

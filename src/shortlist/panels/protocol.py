@@ -130,6 +130,8 @@ def _wording(panel: Panel) -> Wording:
         gaps += f" The list of classes is {all_of(map(plain, panel.classes), most=8)}."
     if panel.folds_case:
         gaps += " Capital letters make no difference."
+    if panel.folds_punctuation:
+        gaps += " Punctuation, quotes and blanks around an answer make no difference."
     if panel.least == NEVER:
         gaps += " Nothing can be promised, so no answer counts."
     elif panel.least > 0:

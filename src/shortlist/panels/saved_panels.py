@@ -60,6 +60,7 @@ def panel_of(policy: dict[str, Any]) -> Panel:
         branches=tuple(_stages(policy, stages) for stages in policy.get("branches", ())),
         question=_question(policy["question"]) if "question" in policy else None,
         folds_case=policy.get("fold_case", False),
+        folds_punctuation=policy.get("fold_punctuation", False),
     )
 
 

@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long = table.assign(id=range(240)).melt(["id", "truth"], var_name="model", value_name="label")
     seconds = long["model"].map({"small": 100, "mid": 300, "large": 900})
     price = long["model"].map({"small": 1, "mid": 3, "large": 9})
-    long.assign(usd=price, ms=seconds, sure=0.75, dollars="$1").to_csv(folder / "long.csv", index=False)
+    long.assign(usd=price, ms=seconds, sure=0.75, dollars="1 coin").to_csv(folder / "long.csv", index=False)
     (folder / "prices.csv").write_text("name,cost\nsmall,1\nmid,3\nlarge,9\n")
     (folder / "dear.csv").write_text("name,cost\nsmall,1\nmid,300\nlarge,9\n")
     (folder / "strangers.csv").write_text("name,cost\nsomebody,1\n")
@@ -337,7 +337,7 @@ def test_what_was_written_is_told_and_the_best_single_judge_can_be(folder: Path,
 REFUSED = [
     ("answers.csv --target truth --pick single", "--pick single writes the best single judge: name the file"),
     ("answers.csv --target gone", "answers.csv must have the column 'gone', got none of that name."),
-    ("few.csv --target truth", "log must have at least 20 cases of known truth, got 15. Add cases."),
+    ("few.csv --target truth", "log must have at least 20 different cases of known truth, got 15. Add cases."),
     ("one.csv --target truth", "log must have at least two classes as truth, got 'no' in every case."),
     ("answers.csv --target truth --judge nobody", "answers.csv must have the column 'nobody', got none"),
     ("answers.csv --target truth --price usd", "answers.csv must have the column 'usd', got none"),
@@ -376,7 +376,7 @@ REFUSED = [
     ("compare panel.json small.csv --target truth", "the log must have the answers of every judge of the panel; missing: "),
     ("compare panel.json french.csv --target truth", "classes must be those of the panel, 'no' and 'yes', got 'no' and 'oui'."),
     ("compare panel.json P --limit latency<=2", "--limit names 'latency', which is not there to be limited."),
-    ("long.csv --case id --judge model --answer label --price dollars --target truth", "got '$1' in record 1. Write the number alone, such as 0.01, or empty the cell."),
+    ("long.csv --case id --judge model --answer label --price dollars --target truth", "got '1 coin' in record 1. Write the number alone, such as 0.01, or empty the cell."),
 ]  # fmt: skip
 
 
@@ -418,7 +418,7 @@ def test_a_saved_panel_is_compared_as_it_compares_labels(
         "loud.csv",
         *costs,
         "--set",
-        "fold-case=yes",
+        "fold=case",
         "--max-price",
         "1",
         "--out",

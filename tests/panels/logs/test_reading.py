@@ -75,7 +75,10 @@ def test_a_long_log_reads_the_same_in_every_format(
     assert log.features["length"].tolist() == [7, 8, 9]
     assert dict(log.unknown_words) == {"maybe": 1}
     assert log.groups is None
-    assert any("read 'task' as case, 'worker' as judge, 'label' as answer" in note for note in log.notes)
+    assert log.notes[0].endswith(
+        "read as one row an answer: case = 'task', judge = 'worker', answer = 'label', truth = 'truth', "
+        "price = 'usd', latency = 'ms'."
+    )
     assert any("1 call without a price got the mean price" in note for note in log.notes)
 
 
@@ -218,8 +221,8 @@ def test_capital_letters_count_unless_folding_is_asked_for(tmp_path: Path) -> No
 
     strict = _read(tmp_path, text)
     assert dict(strict.unknown_words) == {"Yes": 1, "NO": 1}
-    assert any("'Yes' differs from the class 'yes' in capital letters alone" in note for note in strict.notes)
-    log = _read(tmp_path, text, columns=LogColumns(fold_case=True))
+    assert any("'Yes' (1 time, like 'yes'). Pass `fold='case'`" in note for note in strict.notes)
+    log = _read(tmp_path, text, columns=LogColumns(fold=("case",)))
     assert log.classes == ("no", "yes")
     assert log.answers.tolist() == [[1, 1], [0, 0]]
 
@@ -353,7 +356,7 @@ def test_a_wide_table_may_call_its_cases_as_a_long_one_does(tmp_path: Path, case
     log = _read(tmp_path, pd.DataFrame({case: ["p", "q"], "small": ["a", "b"], "target": ["a", "b"]}))
     assert log.judges == ("small",)
     assert log.cases.tolist() == ["p", "q"]
-    assert any("names the case" in note for note in log.notes)
+    assert f"case = {case!r}" in log.notes[0]
 
 
 def test_a_bare_name_may_have_a_price_a_confidence_and_a_latency_beside_it(tmp_path: Path) -> None:

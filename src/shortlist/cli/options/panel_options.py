@@ -65,7 +65,15 @@ class LogOptions:
     form: Annotated[str | None, "Form of the log, if it is not recognised by its content."] = None
     confidence: Annotated[str | None, "Column of a long table with the confidence of each answer."] = None
     drop: Annotated[str | None, "Judges or columns to leave out, such as id,model-3."] = None
-    fold_case: Annotated[bool, "Whether labels that differ only in capital letters are the same."] = False
+    fold: Annotated[str | None, "What makes no difference between labels: case, punctuation, or both."] = None
+    score: Annotated[
+        str | None,
+        "Column of a long table that says whether each answer is right: yes or no, or from 0 to 1.",
+    ] = None
+    right_above: Annotated[float, "An answer is right if its score, from 0 to 1, is above this."] = 0.5
+    repeats: Annotated[
+        str | None, "What counts of several answers of one judge to a case: first, majority or mean."
+    ] = None
     gaps: Gaps = None
     decimal: Decimals = None
 
@@ -77,7 +85,9 @@ class LogOptions:
 
         columns = LogColumns(
             case=self.case, judge=self.judge, answer=self.answer, target=self.target, price=self.price,
-            latency=self.latency, confidence=self.confidence, fold_case=self.fold_case,
+            latency=self.latency, confidence=self.confidence, score=self.score,
+            fold=() if self.fold is None else tuple(read_names(self.fold)),
+            right_above=self.right_above, repeats=self.repeats,
             drop=() if self.drop is None else read_names(self.drop), features=free_columns(self.router),
         )  # fmt: skip
         return read_log(
@@ -91,7 +101,11 @@ class LogOptions:
 
         A log with a truth that is no class of the panel has classes of its own, and the panel refuses it.
         """
-        return replace(self, fold_case=self.fold_case or saved.folds_case).read(logs, saved.classes)
+        from shortlist.panels.spelling import CASE, PUNCTUATION
+
+        folds = {CASE: saved.folds_case, PUNCTUATION: saved.folds_punctuation}
+        theirs = ",".join(way for way, is_on in folds.items() if is_on) or None
+        return replace(self, fold=self.fold or theirs).read(logs, saved.classes)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,14 @@ from shortlist.panels.answer_log import (
     make_log,
     sorted_labels,
 )
-from shortlist.panels.logs.records import Records
+from shortlist.panels.logs.records import LogColumns, Records
+from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+USUAL_COLUMNS = LogColumns()
 
 
 def assembled(
@@ -30,7 +34,7 @@ def assembled(
     *,
     classes: Sequence[Any] | None = None,
     like: Sequence[str] | None = None,
-    fold_case: bool = False,
+    columns: LogColumns = USUAL_COLUMNS,
 ) -> AnswerLog:
     """Make a log of records whose prices are known, or NaN where they are not.
 
@@ -43,12 +47,25 @@ def assembled(
     """
     told = list(notes)
     frame = _numbered(records.frame, told)
-    if fold_case:
-        shares = [_folded_keys(told) for told in frame["probabilities"].tolist()]
-        frame = frame.assign(
-            answer=_folded(frame["answer"]), truth=_folded(frame["truth"]), probabilities=shares
+    if records.n_repeats:
+        told.append(
+            f"{counted(records.n_repeats, 'repeated answer')} of a judge to a case count by "
+            f"{columns.repeats}."
         )
-        classes = None if classes is None else [label_of(label).casefold() for label in classes]
+    if frame["answer"].isna().all() and frame["score"].notna().any():
+        told.append(
+            "The log has scores and no answers that can be compared, so judges cannot vote: single "
+            "judges, chains by "
+            "confidence, and routers by columns are possible."
+        )
+        frame, classes = frame.assign(answer=frame["judge"] + "'s answer", truth=None), ()
+    ways = columns.fold
+    if ways:
+        shares = [_folded_keys(told, ways) for told in frame["probabilities"].tolist()]
+        frame = frame.assign(
+            answer=_folded(frame["answer"], ways), truth=_folded(frame["truth"], ways), probabilities=shares
+        )
+        classes = None if classes is None else [folded(label_of(label), ways) for label in classes]
     firsts = frame.drop_duplicates("row").sort_values("row")
     judges = frame.drop_duplicates("column").sort_values("column")["judge"].tolist()
     shape = (len(firsts), len(judges))
@@ -65,10 +82,12 @@ def assembled(
         measures=Measures(
             confidence=_cells(frame, "confidence", shape), latency=_cells(frame, "latency", shape),
             prices=_filled_prices(_cells(frame, "price", shape), judges, said, told),
+            scores=_cells(frame, "score", shape), right_above=columns.right_above,
         ),
         features=features, groups=_groups(firsts), classes=classes, notes=told,
     )  # fmt: skip
-    return replace(_with_probabilities(log, frame), folds_case=fold_case)
+    log = _with_probabilities(log, frame)
+    return replace(log, folds_case=CASE in ways, folds_punctuation=PUNCTUATION in ways)
 
 
 def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
@@ -94,16 +113,18 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     return frame.assign(row=row, column=column)
 
 
-def _folded(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def _folded(column: "pd.Series[Any]", ways: Sequence[str]) -> "pd.Series[Any]":
     import pandas as pd
 
     codes, uniques = pd.factorize(column)
-    folded = [label_of(value).casefold() or None for value in uniques.tolist()]
-    return pd.Series(np.array([*folded, None], dtype=object)[codes], index=column.index, dtype=object)
+    labels = [folded(label_of(value), ways) or None for value in uniques.tolist()]
+    return pd.Series(np.array([*labels, None], dtype=object)[codes], index=column.index, dtype=object)
 
 
-def _folded_keys(told: Any) -> Any:
-    return {label_of(label).casefold(): share for label, share in told.items()} if told is not None else None
+def _folded_keys(told: Any, ways: Sequence[str]) -> Any:
+    return (
+        {folded(label_of(label), ways): share for label, share in told.items()} if told is not None else None
+    )
 
 
 def _cells(frame: "pd.DataFrame", name: str, shape: tuple[int, int]) -> NDArray[np.float64] | None:

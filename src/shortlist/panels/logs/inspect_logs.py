@@ -21,7 +21,7 @@ from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.json_content import field, fingerprint, number, objects, parsed_json, plain
-from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features_of, records_of
+from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, as_score, features_of, records_of
 from shortlist.tables.files import read_up_to
 from shortlist.tables.workbooks import DAMAGED
 
@@ -177,36 +177,42 @@ def _sample(
             raise BadFileError(place, f"must have a name or number as {key!r}", repr(sample.get(key))[:40])
     metadata = field(place, sample, "metadata", dict) or {}
     usage = _usage(place, sample, model)
-    answer = _answer(place, sample, columns.answer, scorers)
+    answer, score = _answer(place, sample, columns.answer, scorers)
     truth = _truth(place, sample, metadata, columns)
     if isinstance(truth, list) and truth:  # several answers are right: they count as the first of them
         answer = truth[0] if label_of(answer) in map(label_of, truth) else answer
         truth = truth[0]
     return {
         "case": sample["id"], "epoch": sample["epoch"], "content": fingerprint(sample.get("input")),
-        "answer": answer, "truth": truth,
+        "answer": answer, "truth": truth, "score": score,
         "latency": number(sample.get("total_time")), "failed": sample.get("error") is not None,
         "model": model, "features": metadata,
         **usage,
     }  # fmt: skip
 
 
-def _answer(place: str, sample: dict[str, Any], scorer: str | None, scorers: dict[str, int]) -> Any:
-    """Return what a scorer took for the answer, or else the whole completion; None after an error."""
+def _answer(
+    place: str, sample: dict[str, Any], scorer: str | None, scorers: dict[str, int]
+) -> tuple[Any, float | None]:
+    """Return what a scorer took for the answer, or else the completion, and its score; None after errors."""
     if sample.get("error") is not None:
-        return None
+        return None, None
     scores = field(place, sample, "scores", dict) or {}
     if scorer is not None and scorer not in scores:
         advice = f"It has scores of {any_of(map(repr, scores))}."
         raise BadInputError(place, f"must have a score of {scorer!r}", "none", advice)
-    for name in [scorer] if scorer is not None else scores:
-        score = field(place, scores, name, dict) or {}
+    told = [
+        (name, field(place, scores, name, dict) or {})
+        for name in ([scorer] if scorer is not None else scores)
+    ]
+    for name, score in told:
         if score.get("answer") is not None:
             scorers[name] = scorers.get(name, 0) + 1
-            return plain(score["answer"])
+            return plain(score["answer"]), as_score(score.get("value"))
     output = field(place, sample, "output", dict) or {}
     scorers[""] = scorers.get("", 0) + 1
-    return plain(output.get("completion"))
+    values = (as_score(score.get("value")) for _, score in told)
+    return plain(output.get("completion")), next((one for one in values if one is not None), None)
 
 
 def _truth(place: str, sample: dict[str, Any], metadata: dict[str, Any], columns: LogColumns) -> Any:

@@ -5,13 +5,14 @@ A result has `provider` with `id` and `label`, which is the judge, `prompt`, `pr
 `results.results` (version 3 of the summary) or in `results` alone.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from shortlist._words import counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.logs.json_content import field, fingerprint, number, objects, plain
-from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features_of, records_of
+from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, as_score, features_of, records_of
 
 
 def promptfoo_results(document: Any) -> list[Any] | None:
@@ -32,11 +33,22 @@ def promptfoo_records(source: str, results: Sequence[Any], columns: LogColumns, 
     """Return the records of results; tests with equal variables are one case.
 
     The truth is the variable or the field of the test's metadata that is named, or else what a test's only
-    assertion says that the output must equal. An answer that came from promptfoo's cache has no price.
+    assertion says that the output must equal, be it a variable such as ``{{expected}}``. A test that passes
+    is right. An answer that came from promptfoo's cache has no price.
 
     Raises BadFileError if a field that is needed is missing or of another kind.
     """
     rows = [_record(place, result, columns) for place, result in objects(source, results)]
+    named = dict.fromkeys(
+        _variable(one.get("value"))
+        for _, result in objects(source, results)
+        for one in (result.get("testCase") or {}).get("assert") or []
+        if isinstance(one, dict)
+    )
+    if columns.target is None and (name := next(filter(None, named), "")):
+        notes.append(
+            f"{source}: the assertions compare with the variable {name!r}, as `target={name!r}` would."
+        )
     prompts = {row["prompt"] for row in rows}
     repeats: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -67,7 +79,7 @@ def _record(place: str, result: dict[str, Any], columns: LogColumns) -> dict[str
     return {
         "case": _case(place, result, known), "judge": judge, "model": model, "prompt": _prompt(result),
         "answer": None if failed else _answer(place, response, columns.answer),
-        "truth": _truth(place, test, known, columns),
+        "truth": _truth(place, test, known, columns), "score": None if failed else as_score(_success(result)),
         "price": None if cached else number(result.get("cost")),
         "latency": None if cached else latency / 1000 if isinstance(latency, float) else latency,
         "input_tokens": None if cached else number(usage.get("prompt")),
@@ -75,6 +87,12 @@ def _record(place: str, result: dict[str, Any], columns: LogColumns) -> dict[str
         "failed": bool(failed), "cached": cached,
         "features": known,
     }  # fmt: skip
+
+
+def _success(result: dict[str, Any]) -> Any:
+    """Return whether all assertions of a test hold."""
+    grading = result.get("gradingResult")
+    return result.get("success", grading.get("pass") if isinstance(grading, dict) else None)
 
 
 def _judge(place: str, result: dict[str, Any]) -> tuple[str, str]:
@@ -133,4 +151,13 @@ def _truth(place: str, test: dict[str, Any], known: dict[str, Any], columns: Log
         for one in field(place, test, "assert", list) or []
         if isinstance(one, dict) and one.get("type") in ("equals", "iequals")
     ]
-    return plain(wanted[0]) if len(wanted) == 1 else None
+    if len(wanted) != 1:
+        return None
+    variable = _variable(wanted[0])
+    return plain(known.get(variable)) if variable else plain(wanted[0])
+
+
+def _variable(text: Any) -> str:
+    """Return the variable that a template such as ``{{expected}}`` stands for; "" for another text."""
+    found = re.fullmatch(r"\s*\{\{\s*(\w+)\s*\}\}\s*", str(text))
+    return found[1] if found else ""

@@ -13,9 +13,11 @@ from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.prices import priced
-from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, as_text, joined
-from shortlist.panels.logs.tables import IDENTIFIER, table_records
+from shortlist.panels.logs.records import KNOWN_COLUMNS, REPEATS, LogColumns, Records, as_text, joined
+from shortlist.panels.logs.table_forms import IDENTIFIER
+from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
+from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
 from shortlist.tables.numbers import USUAL, CellRules
@@ -69,6 +71,10 @@ def read_log(
     named = columns or LogColumns()
     if form is not None:
         as_choice(form, "form", FORMS)
+    if named.repeats is not None:
+        as_choice(named.repeats, "repeats", REPEATS)
+    for way in named.fold:
+        as_choice(way, "fold", FOLDS)
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
         raise BadInputError("paths", "must name at least one log", "none")
@@ -78,7 +84,7 @@ def read_log(
         records = _with_truth(records, truth, asked, notes)
     records = _without(records, named.drop)
     records = priced(records, notes, costs=costs, token_prices=token_prices)
-    return assembled(records, notes, classes=classes, like=like, fold_case=named.fold_case)
+    return assembled(records, notes, classes=classes, like=like, columns=named)
 
 
 class Asked(NamedTuple):

@@ -1,7 +1,9 @@
 """Records: one row for each call of a judge, whatever the log looked like."""
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
+from shortlist.panels.scores import RIGHT_ABOVE
 from shortlist.tables.numbers import told_numbers
 
 if TYPE_CHECKING:
@@ -27,16 +30,48 @@ KNOWN_COLUMNS = {
         "task_id",
         "item_id",
         "doc_id",
+        "question_id",
+        "ticket",
+        "ticket_id",
+        "prompt_id",
+        "example_id",
+        "instance_id",
+        "problem_id",
+        "hitid",
     ),
-    "judge": ("judge", "worker", "annotator", "rater", "model", "provider"),
-    "answer": ("answer", "label", "prediction", "response", "vote", "verdict"),
-    "target": ("target", "truth", "gold", "expected"),
+    "judge": (
+        "judge",
+        "worker",
+        "annotator",
+        "rater",
+        "model",
+        "provider",
+        "model_name",
+        "model_id",
+        "worker_id",
+        "annotator_id",
+        "rater_id",
+        "workerid",
+    ),
+    "answer": (
+        "answer",
+        "label",
+        "prediction",
+        "response",
+        "vote",
+        "verdict",
+        "annotation",
+        "reply",
+        "output",
+    ),
+    "target": ("target", "truth", "gold", "expected", "gold_label", "ground_truth", "reference"),
     "confidence": ("confidence",),
-    "price": ("price", "cost", "price_usd", "cost_usd", "usd"),
+    "price": ("price", "cost", "price_usd", "cost_usd", "usd", "cost_in_usd"),
     "latency": ("latency", "latency_s", "seconds", "latency_ms", "ms", "latencyms"),
     "epoch": ("epoch", "repeat"),
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
+    "score": ("score", "correct", "is_correct", "success", "passed"),
 }
 """Columns of a long table that are found without being named, in small letters."""
 
@@ -53,9 +88,11 @@ class LogColumns:
     ``ms`` is in milliseconds, any other in seconds. `input_tokens`, `output_tokens`: of a long table: numbers
     of tokens, for prices per token. `content`: what the judges were shown: cases with equal entries are the
     same one. `features`: columns of the case that cost nothing. `drop`: columns or judges that are left out.
-    `label_suffix`, `confidence_suffix`, `price_suffix`, `latency_suffix`: of a wide table with several
-    columns for a judge: what follows the judge's name. `fold_case`: whether labels that differ only in
-    capital letters are the same.
+    `score`: of a long table: whether each answer is right. `right_above`: from which score on an answer is
+    right. `repeats`: what is done with several answers of one judge to a case, out of :data:`REPEATS`; None:
+    they are refused. `label_suffix`, `confidence_suffix`, `price_suffix`, `latency_suffix`: of a wide table
+    with several columns for a judge: what follows the judge's name. `fold`: what makes no difference between
+    labels, out of :data:`shortlist.panels.spelling.FOLDS`.
     """
 
     case: str | None = None
@@ -75,7 +112,10 @@ class LogColumns:
     confidence_suffix: str = ".confidence"
     price_suffix: str = ".price"
     latency_suffix: str = ".latency"
-    fold_case: bool = False
+    fold: Sequence[str] = ()
+    score: str | None = None
+    right_above: float = RIGHT_ABOVE
+    repeats: str | None = None
 
 
 NUMBERS = (
@@ -86,6 +126,7 @@ NUMBERS = (
     "output_tokens",
     "cached_tokens",
     "written_tokens",
+    "score",
 )
 """Columns of records that hold numbers, NaN where not told."""
 
@@ -102,7 +143,7 @@ class Records:
     is what prices per token are found by, and `content` stands for what the judge was shown. `features`:
     columns that tell of the case. `source`: what messages call the file. `numbered`: whether cases are called
     by the numbers of their rows, which mean nothing in another file. `columns`: those of the file, if it is a
-    table.
+    table. `n_repeats`: how many answers others of the same judge and case stand for.
     """
 
     frame: "pd.DataFrame"
@@ -110,6 +151,7 @@ class Records:
     source: str = ""
     numbered: bool = False
     columns: tuple[str, ...] = ()
+    n_repeats: int = 0
 
 
 def features_of(
@@ -137,9 +179,14 @@ def features_of(
 
 
 def records_of(
-    source: str, columns: Mapping[str, Any], features: "pd.DataFrame | None" = None, n_rows: int | None = None
+    source: str,
+    columns: Mapping[str, Any],
+    features: "pd.DataFrame | None" = None,
+    n_rows: int | None = None,
+    *,
+    repeats: str | None = None,
 ) -> Records:
-    """Return records with the columns that are given; the others are empty.
+    """Return records with the columns that are given; and empty others; `repeats`: as in :class:`LogColumns`.
 
     Raises BadFileError if numbers are no numbers or negative, or a judge answers a case twice.
     """
@@ -149,7 +196,9 @@ def records_of(
     given: dict[str, Any] = {}
     for name in COLUMNS:
         values = columns.get(name)
-        if name in NUMBERS:
+        if name == "score" and values is not None:
+            given[name] = scores_of(source, values)
+        elif name in NUMBERS:
             given[name] = np.full(n_rows, np.nan) if values is None else numbers_of(source, name, values)
         else:
             given[name] = pd.Series([None] * n_rows if values is None else values, dtype=object).to_numpy()
@@ -162,8 +211,7 @@ def records_of(
         names = tuple(f"feature:{name}" for name in features.columns)
         frame[list(names)] = features.to_numpy(dtype=object)
     records = Records(frame, names, source)
-    _refuse_repeats(records)
-    return records
+    return _with_one_each(records, repeats)
 
 
 def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -250,20 +298,103 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
-def _refuse_repeats(records: Records) -> None:
-    """Refuse two answers of one judge on one case, unless they are of different epochs."""
+SCORE_WORDS = dict.fromkeys(
+    ("c", "correct", "right", "true", "yes", "pass", "passed", "success"), 1.0
+) | dict.fromkeys(
+    ("i", "n", "incorrect", "wrong", "false", "no", "fail", "failed", "failure"), 0.0
+) | {"p": 0.5, "partial": 0.5}  # fmt: skip
+"""Words for scores, in small letters."""
+
+
+def as_score(value: Any) -> float | None:
+    """Return a score from 0 to 1; None where a value is none.
+
+    >>> as_score("C"), as_score(True), as_score("0.5"), as_score(7), as_score({"a": 1})
+    (1.0, 1.0, 0.5, None, None)
+    """
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        value = SCORE_WORDS[word] if word in SCORE_WORDS else _number(word)
+    if not isinstance(value, bool | int | float | np.number | np.bool_):
+        return None
+    score = _number(value)
+    return score if 0 <= score <= 1 else None
+
+
+def scores_of(source: str, values: Any) -> Any:
+    """Return a column of scores as floats; empty cells are NaN.
+
+    Raises BadFileError if a cell is no score.
+    """
+    import pandas as pd
+
+    codes, uniques = pd.factorize(pd.Series(values))
+    scores = [as_score(one) for one in uniques.tolist()]
+    if None in scores:
+        wrong = scores.index(None)
+        raise BadFileError(
+            source,
+            "must have scores from 0 to 1, or right and wrong",
+            f"{_short(uniques.tolist()[wrong])} in record {int(np.flatnonzero(codes == wrong)[0]) + 1:,}",
+            "Name another column.",
+        )
+    return np.array([*scores, np.nan], dtype=np.float64)[codes]
+
+
+REPEATS = ("first", "majority", "mean")
+"""What may stand for several answers of one judge to a case: the first, the most frequent (none of equals),
+or their mean, if they are numbers. Confidences, scores and the like are those of the first, or else means."""
+
+
+def _with_one_each(records: Records, repeats: str | None) -> Records:
+    """Return records with one answer of a judge to a case, unless they are of different epochs.
+
+    Raises BadFileError if there are several and nothing says which counts.
+    """
     frame = records.frame
-    twice = frame.duplicated(["case", "epoch", "task", "judge"], keep="first")
+    key = ["case", "epoch", "task", "judge"]
+    twice = frame.duplicated(key, keep="first")
     if not twice.any():
-        return
+        return records
+    if repeats is not None:
+        frame = frame.drop_duplicates(key).reset_index(drop=True)
+        if repeats != "first":
+            groups = records.frame.groupby(key, sort=False, dropna=False)
+            means = groups[list(NUMBERS)].mean()
+            frame[list(NUMBERS)] = means.to_numpy()
+            one = _most_frequent if repeats == "majority" else _mean_answer
+            frame["answer"] = [one(records.source, told.tolist()) for _, told in groups["answer"]]
+        return replace(records, frame=frame, n_repeats=int(twice.sum()))
     first = frame[twice].iloc[0]
     raise BadFileError(
         records.source,
         "must have one answer of each judge on each case",
         f"{counted(int(twice.sum()), 'more answer')}, first of judge {_short(first['judge'])} on case "
         f"{_short(first['case'])}",
-        "Name the column that tells repeats apart as the epoch, or drop them.",
+        "Pass `repeats='first'`, `repeats='majority'` or `repeats='mean'`, or name the column that tells "
+        "repeats "
+        "apart as the epoch.",
     )
+
+
+def _most_frequent(_source: str, answers: list[Any]) -> Any:
+    """Return the answer that is given most often; None if two are."""
+    labels = {label_of(answer): answer for answer in reversed(answers) if label_of(answer)}
+    times = Counter(label_of(answer) for answer in answers if label_of(answer)).most_common(2)
+    return labels[times[0][0]] if times and (len(times) == 1 or times[0][1] > times[1][1]) else None
+
+
+def _mean_answer(source: str, answers: list[Any]) -> Any:
+    """Return the mean of answers that are numbers.
+
+    Raises BadFileError if they are not.
+    """
+    numbers = [_number(answer) for answer in answers if label_of(answer)]
+    if not all(map(math.isfinite, numbers)):
+        raise BadFileError(
+            source, "must have numbers as answers for their mean", "words", "Take the majority."
+        )
+    return math.fsum(numbers) / len(numbers) if numbers else None
 
 
 def joined(parts: Sequence[Records]) -> Records:
@@ -283,4 +414,4 @@ def joined(parts: Sequence[Records]) -> Records:
         frame["case"] = frame["task"].astype(str) + "/" + frame["case"].astype(str)
     sources = ", ".join(dict.fromkeys(part.source for part in parts))
     names = tuple(dict.fromkeys(name for part in parts for name in part.columns))
-    return Records(frame, features, sources, columns=names)
+    return Records(frame, features, sources, columns=names, n_repeats=sum(part.n_repeats for part in parts))

@@ -9,21 +9,15 @@ import numpy as np
 
 from shortlist._words import all_of, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
+from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, TableForm, told_form, told_roles
 
 if TYPE_CHECKING:
     import pandas as pd
 
-IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
-"""Names of columns of a wide table that identify the case and are no judges, besides the known ones."""
-
 MILLISECONDS = re.compile(r"(.*[^A-Za-z])?ms|.*Ms", re.DOTALL)
 """Names of columns of milliseconds."""
-
-LONG_ROLES = (
-    "case", "judge", "answer", "target", "confidence", "price", "latency", "epoch", "input_tokens",
-    "output_tokens",
-)  # fmt: skip
 
 
 def table_records(
@@ -35,14 +29,13 @@ def table_records(
     form: str | None = None,
     truth_elsewhere: bool = False,
 ) -> Records:
-    """Return the records of a table.
+    """Return the records of a table, of the form that its structure tells.
 
-    It is long if it has columns of cases, judges and answers, which are named or called as one often calls
-    them, and wide otherwise.
+    `source`: what messages call the file. `notes`: first gets a sentence on how the table is read. `form`,
+    one of ``"wide"`` and ``"long"``: of the table, if it shall not be found. `truth_elsewhere`: whether the
+    truth comes from another file, so that no column has to hold it.
 
-    `source`: what messages call the file. `notes`: gets a sentence on which columns were taken for what.
-    `form`, one of ``"wide"`` and ``"long"``: of the table, if it shall not be found. `truth_elsewhere`:
-    whether the truth comes from another file, so that no column has to hold it.
+    Raises BadFileError if it may have both forms.
     """
     names = tuple(map(str, table.columns))
     named = list(columns.features)
@@ -50,27 +43,12 @@ def table_records(
     named += [one for one in told if one is not None]
     _check_named(source, table, named)
     table = table.drop(columns=[name for name in columns.drop if name in names])
-    roles = long_roles(table, columns)
-    if form == "long" or (form is None and {"case", "judge", "answer"} <= set(roles)):
-        records = _long_records(source, table, columns, notes, roles)
+    found = told_form(source, table, columns, form)
+    if found.is_long:
+        records = _long_records(source, table, columns, notes, found)
     else:
         records = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
     return replace(records, columns=names)
-
-
-def long_roles(table: "pd.DataFrame", columns: LogColumns) -> dict[str, str]:
-    """Return which column holds what, of those named and of those called as one often calls them."""
-    small = {str(name).strip().casefold(): str(name) for name in table.columns}
-    named = {role: getattr(columns, role) for role in LONG_ROLES}
-    taken = {*named.values(), *columns.features, columns.content}
-    roles: dict[str, str] = {}
-    for role in LONG_ROLES:
-        found = [small[one] for one in KNOWN_COLUMNS[role] if one in small and small[one] not in taken]
-        if named[role] is not None:
-            roles[role] = named[role]
-        elif found:
-            roles[role] = found[0]
-    return roles
 
 
 def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> None:
@@ -82,11 +60,12 @@ def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> No
 
 
 def _long_records(
-    source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], roles: Mapping[str, str]
+    source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], found: TableForm
 ) -> Records:
+    roles = found.roles
     _check_named(source, table, list(roles.values()))
     missing = [role for role in ("case", "judge", "answer") if role not in roles]
-    if missing:
+    if (missing and missing != ["answer"]) or (missing and "score" not in roles):
         names = any_name(KNOWN_COLUMNS[missing[0]])
         raise BadFileError(
             source,
@@ -94,9 +73,8 @@ def _long_records(
             f"{all_of(table.columns, most=8)}",
             "Name the column.",
         )
-    pairs = all_of(f"{name!r} as {role}" for role, name in roles.items() if name.casefold() != role)
-    if pairs != "nothing":
-        notes.append(f"{source}: read {pairs}.")
+    of_tool = f", as a table of {found.tool}" if found.tool else ""
+    _tell_first(notes, f"{source}: read as one row an answer{of_tool}: {told_roles(roles)}.")
     used = {*roles.values(), *columns.features, columns.content}
     _note_unused(source, [str(name) for name in table.columns if name not in used], notes)
     given: dict[str, Any] = {role: table[name] for role, name in roles.items() if role != "target"}
@@ -104,7 +82,13 @@ def _long_records(
     given["content"] = table[columns.content] if columns.content else None
     if "latency" in roles:
         given["latency"] = seconds_of(source, roles["latency"], given["latency"])
-    return records_of(source, given, table[list(columns.features)], len(table))
+    features = table[list(columns.features)]
+    return records_of(source, given, features, len(table), repeats=columns.repeats)
+
+
+def _tell_first(notes: list[str], form: str) -> None:
+    """Add what form a file has before all else that was noted, but after the forms of other files."""
+    notes.insert(sum(": read as one row " in note for note in notes), form)
 
 
 def any_name(names: Sequence[str]) -> str:
@@ -137,9 +121,6 @@ def _wide_records(
         notes.append(f"{source}: {all_of(map(repr, truths))} not taken for answers of a judge.")
     others = {target, columns.content, *columns.features, *ids, *truths}
     rest = [name for name in names if name not in others]
-    if ids and columns.case is None:
-        verb = "name" if len(ids) > 1 else "names"
-        notes.append(f"{source}: {all_of(map(repr, ids))} {verb} the case.")
     labels = {
         name.removesuffix(columns.label_suffix): name for name in rest if _ends(name, columns.label_suffix)
     }
@@ -157,7 +138,35 @@ def _wide_records(
             all_of(names, most=8),
             "Name the columns.",
         )
+    if target is not None and columns.target is None and not _are_known(target):
+        _check_words(source, table, target, [*labels.values()], has_shares=bool(shares))
+    told = {"case": " and ".join(ids)} if ids else {}
+    told |= {} if target is None else {"target": target}
+    numbered = "" if ids else ", cases by the numbers of their rows"
+    judges = told_roles(told, judges=[*labels, *shares])
+    _tell_first(notes, f"{source}: read as one row a case: {judges}{numbered}.")
     return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
+
+
+def _are_known(target: str) -> bool:
+    return target.strip().casefold() in KNOWN_COLUMNS["target"]
+
+
+def _check_words(
+    source: str, table: "pd.DataFrame", target: str, names: Sequence[str], *, has_shares: bool
+) -> None:
+    """Refuse a table whose last column, which nobody calls the truth, has no word of any judge."""
+    truths = {label_of(one) for one in table[target].unique().tolist()} - {""}
+    if has_shares or not truths:
+        return
+    if not any(truths & {label_of(one) for one in table[name].unique().tolist()} for name in names):
+        raise BadFileError(
+            source,
+            "must have columns of answers with the words of the truth",
+            f"none with those of the last column, {target!r}",
+            "Name the truth by `target`, or the columns of an answer in each row by `case`, `judge` and "
+            "`answer`.",
+        )
 
 
 def _names_case(name: str) -> bool:
@@ -211,8 +220,6 @@ def _judges_of(
 
     The latter's columns are called ``judge:class``, and there are at least two of them.
     """
-    from shortlist.panels.answer_log import label_of
-
     classes = {label_of(label) for label in table[target].unique().tolist()} - {""} if target else set()
     shares: dict[str, dict[str, str]] = {}
     for name in names:
@@ -258,7 +265,8 @@ def _melted(
             cells = [_part(source, table, found.get(judge), part) for judge in judges]
             given[part] = np.concatenate(cells)
     features = pd.concat([table[list(columns.features)]] * len(judges), ignore_index=True)
-    return replace(records_of(source, given, features, n_rows * len(judges)), numbered=not ids)
+    records = records_of(source, given, features, n_rows * len(judges), repeats=columns.repeats)
+    return replace(records, numbered=not ids)
 
 
 def _part(source: str, table: "pd.DataFrame", name: str | None, part: str) -> Any:

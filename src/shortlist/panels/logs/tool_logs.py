@@ -41,7 +41,7 @@ from shortlist.panels.logs.json_content import (
     plain,
 )
 from shortlist.panels.logs.promptfoo_logs import promptfoo_records, promptfoo_results
-from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, features_of, records_of
+from shortlist.panels.logs.records import COLUMNS, LogColumns, Records, as_score, features_of, records_of
 from shortlist.panels.logs.tables import most_probable
 from shortlist.tables.files import ZIP, unpacked
 
@@ -127,8 +127,24 @@ def _record_of(
         "answer": answer, "probabilities": shares,
         "confidence": max(shares.values()) if shares else None,
         "truth": _truth(place, sample, columns.target, named),
+        "score": _metric(sample, is_choice=n_choices > 0),
         "features": doc,
     }  # fmt: skip
+
+
+METRICS = ("exact_match", "acc", "em", "f1", "contains", "pass@1")
+"""Metrics that tell whether an answer is right, in the order in which they are looked for."""
+
+
+def _metric(sample: dict[str, Any], *, is_choice: bool) -> float | None:
+    """Return the metric of a sample that tells whether its answer is right.
+
+    Of choices only the accuracy does, as other metrics compare other likelihoods.
+    """
+    told = sample.get("metrics")
+    names = [*METRICS, *(one for one in told if isinstance(one, str))] if isinstance(told, list) else METRICS
+    scores = (as_score(sample.get(name)) for name in (("acc",) if is_choice else names))
+    return next((score for score in scores if score is not None), None)
 
 
 def _shares(place: str, responses: list[Any], named: Sequence[str] | None) -> dict[str, float]:

@@ -1,0 +1,235 @@
+"""Which form a table of answers has, and what its columns hold: told by its structure, or refused.
+
+A long table has a row for each answer: a key of cases repeats, and a column names judges. A wide table has a
+row for each case, and columns that hold the same words. Tables of crowd platforms are long.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shortlist._words import all_of, any_of
+from shortlist.errors import BadFileError
+from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, as_score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONG_ROLES = (
+    "case", "judge", "answer", "target", "confidence", "price", "latency", "epoch", "input_tokens",
+    "output_tokens", "score",
+)  # fmt: skip
+
+IDENTIFIER = re.compile(r"id|id_.*|.*_id", re.IGNORECASE)
+"""Names of columns of a wide table that identify the case and are no judges, besides the known ones."""
+
+JUDGE_WORDS = frozenset(
+    {"judge", "model", "llm", "rater", "annotator", "labeler", "labeller", "classifier", "reviewer", "coder"}
+    | {"expert", "worker", "provider", "user", "participant", "grader", "system", "agent"}
+)
+CASE_WORDS = frozenset(
+    {
+        "case",
+        "task",
+        "item",
+        "question",
+        "sample",
+        "doc",
+        "document",
+        "ticket",
+        "example",
+        "instance",
+        "prompt",
+    }
+    | {"problem", "hit", "id", "query", "conversation", "image", "pair"}
+)
+"""Words of the names of columns that name judges, and cases."""
+
+MOST_REPEATS = 0.05
+"""Share of the rows that may repeat a case and judge where names alone do not tell both."""
+
+FEWEST_ROWS = 20
+"""Fewer rows tell nothing by their structure."""
+
+
+class TableForm(NamedTuple):
+    """The form of a table: whether a row is an answer, what its columns hold, and which tool wrote it."""
+
+    is_long: bool
+    roles: Mapping[str, str] = {}  # nothing writes into it
+    tool: str = ""
+
+
+def told_form(source: str, table: "pd.DataFrame", columns: LogColumns, form: str | None) -> TableForm:
+    """Return the form of a table.
+
+    Raises BadFileError if it may have both forms, or is long and its answers may be in several columns.
+    """
+    tool, of_tool = crowd_roles(source, table, columns)
+    roles = long_roles(table, columns, of_tool)
+    has_answers = "answer" in roles or "score" in roles
+    if form is not None or tool:
+        return TableForm(form == "long" or (bool(tool) and form is None), roles, tool)
+    if {"case", "judge"} <= set(roles) and has_answers and not _contradicts(table, roles):
+        return TableForm(True, roles)
+    if len(table) < FEWEST_ROWS or any(str(name).endswith(columns.label_suffix) for name in table.columns):
+        return TableForm(False)
+    named = {role: name for role in LONG_ROLES if (name := getattr(columns, role)) is not None}
+    for case, judge in _pairs(table, columns):
+        found = {**roles, **named, "case": case, "judge": judge}
+        if found.get("answer") in {case, judge}:
+            del found["answer"]
+        taken = {*found.values(), *columns.features, columns.content}
+        others = [name for name in map(str, table.columns) if name not in taken]
+        if "answer" not in found and "score" not in found:
+            others = [name for name in others if _may_answer(table, name, case, found.get("target"))]
+            if len(others) == 1:
+                found["answer"] = others[0]
+        if "answer" in found or "score" in found:
+            return TableForm(True, found)
+        raise BadFileError(
+            source,
+            "must tell its form",
+            f"a table that may have a row for each answer (case = {case!r}, judge = {judge!r}), whose "
+            f"answers "
+            f"are in {any_of(map(repr, others)) if others else 'no column that is known'}, or a row for "
+            f"each case",
+            "Name the column of answers by `answer`, or pass `form='wide'`.",
+        )
+    return TableForm(False)
+
+
+def long_roles(
+    table: "pd.DataFrame", columns: LogColumns, usual: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return which column holds what, of those named and of those called as one often calls them."""
+    small = {str(name).strip().casefold(): str(name) for name in table.columns}
+    named = {role: getattr(columns, role) or (usual or {}).get(role) for role in LONG_ROLES}
+    taken = {*named.values(), *columns.features, columns.content}
+    roles: dict[str, str] = {}
+    for role in LONG_ROLES:
+        found = [small[one] for one in KNOWN_COLUMNS[role] if one in small and small[one] not in taken]
+        if named[role] is not None:
+            roles[role] = str(named[role])
+        elif found and (role != "score" or _are_scores(table[found[0]], alone="answer" not in roles)):
+            roles[role] = found[0]
+    return roles
+
+
+def _are_scores(column: "pd.Series[Any]", *, alone: bool) -> bool:
+    """Whether a column says what is right; beside answers a number between may be how sure a judge is."""
+    scores = [as_score(one) for one in column.dropna().unique().tolist()]
+    return alone or (None not in scores and {*scores} <= {0.0, 1.0})
+
+
+def _contradicts(table: "pd.DataFrame", roles: Mapping[str, str]) -> bool:
+    """Whether a table has one row a case, and what is called like a judge holds answers."""
+    case, judge = table[roles["case"]], table[roles["judge"]]
+    if case.duplicated().any() or judge.nunique() <= 1 or len(table) < FEWEST_ROWS:
+        return False
+    words = _labels(judge)
+    return any(len(words & _labels(table[roles[role]])) > 1 for role in ("answer", "target") if role in roles)
+
+
+def _pairs(table: "pd.DataFrame", columns: LogColumns) -> Iterator[tuple[str, str]]:
+    """Yield columns of cases, which repeat, and of judges, which are few, as names and structure tell."""
+    names = [str(name) for name in table.columns if str(name) not in {*columns.features, columns.content}]
+    judges = [columns.judge] if columns.judge else [one for one in names if _has_word(one, JUDGE_WORDS)]
+    cases = [columns.case] if columns.case else [one for one in names if _has_word(one, CASE_WORDS)]
+    for judge in judges:
+        n_judges = table[judge].nunique()
+        if not 2 <= n_judges <= len(table) // 2 or table[judge].dtype.kind == "f":
+            continue
+        words = _labels(table[judge])
+        for case in cases:
+            is_key = case != judge and 2 <= table[case].nunique() <= len(table) / 1.5
+            if not is_key or table.duplicated([case, judge]).mean() > MOST_REPEATS:
+                continue
+            others = (name for name in names if name not in {case, judge} and table[name].dtype.kind != "f")
+            if not any(words & _labels(table[name]) for name in others):
+                yield case, judge
+
+
+def _may_answer(table: "pd.DataFrame", name: str, case: str, target: str | None) -> bool:
+    """Whether a column may hold answers: it differs within a case, and has words of a truth that is known."""
+    if table[name].dtype.kind in "fmM" or table.groupby(case, sort=False)[name].nunique().max() < 2:
+        return False
+    return target is None or bool(_labels(table[name]) & _labels(table[target]))
+
+
+def _labels(column: "pd.Series[Any]") -> set[str]:
+    return {
+        label_of(one) for one in column.dropna().unique().tolist() if not isinstance(one, list | dict)
+    } - {""}
+
+
+def _has_word(name: str, words: frozenset[str]) -> bool:
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return not words.isdisjoint(word.casefold() for word in re.findall(r"[^\W_]+", parted))
+
+
+class _Crowd(NamedTuple):
+    """A crowd platform: the columns that its tables have, what they hold, and which may hold answers."""
+
+    needs: frozenset[str]
+    roles: Mapping[str, str]
+    may_answer: Callable[["pd.DataFrame", str], bool]
+
+
+LABEL_STUDIO = {"annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at"}
+
+CROWDS = {
+    "Label Studio": _Crowd(
+        frozenset({"annotation_id", "annotator", "lead_time", "id"}),
+        {"case": "id", "judge": "annotator", "latency": "lead_time"},
+        lambda table, name: name not in LABEL_STUDIO and _may_answer(table, name, "id", None),
+    ),
+    "Toloka": _Crowd(
+        frozenset({"ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"}),
+        {"case": "ASSIGNMENT:task_id", "judge": "ASSIGNMENT:worker_id"},
+        lambda _, name: name.startswith("OUTPUT:"),
+    ),
+    "Mechanical Turk": _Crowd(
+        frozenset({"HITId", "WorkerId"}),
+        {"case": "HITId", "judge": "WorkerId", "price": "Reward"},
+        lambda _, name: name.startswith("Answer."),
+    ),
+}  # fmt: skip
+"""Platforms by name; of Label Studio's exports those in CSV and JSON-MIN."""
+
+
+def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tuple[str, dict[str, str]]:
+    """Return which crowd platform wrote a table, "" if none did, and what its columns hold.
+
+    Raises BadFileError if several columns may hold the answers, and none is named.
+    """
+    names = [*map(str, table.columns)]
+    tool = next((tool for tool, crowd in CROWDS.items() if crowd.needs <= set(names)), "")
+    if not tool:
+        return "", {}
+    crowd = CROWDS[tool]
+    roles = {role: name for role, name in crowd.roles.items() if name in names}
+    answers = (
+        [columns.answer] if columns.answer else [name for name in names if crowd.may_answer(table, name)]
+    )
+    answers = [name for name in answers if name != columns.target]
+    if len(answers) != 1:
+        raise BadFileError(
+            source,
+            f"must have one column of answers, as a table of {tool}",
+            all_of(map(repr, answers), most=8) if answers else "none",
+            "Name it by `answer`.",
+        )
+    roles["answer"] = answers[0]
+    golden = answers[0].replace("OUTPUT:", "GOLDEN:", 1)
+    return tool, roles | ({"target": golden} if golden != answers[0] and golden in names else {})
+
+
+def told_roles(roles: Mapping[str, str], judges: Sequence[str] = ()) -> str:
+    """Say which column holds what, in the order of :data:`LONG_ROLES`."""
+    called = {"target": "truth"}
+    told = [f"{called.get(role, role)} = {roles[role]!r}" for role in LONG_ROLES if role in roles]
+    if judges:
+        told.insert(0, f"judges {all_of(map(repr, judges), most=6)}")
+    return ", ".join(told)

@@ -1,0 +1,158 @@
+"""The log's own scores decide what is right, in logs of tools and in tables; and what repeats count as."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shortlist.errors import BadFileError, BadInputError
+from shortlist.panels.answer_log import AnswerLog, Measures, make_log
+from shortlist.panels.choice import choose_panels
+from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns, as_score
+
+
+def accuracies(log: AnswerLog) -> list[float]:
+    return [round(float(share), 4) for share in log.is_right.mean(axis=0)]
+
+
+def test_inspect_scores_of_the_shared_cases_decide(data_folder: Path) -> None:
+    folder = data_folder / "judges" / "cases" / "inspect-scored"
+    log = read_log([folder / "small.json", folder / "large.json"])
+    assert accuracies(log) == [0.575, 0.85]
+    assert set(log.classes) == {"No", "No.", "Yes", "Yes."}
+    assert any("differ from the comparison with the target in 34 of 80 answers" in note for note in log.notes)
+
+
+def test_metrics_of_the_harness_in_the_shared_cases_decide(data_folder: Path) -> None:
+    folder = data_folder / "judges" / "cases" / "lm-eval-rationale"
+    log = read_log(sorted(folder.glob("*/*.jsonl")), costs=folder / "prices.csv")
+    found = dict(zip(log.judges, accuracies(log), strict=True))
+    assert found == {"small": 0.55, "large": 0.75}
+    assert log.is_open
+
+
+def test_a_template_of_promptfoo_is_the_variable_that_it_names(data_folder: Path) -> None:
+    log = read_log(data_folder / "judges" / "cases" / "promptfoo-template.json")
+    assert log.classes == ("Oslo", "Rome")
+    assert any("`target='expected'`" in note for note in log.notes)
+
+
+@pytest.mark.parametrize(
+    ("value", "score"),
+    [
+        ("C", 1),
+        ("I", 0),
+        ("P", 0.5),
+        ("N", 0),
+        (True, 1),
+        (1, 1),
+        ("0.25", 0.25),
+        (7, None),
+        ("maybe", None),
+        (None, None),
+    ],
+)
+def test_scores_are_read_as_tools_write_them(value: Any, score: float | None) -> None:
+    assert as_score(value) == score
+
+
+def test_where_scores_and_texts_agree_nothing_changes() -> None:
+    said, truth = [["x", "y"], ["y", "y"]] * 12, ["x", "y"] * 12
+    plain = make_log(["a", "b"], range(24), said, truth)
+    scored = make_log(["a", "b"], range(24), said, truth, measures=Measures(scores=[[1, 0], [1, 1]] * 12))
+    assert scored.right is None
+    assert scored.notes == plain.notes
+
+
+def test_equal_answers_with_different_scores_are_right_where_most_scores_are() -> None:
+    said = [["x", "x", "x"], ["x", "x", "y"], ["x", "y", "y"]]
+    scores = [[1, 1, 0], [1, 0, 0], [0, 1, 0.4]]
+    log = make_log(["a", "b", "c"], range(3), said, ["x", "x", "y"], measures=Measures(scores=scores))
+    assert log.right is not None
+    assert log.right.tolist() == [[True] * 3, [False] * 3, [False] * 3]
+    assert any("Equal answers were scored differently in 3 cases" in note for note in log.notes)
+    half = Measures(scores=scores, right_above=0.3)
+    other = make_log(["a", "b", "c"], range(3), said, ["x", "x", "y"], measures=half)
+    assert other.right is not None
+    assert other.right[2].tolist() == [False, True, True]
+
+
+def test_scores_without_a_target_are_enough() -> None:
+    said = [["x", "y"], ["y", "y"], ["x", "x"]]
+    log = make_log(["a", "b"], range(3), said, measures=Measures(scores=[[1, 0], [0, 0], [1, 1]]))
+    assert log.is_right.tolist() == [[True, False], [False, False], [True, True]]
+    assert [log.classes[code] for code in log.truth] == ["x", "another answer", "x"]
+
+
+def test_an_answer_without_a_score_is_right_if_it_is_the_target() -> None:
+    nan = float("nan")
+    log = make_log(
+        ["a", "b"],
+        range(2),
+        [["x", "x!"], ["y", "x!"]],
+        ["x", "x"],
+        measures=Measures(scores=[[nan, 1], [nan, 1]]),
+    )
+    assert log.is_right.tolist() == [[True, True], [False, True]]
+
+
+SCORED = "case,judge,score,price,topic\n" + "".join(
+    f"c{case},{judge},{'right' if (case * 7 + ord(judge)) % 5 < good else 'wrong'},{price},{'ab'[case % 2]}\n"
+    for case in range(60)
+    for judge, good, price in (("s", 3, 1), ("t", 4, 5))
+)
+
+
+def test_a_scored_log_without_answers_is_read_and_searched(tmp_path: Path) -> None:
+    path = tmp_path / "scored.csv"
+    path.write_text(SCORED)
+    log = read_log(path, columns=LogColumns(features=["topic"]))
+    assert log.is_open
+    assert log.judges == ("s", "t")
+    assert any("cannot vote" in note for note in log.notes)
+    choice = choose_panels(log)
+    assert {judge for one in choice.found for judge in one.recipe.judges} == {0, 1}
+    best = max(accuracies(log))
+    assert choice.front.values[:, 0].max() >= best - 1e-9
+
+
+def test_scores_beyond_one_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scored.csv"
+    path.write_text("case,judge,score\nc1,a,7\nc1,b,3\n")
+    with pytest.raises(
+        BadFileError, match="must have scores from 0 to 1, or right and wrong, got 7 in record 1"
+    ):
+        read_log(path)
+    with pytest.raises(BadInputError, match="scores must be from 0 to 1"):
+        make_log(["a"], [1], [["x"]], ["x"], measures=Measures(scores=[[2.0]]))
+
+
+REPEATED = "task,worker,label\nt1,a,x\nt1,a,y\nt1,a,y\nt1,b,x\nt2,a,x\nt2,b,x\nt2,b,y\n"
+
+
+@pytest.mark.parametrize(
+    ("repeats", "said"), [("first", [["x", "x"], ["x", "x"]]), ("majority", [["y", "x"], ["x", ""]])]
+)
+def test_a_repeated_answer_counts_as_one_says(repeats: str, said: list[list[str]], tmp_path: Path) -> None:
+    path = tmp_path / "crowd.csv"
+    path.write_text(REPEATED)
+    with pytest.raises(BadFileError, match=r"3 more answers.*Pass `repeats='first'`"):
+        read_log(path)
+    log = read_log(path, columns=LogColumns(repeats=repeats))
+    assert [[log.classes[code] if code >= 0 else "" for code in row] for row in log.answers] == said
+    assert any(f"3 repeated answers of a judge to a case count by {repeats}." in note for note in log.notes)
+
+
+def test_the_mean_of_repeated_numbers_is_their_answer(tmp_path: Path) -> None:
+    path = tmp_path / "crowd.jsonl"
+    rows = [("t1", "a", 2), ("t1", "a", 4), ("t1", "b", 3), ("t2", "a", 1), ("t2", "b", 1)]
+    path.write_text(
+        "\n".join(json.dumps(dict(zip(("task", "worker", "label"), row, strict=True))) for row in rows)
+    )
+    log = read_log(path, columns=LogColumns(repeats="mean"))
+    assert log.answers.tolist() == [[1, 1], [0, 0]]
+    path.write_text(path.read_text().replace("4", '"x"'))
+    with pytest.raises(BadFileError, match="must have numbers as answers for their mean"):
+        read_log(path, columns=LogColumns(repeats="mean"))

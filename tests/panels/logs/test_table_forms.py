@@ -1,0 +1,134 @@
+"""Which form a table of answers has: told by structure, said first, or refused with what to name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shortlist.errors import BadFileError
+from shortlist.panels.logs.reading import read_log
+from shortlist.panels.logs.records import LogColumns
+
+
+def rows_of(case: str, judge: str, answer: str, n_cases: int = 12) -> str:
+    header = f"{case},{judge},{answer},usd\n"
+    lines = []
+    for number in range(n_cases):
+        for place, name in enumerate(("gpt-x", "mini", "nano")):
+            word = "yes" if (number * (place + 2)) % 3 else "no"
+            lines.append(f"q{number},{name},{word},{0.1 * (place + 1)}\n")
+    return header + "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("case", "judge", "answer"),
+    [
+        ("question_id", "model", "label"),
+        ("ticket", "model", "reply"),
+        ("QuestionID", "model_name", "prediction"),
+        ("doc", "LLM", "said"),
+        ("example_number", "annotator", "choice"),
+        ("id", "worker_id", "answer"),
+    ],
+)
+def test_a_row_for_each_answer_is_told_by_repeating_cases_and_few_judges(
+    case: str, judge: str, answer: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(rows_of(case, judge, answer))
+    log = read_log(path)
+    assert log.judges == ("gpt-x", "mini", "nano")
+    assert len(log.cases) == 12
+    assert log.classes == ("no", "yes")
+    assert log.prices[0].tolist() == pytest.approx([0.1, 0.2, 0.3])
+    assert (
+        f"read as one row an answer: case = {case!r}, judge = {judge!r}, answer = {answer!r}" in log.notes[0]
+    )
+
+
+def test_what_may_be_read_in_two_ways_is_refused_with_the_columns_to_name(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    text = rows_of("ticket", "model", "first").splitlines()
+    path.write_text("\n".join([f"{text[0]},second", *(f"{line},{line.split(',')[2]}" for line in text[1:])]))
+    with pytest.raises(
+        BadFileError, match=r"may have a row for each answer \(case = 'ticket', judge = 'model'\)"
+    ) as caught:
+        read_log(path)
+    assert "'first' or 'second'" in str(caught.value)
+    assert "by `answer`, or pass `form='wide'`" in str(caught.value)
+    assert read_log(path, columns=LogColumns(answer="second")).judges == ("gpt-x", "mini", "nano")
+
+
+def test_columns_of_one_row_a_case_may_be_called_like_roles(tmp_path: Path) -> None:
+    rows = [f"c{number},{'yn'[number % 2]},{'yn'[number % 3 > 0]},{'yn'[number % 2]}" for number in range(30)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(["case,model,rater,label", *rows]))
+    log = read_log(path)
+    assert log.judges == ("model", "rater")
+    assert log.notes[0].endswith(
+        "read as one row a case: judges 'model' and 'rater', case = 'case', truth = 'label'."
+    )
+
+
+def test_a_last_column_without_the_words_of_a_judge_is_no_truth(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("a,b,when\nx,y,2026-01-01\ny,y,2026-01-02\n")
+    with pytest.raises(BadFileError, match="none with those of the last column, 'when'"):
+        read_log(path)
+
+
+def test_the_shared_tables_of_crowd_platforms_are_read_as_what_they_are(data_folder: Path) -> None:
+    folder = data_folder / "judges" / "cases"
+    toloka = read_log(folder / "toloka.tsv")
+    assert len(toloka.judges) == 3
+    assert len(toloka.cases) == 40
+    assert toloka.classes == ("bad", "good")
+    assert (toloka.truth >= 0).all()
+    studio = read_log(folder / "label-studio.csv", columns=LogColumns())
+    assert studio.judges == ("p0@example.org", "p1@example.org", "p2@example.org")
+    assert len(studio.cases) == 40
+    assert (
+        "as a table of Label Studio: case = 'id', judge = 'annotator', answer = 'sentiment'"
+        in studio.notes[0]
+    )
+    turk = read_log(folder / "mturk.csv")
+    assert turk.judges == ("w0", "w1", "w2")
+    assert set(turk.prices.ravel().tolist()) == {0.05}
+    assert (turk.truth >= 0).all()
+
+
+def test_words_are_no_gaps_in_the_shared_cases(data_folder: Path) -> None:
+    folder = data_folder / "judges" / "cases"
+    for name in ("label-none.csv", "label-none.json"):
+        log = read_log(folder / name)
+        assert len(log.cases) == 60
+        assert log.classes == ("None", "fine", "spam")
+        assert (log.answers >= 0).all()
+
+
+def test_several_columns_of_answers_of_a_platform_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "toloka.tsv"
+    path.write_text(
+        "INPUT:text\tOUTPUT:a\tOUTPUT:b\tGOLDEN:b\tASSIGNMENT:task_id\tASSIGNMENT:worker_id\n"
+        "t\tx\ty\ty\tt0\tw0\nt\ty\ty\ty\tt0\tw1\n"
+    )
+    with pytest.raises(
+        BadFileError, match=r"as a table of Toloka, got 'OUTPUT:a' and 'OUTPUT:b'\. Name it by `answer`"
+    ):
+        read_log(path)
+    log = read_log(path, columns=LogColumns(answer="OUTPUT:b"))
+    assert log.truth.tolist() == [log.classes.index("y")]
+
+
+def test_label_studios_short_json_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "min.json"
+    rows = [
+        {"id": case, "text": f"t{case}", "sentiment": word, "annotator": judge, "annotation_id": case * 2 + judge,
+         "created_at": "2026", "updated_at": "2026", "lead_time": 1.5}
+        for case in range(3) for judge, word in enumerate(("good", "bad"))
+    ]  # fmt: skip
+    path.write_text(json.dumps(rows))
+    log = read_log(path)
+    assert log.judges == ("0", "1")
+    assert log.answers.tolist() == [[1, 0]] * 3
+    assert log.latency is not None
