@@ -18,10 +18,10 @@ from shortlist.ensembles.estimators.rule_pruners import GreedyMeansPruner as Gre
 from shortlist.ensembles.estimators.rule_pruners import MarginPruner as MarginPruner
 from shortlist.ensembles.estimators.rule_pruners import OrderedPruner as OrderedPruner
 from shortlist.ensembles.evolution.evolution import Evolved, Generation
-from shortlist.ensembles.evolution.reference_rows import ExactStep
 from shortlist.ensembles.evolution.scored_spaces import GeneticPrograms, LinearClassifiers, NeuralNetworks
 from shortlist.ensembles.evolution.spaces import RuleSystems
 from shortlist.ensembles.evolution.spaces import SearchSpace as SearchSpace
+from shortlist.ensembles.evolution.training_rows import ExactStep
 from shortlist.ensembles.pools.encoder import TableEncoder
 from shortlist.ensembles.pools.families import NearestRows, RidgeCovariance
 from shortlist.ensembles.pools.fitting import load_pool as load_pool

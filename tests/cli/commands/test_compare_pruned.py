@@ -7,14 +7,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from shortlist.cli.commands.compare import TableQuestion
 from shortlist.cli.commands.compare_pruned import (
     MEANING,
     chosen_methods,
     pruners_told,
 )
 from shortlist.cli.options.prune_options import PoolOptions
-from shortlist.cli.text.compared import TableComparison
+from shortlist.cli.text.compared import TableComparison, TableQuestion
 from shortlist.tables.learning import LearningTable, split_target
 
 

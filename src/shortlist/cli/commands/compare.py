@@ -1,7 +1,7 @@
 """`shortlist compare`: methods side by side on one table or one product line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ from shortlist.cli.studies import StudyOptions
 from shortlist.cli.text.output import print_json, print_notes, run_facts, save
 
 if TYPE_CHECKING:
-    from shortlist.tables.learning import LearningTable
+    pass
 
 
 @dataclass(frozen=True)
@@ -55,27 +55,6 @@ class AskedOfBoth:
 
     objectives: str | None = None
     limit: list[str] | None = None
-
-
-@dataclass
-class TableQuestion:
-    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
-
-    name: str
-    learning: "LearningTable"
-    dropped: tuple[str, ...]
-    costs: Path | None
-    objectives: str | None
-    limit: list[str]
-    time_limit: float | None
-    seeds: int | None
-    seed: int
-    workers: int | str
-    out: Path | None
-    report: Path | None
-    json: bool
-    notes: list[str]
-    about: dict[str, Any] = field(default_factory=dict)
 
 
 USUAL_METHODS = ["solrep", "ibed", "ibea", "satibea"]
@@ -243,6 +222,7 @@ def _compare_on_table(
     from shortlist.cli.commands.compare_pruned import OF_SOME_PRUNERS, PruneSettings, compare_pruning
     from shortlist.cli.commands.compare_staged import OF_SOME_STAGES, STAGES, StageSettings, compare_stages
     from shortlist.cli.studies import digest_of
+    from shortlist.cli.text.compared import TableQuestion
     from shortlist.errors import BadInputError
     from shortlist.tables.fingerprints import table_fingerprint
 

@@ -14,13 +14,12 @@ from shortlist.cli.options.prune_options import (
     rules_voting,
 )
 from shortlist.cli.options.settings import as_settings, of_settings
-from shortlist.cli.text.compared import Column, TableComparison, Told
+from shortlist.cli.text.compared import Column, TableComparison, TableQuestion, Told
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shortlist.cli.commands.compare import TableQuestion
     from shortlist.runs import Study
 
 

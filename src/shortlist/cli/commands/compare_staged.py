@@ -16,11 +16,10 @@ from shortlist.cli.options.stage_options import (
     read_prices,
     stage_objective_names,
 )
-from shortlist.cli.text.compared import Column, TableComparison, Told
+from shortlist.cli.text.compared import Column, TableComparison, TableQuestion, Told
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
-    from shortlist.cli.commands.compare import TableQuestion
     from shortlist.runs import Study
 
 STAGES = "stages"

@@ -1,14 +1,14 @@
 """`shortlist verify`: recheck what a pruned ensemble or a front claims."""
 
 import dataclasses
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shortlist.cli.options.groups import grouped, refuse_unused
-from shortlist.cli.options.shared import POOL, SECONDS_HELP, Json, Trust, check_shared, output
+from shortlist.cli.options.shared import Json, check_shared
+from shortlist.cli.options.verify_options import KINDS, EnsembleCheck, FrontRecheck
 from shortlist.cli.text.output import print_json, print_notes, save
 
 if TYPE_CHECKING:
@@ -25,60 +25,6 @@ NO_MODELS = {
     ),
 }
 """Endings of files that are no models, and what is needed in their place."""
-
-
-CertificateOut: TypeAlias = Annotated[
-    Path | None,
-    output(
-        "the certificate as .json; of a complete front of products as .drat, with its formula as .cnf "
-        "beside it."
-    ),
-]
-
-
-WholePool: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(help=f"{POOL}, the whole pool, whose votes are then all computed again."),
-]
-
-
-@dataclass(frozen=True)
-class EnsembleCheck:
-    """The check of a pruned ensemble."""
-
-    pool: WholePool = None
-    certificate: CertificateOut = None
-    trust: Trust = False
-
-
-@dataclass(frozen=True)
-class FrontRecheck:
-    """The check of a front."""
-
-    pruned: Annotated[
-        Path | None,
-        typer.Option(
-            help="Model that shortlist prune wrote with a front of committees, and that holds all votes "
-            "on the pruning rows."
-        ),
-    ] = None
-    pool: WholePool = None
-    attributes: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Table with a column feature, if it is no longer where shortlist configure read it; may be "
-            "repeated."
-        ),
-    ] = None
-    certificate: CertificateOut = None
-    time_limit: Annotated[float | None, typer.Option(help=f"{SECONDS_HELP}; by default there is none.")] = (
-        None
-    )
-    trust: Trust = False
-
-
-KINDS: dict[str, tuple[type, ...]] = {"a model": (EnsembleCheck,), "a front": (FrontRecheck,)}
-"""What verify can check, and whose options are used then."""
 
 
 @grouped

@@ -11,6 +11,29 @@ from shortlist.cli.text.output import json_records
 if TYPE_CHECKING:
     import pandas as pd
 
+    from shortlist.tables.learning import LearningTable
+
+
+@dataclass
+class TableQuestion:
+    """What is compared on a table: its rows, what was asked of all methods, and where the answer goes."""
+
+    name: str
+    learning: "LearningTable"
+    dropped: tuple[str, ...]
+    costs: Path | None
+    objectives: str | None
+    limit: list[str]
+    time_limit: float | None
+    seeds: int | None
+    seed: int
+    workers: int | str
+    out: Path | None
+    report: Path | None
+    json: bool
+    notes: list[str]
+    about: dict[str, Any] = field(default_factory=dict)
+
 
 class Column(NamedTuple):
     """A measure as people read it: heading, width, digits, and what stands for a missing one."""

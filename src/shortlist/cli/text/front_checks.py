@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shortlist.cli.text.output import finite, print_json, print_notes
 
 if TYPE_CHECKING:
-    from shortlist.cli.commands.verify import FrontRecheck
+    from shortlist.cli.options.verify_options import FrontRecheck
     from shortlist.methods.front_check import FrontCheck
     from shortlist.products.configuration.front_search import Question
     from shortlist.products.configuration.recheck import CompletenessProof

@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from shortlist._words import counted
 
@@ -26,6 +27,17 @@ far stages are. Seconds stand before values, so that units are counted without r
 ADD = "INSERT OR {} INTO rows VALUES (?1, ?2, ?3, ?5, ?6, ?7, ?4, checksum(?1, ?2, ?3, ?4))"
 """The statement that adds kind, part, key, value, seconds, machine and time of a row, with what happens if
 it is there."""
+
+
+class Row(NamedTuple):
+    """A row of a study; its kind is fact, setting, done, failed, state or stage."""
+
+    kind: str
+    part: str
+    key: str
+    value: str | bytes
+    seconds: float = 0.0
+    machine: str = ""
 
 
 def checksum(*cells: object) -> int:

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shortlist.errors import BadInputError
+from shortlist.runs.studies.schema import Row
 
 if TYPE_CHECKING:
     from shortlist.runs.studies.study_file import StudyFile
@@ -71,17 +72,6 @@ class Finished:
 
     key: str
     result: Any
-    seconds: float = 0.0
-    machine: str = ""
-
-
-class Row(NamedTuple):
-    """A row of a study; its kind is fact, setting, done, failed, state or stage."""
-
-    kind: str
-    part: str
-    key: str
-    value: str | bytes
     seconds: float = 0.0
     machine: str = ""
 

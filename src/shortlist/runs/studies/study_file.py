@@ -13,8 +13,16 @@ from typing import Any
 
 from shortlist.errors import BadFileError, NotWrittenError, ShortlistError
 from shortlist.files import check_writable
-from shortlist.runs.studies.schema import ADD, APPLICATION, VERSION, as_written, checksum, migrate, rescue
-from shortlist.runs.studies.study import Row
+from shortlist.runs.studies.schema import (
+    ADD,
+    APPLICATION,
+    VERSION,
+    Row,
+    as_written,
+    checksum,
+    migrate,
+    rescue,
+)
 
 WAIT_S = 0.2
 """From one look at a lock that another process holds to the next."""
