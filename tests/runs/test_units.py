@@ -21,6 +21,7 @@ from shortlist.runs import (
     Progress,
     Unit,
     Work,
+    calls,
     cancel_on_interrupt,
     open_study,
     run_units,
