@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.registry import load_cases
+from benchmarks.regret.anytime import anytime
+from benchmarks.regret.run import regret
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
     analysis_peers,
@@ -41,15 +43,14 @@ from benchmarks.studies import (
     stage_scale,
     start,
     study_store,
-    time_limits,
     voting,
-    wide_stages,
     workers,
 )
 
 STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "analysis-peers": analysis_peers.analysis_peers,
     "answers": answers.answers,
+    "anytime": anytime,
     "committee-answers": committee_answers.committee_answers,
     "committee-fronts": committee_fronts.committee_fronts,
     "cost-curves": cost_curves.cost_curves,
@@ -83,6 +84,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "pruning-overfit": pruning_overfit.overfit,
     "pruning-ranks": pruning_ranks.ranks,
     "reading": fronts.reading,
+    "regret": regret,
     "solrep": large_products.solrep_times,
     "solrep-adaptive": large_products.adaptive,
     "solrep-linux": large_products.linux,
@@ -91,9 +93,7 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "stage-picks": stage_picks.stage_picks,
     "stage-scale": stage_scale.stage_scale,
     "start": start.starts,
-    "time-limits": time_limits.kept,
     "voting": voting.voting,
-    "wide-stages": wide_stages.wide_stages,
     "workers": workers.workers,
 }
 """Studies, each with a file of its name in results/."""
@@ -107,7 +107,6 @@ WITHOUT_DATA = (
     "start",
     "study-million",
     "study-overhead",
-    "time-limits",
 )
 """Studies that need no real data."""
 SEEDED = (
@@ -121,7 +120,6 @@ SEEDED = (
     "stage-folds",
     "stage-picks",
     "voting",
-    "wide-stages",
     "workers",
 )
 """Studies that run once per seed."""
@@ -159,6 +157,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=["speed"], choices=["speed", *STUDIES])
     parser.add_argument("--data", type=Path, default=os.environ.get("SHORTLIST_DATA") or None)
     parser.add_argument("--seeds", type=int, default=10, help=f"runs of each case, for {', '.join(SEEDED)}")
+    parser.add_argument(
+        "--kinds", default="", help="kinds of questions of regret, with ; between; by default all"
+    )
     options = parser.parse_args()
     for name in options.names:
         if name == "speed":
@@ -167,6 +168,10 @@ def main() -> None:
             write_rows(name, STUDIES[name]())
         elif options.data is None:
             print(f"{name} left out: it needs real data. Pass --data FOLDER.")
+        elif name == "anytime":
+            anytime(Path(options.data))
+        elif name == "regret":
+            regret(Path(options.data), kinds=tuple(filter(None, options.kinds.split(";"))))
         else:
             more = {"seeds": options.seeds} if name in SEEDED else {}
             write_rows(name, STUDIES[name](Path(options.data), **more))

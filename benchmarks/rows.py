@@ -11,13 +11,18 @@ from shortlist.papers.tables import listed_versions, processor
 RESULTS = Path(__file__).parent / "results"
 
 
-def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write rows to `results/NAME.csv`, each with the day, the processor and the versions."""
-    facts = {
+def row_facts() -> dict[str, str]:
+    """Return the day, the processor and the versions, as every row of results has them."""
+    return {
         "day": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "processor": processor(),
         "versions": listed_versions(),
     }
+
+
+def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows to `results/NAME.csv`, each with the day, the processor and the versions."""
+    facts = row_facts()
     full = [dict(row) | facts for row in rows]
     columns = list(dict.fromkeys(column for row in full for column in row))
     RESULTS.mkdir(exist_ok=True)
