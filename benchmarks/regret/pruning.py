@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.data.uci import read_uci, validation_votes
 from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, Kind, solvers
+from shortlist.arrays import Mask
 from shortlist.ensembles.averaging.mean_problem import MeanProblem
 from shortlist.ensembles.averaging.mean_pruning import first_selections, prune_means, search_means
 from shortlist.ensembles.goals.diversity import diversity_limits
@@ -19,7 +20,7 @@ from shortlist.ensembles.pools.fitting import make_pool
 from shortlist.ensembles.pools.pool import positive_probabilities
 from shortlist.ensembles.proofs.incumbent import Incumbent
 from shortlist.ensembles.pruning.pruning import prune_exactly
-from shortlist.ensembles.search.search_starts import START_RULES, ordering_starts
+from shortlist.ensembles.search.search_starts import rule_starts
 from shortlist.ensembles.search.tabu_search import search_selection
 from shortlist.ensembles.votes.binary_votes import Votes, merge_rows
 from shortlist.ensembles.votes.soft_votes import SoftVotes, soft_votes
@@ -83,26 +84,21 @@ def by_engine(question: VoteQuestion, budget: Budget, *, solver: str = "auto") -
 
 
 def by_rules(question: VoteQuestion, budget: Budget) -> Answer:
-    """Take the best prefix of any rule of step by step pruning."""
+    """Take the best ensemble on the way of the rules that take about a second."""
     votes, weights, limits = question
-    starts = ordering_starts(votes, weights, limits, budget, rules=START_RULES)
-    return (
-        Answer(weights.value(best_threshold(votes, weights, starts[0])[1]), complete=False)
-        if starts
-        else NONE
-    )
+    found = [_worth(question, mask) for _, mask in rule_starts(votes, weights, limits, budget)]
+    return Answer(max(found), complete=False) if found else NONE
 
 
 def by_tabu(question: VoteQuestion, budget: Budget) -> Answer:
     """Search without bounds, from the rules on, for half of the time."""
     votes, weights, limits = question
-    starts = ordering_starts(votes, weights, limits, budget, rules=START_RULES)
-    found = search_selection(votes, weights, limits, budget.until(0.5), starts=starts)
-    return (
-        NONE
-        if found is None
-        else Answer(weights.value(best_threshold(votes, weights, found.mask)[1]), complete=False)
-    )
+    found = search_selection(votes, weights, limits, budget.until(0.5))
+    return NONE if found is None else Answer(_worth(question, found.mask), complete=False)
+
+
+def _worth(question: VoteQuestion, mask: Mask) -> float:
+    return question.weights.value(best_threshold(question.votes, question.weights, mask)[1])
 
 
 VOTE_ENGINES: dict[str, Engine] = {
