@@ -8,12 +8,16 @@ import numpy as np
 
 from benchmarks.data.moip import read_moip
 from benchmarks.data.vopt import read_assignment, read_set_partitioning
-from benchmarks.regret.engines import DEFAULT, Answer, Engine, Instance, Kind, share_of_box, solvers
+from benchmarks.regret.engines import DEFAULT, NONE, Answer, Engine, Instance, Kind, share_of_box, solvers
 from benchmarks.studies.fronts import FOUR, THREE, TWO, problem
+from shortlist.methods.integer.engines import PARTS, PHASES, WHOLE
+from shortlist.methods.integer.search_zones import search_zones
 from shortlist.methods.program_methods import EXACT_METHODS
 from shortlist.milp.program import Program
+from shortlist.milp.whole_rows import exact_program
 from shortlist.products.configuration.product_front import configure
-from shortlist.programs.named_program import NamedProgram
+from shortlist.programs.exact_check import leaves_nothing
+from shortlist.programs.named_program import NamedProgram, with_steps
 from shortlist.programs.solve import solve_program
 from shortlist.results.front import Front
 from shortlist.results.objective import Sense
@@ -49,6 +53,14 @@ def solved(question: NamedProgram, budget: Budget, *, method: str = "auto", **op
     )
 
 
+def by_zones(question: NamedProgram, budget: Budget, *, engine: str) -> Answer:
+    """Search zones by an engine that the default may not take for the shape."""
+    program = exact_program(with_steps(question, steps_of(question)).program)
+    if leaves_nothing(program) or (engine == PHASES and len(program.objectives) != 2):
+        return NONE
+    return front_answer(search_zones(program, budget=budget, engine=engine))
+
+
 def _knapsack(folder: Path, name: str) -> NamedProgram:
     return named(read_moip(folder / MOIP / "tamby-mokp" / f"MOKP_{name}.dat"))
 
@@ -70,6 +82,7 @@ def _assignment(folder: Path, name: str) -> NamedProgram:
 PROGRAM_ENGINES: dict[str, Engine] = {
     DEFAULT: solved,
     **{method: partial(solved, method=method) for method in EXACT_METHODS},
+    **{engine: partial(by_zones, engine=engine) for engine in (PHASES, PARTS, WHOLE)},
     **{f"exact, {solver}": partial(solved, method="exact", solver=solver) for solver in OTHER_SOLVERS},
 }
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from shortlist.arrays import Points
+from shortlist.methods.integer.bound_sweep import sweep_order
 from shortlist.methods.integer.bounded_solves import LimitReachedError
 from shortlist.methods.integer.integer_objectives import integer_objectives
 from shortlist.milp.backends import open_solver
@@ -198,7 +199,7 @@ class PrintedRun:
     method: str
     """Which of them."""
     n_objectives: int
-    """The first ones, and the cost as the last."""
+    """The first ones, and the cost as the last. Algorithm 2 takes them by their ranges, the widest first."""
     part: int | None = None
     """Algorithm 1 can be cut: the only bound that its outermost loop has here; None for all."""
 
@@ -206,11 +207,18 @@ class PrintedRun:
 def measure_printed(
     folder: Path, system: System, run: PrintedRun, limit_s: float | None = None, *, budget: Budget
 ) -> Rows:
-    """Run Algorithm 1 or 2 as printed."""
+    """Run Algorithm 1 or 2 as printed, Algorithm 2 on objectives sorted by range.
+
+    What is minimised and what is bounded in which loop is not printed; :func:`sweep_order` chooses it.
+    """
     method, n_objectives, part = run.method, run.n_objectives, run.part
     question = _with_objectives(prepared_question(folder, *system, fixed=True)[0], n_objectives)
+    largest, order = largest_values(question), list(range(n_objectives))
+    if method == CWMOIP:
+        order = sweep_order(integer_objectives(program_of(question)), None)
+        goals = tuple(question.objectives[number] for number in order)
+        question = dataclasses.replace(question, objectives=goals)
     budget = _begun(budget, limit_s)
-    largest = largest_values(question)
     checkpoint = Checkpoint("programs", budget.study)
     found, before = _reached(checkpoint)
     solver, ended = BintPro(program_of(question), budget), True
@@ -226,7 +234,8 @@ def measure_printed(
     except LimitReachedError:
         ended = False
     seconds = before + budget.elapsed
-    points = np.array(sorted(found.points), dtype=np.int64).reshape(-1, n_objectives)
+    points = np.array(sorted(found.points), dtype=np.int64).reshape(-1, n_objectives)[:, np.argsort(order)]
+    points = points[np.lexsort(points.T[::-1])]
     front = points[nondominated_unique(points)]
     facts = {
         "kind": "printed", "objectives": n_objectives, "part": part, "ended": ended,

@@ -49,7 +49,7 @@ def solve_program(
     ``auto`` is ``exact``. `tolerance`: by objective with continuous columns: the step to whose multiples its
     values are rounded, up where less is better and down where more is. `time_limit_s`: wall-clock limit.
     `**options`: the fields of the method's class in :mod:`~shortlist.methods.program_methods`: `solver`,
-    `seed`, and for ``solrep`` more.
+    `seed`, and for ``solrep`` more. ``front.extras["why"]`` says which engine answered and why.
     """
     chosen = method_options(method, **options)
     if tolerance is not None and not isinstance(tolerance, Mapping):
@@ -72,6 +72,7 @@ def solve_program(
         found = find(program, solver=chosen.solver, budget=budget, candidates=stepped.candidates)
     front = _without_steps(found, len(named.candidates), steps)
     _check_solutions(named, front)
+    why = front.extras.get("why", f"asked for {method}")
     facts: dict[str, Any] = {"columns": named.program.n_columns, "rows": named.program.n_rows}
     if within := int((~whole_rows(program).whole).sum()):
         facts["rows_within_tolerance"] = within
@@ -83,7 +84,7 @@ def solve_program(
         front,
         method="exact" if method == "auto" else method,
         seconds=budget.elapsed,
-        extras={**front.extras, "program": facts},
+        extras={**front.extras, "why": why, "program": facts},
     )
 
 

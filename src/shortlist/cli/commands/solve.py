@@ -170,4 +170,5 @@ def _print(front: "Front", saved: Path | None, study: Path | None) -> None:
 
     limit = front.proof.limit
     reason = f"no point was found within {limit}" if limit else "nothing satisfies the program"
-    print_found(front, [f"Status {front_status(front)}: {reason}."], saved, study)
+    none = [f"Status {front_status(front)}: {reason}."]
+    print_found(front, none, saved, study, why=front.extras["why"])

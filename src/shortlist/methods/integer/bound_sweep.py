@@ -8,9 +8,14 @@ import numpy as np
 
 from shortlist._validation import as_choice
 from shortlist._words import all_of
+from shortlist.arrays import Points
 from shortlist.errors import BadInputError
+from shortlist.exact import LARGEST_INTEGER
+from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.relaxed_zones import RelaxedZones
+from shortlist.methods.integer.zone_parts import N_BY_SOLVER, ZoneParts, weight_of
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Solver
 from shortlist.pareto import nondominated
@@ -35,12 +40,12 @@ class BoundSweep:
     Burton, MacRae 2014): an answer to looser bounds that meets the tighter ones is an answer to these, and
     what looser bounds exclude tighter ones exclude.
 
-    `answers`: every different answer, in the order found. `n_skipped`: programs that were left out. `n_open`:
+    `answers`: every different answer. `n_skipped`: programs that were left out. `n_open`:
     loops that have not ended.
     """
 
     def __init__(self, solve: SolveBounded, order: Sequence[int], lower: Vector, upper: Vector) -> None:
-        self.answers: list[Vector] = []
+        self.answers = Archive(len(lower))
         self.n_skipped = 0
         self.n_open = len(order) - 1
         self._solve = solve
@@ -49,7 +54,6 @@ class BoundSweep:
         self._upper = upper
         self._bounds = upper.copy()
         self._bounds[order[0]] = UNLIMITED
-        self._known: dict[tuple[int, ...], int] = {}
         self._asked = np.empty((0, len(lower)), dtype=np.int64)
         self._answered = np.empty((0, len(lower)), dtype=np.int64)  # -UNLIMITED everywhere: nothing
         self._numbers: list[int | None] = []
@@ -72,7 +76,7 @@ class BoundSweep:
             if not inner:
                 break
             met |= inner
-            self._bounds[objective] = max(int(self.answers[number][objective]) for number in inner) - 1
+            self._bounds[objective] = int(self.answers.vectors[list(inner), objective].max()) - 1
         self._bounds[objective] = self._upper[objective]
         return met
 
@@ -84,11 +88,7 @@ class BoundSweep:
             self.n_skipped += 1
             return self._numbers[int(np.argmax(known))]
         answer = self._solve(self._lower, bounds.copy())
-        number = None
-        if answer is not None:
-            number = self._known.setdefault(tuple(answer.tolist()), len(self.answers))
-            if number == len(self.answers):
-                self.answers.append(answer)
+        number = None if answer is None else self.answers.add(answer)
         self._asked = np.vstack([self._asked, bounds])
         self._answered = np.vstack(
             [self._answered, np.full_like(bounds, -UNLIMITED) if answer is None else answer]
@@ -101,7 +101,7 @@ class BoundSweep:
 class Swept:
     """What a sweep found before it ended, and the limit that ended it, if one did."""
 
-    answers: list[Vector]
+    answers: Points
     n_skipped: int = 0
     n_open: int = 0
     limit: str = ""
@@ -127,8 +127,8 @@ def sweep_all(order: Sequence[int], find_ends: Callable[[], Ends | None], solve:
     except LimitReachedError as stop:
         limit = stop.limit
     if sweep is None:
-        return Swept([], n_open=len(order) - 1, limit=limit)
-    return Swept(sweep.answers, sweep.n_skipped, sweep.n_open, limit)
+        return Swept(np.empty((0, len(order)), dtype=np.int64), n_open=len(order) - 1, limit=limit)
+    return Swept(sweep.answers.vectors, sweep.n_skipped, sweep.n_open, limit)
 
 
 def bounds_by_solves(solves: BoundedSolves, bounded: Sequence[int]) -> Ends | None:
@@ -181,9 +181,10 @@ def cwmoip(
     function with a weight so small that it only decides between equals; every answer is therefore
     non-dominated. The paper's weights ``1 / (product of the ranges)`` drown in a solver's tolerance. Here the
     weights are integers: the first objective's exceeds the sum of the ranges that the bounds leave to the
-    others, which weigh 1 each; and where that is too large for a solver's arithmetic, two programs are
-    solved, the second one for the others at the first one's best value. Programs whose answer follows from an
-    earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
+    others, which weigh 1 each. What reduced costs leave is searched in integers
+    (:mod:`shortlist.methods.integer.zone_parts`). What goes to a solver, with weights too large for its
+    arithmetic, takes two programs, the second one for the others at the first one's best value. Programs
+    whose answer follows from an earlier one are left out, as Özlen, Burton and MacRae (2014) propose.
 
     `program`: objectives must be exact integers after scaling; see
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `order`: names of all objectives:
@@ -212,30 +213,48 @@ def cwmoip(
         program, solver=solver, budget=budget or Budget(), max_solves=max_solves, stage="CWMOIP"
     )
     numbers = sweep_order(solves.integers, order)
-
-    def solve(lower: Vector, bounds: Vector) -> Vector | None:
-        return _lexicographic(solves, numbers[0], lower, bounds)
-
-    swept = sweep_all(numbers, lambda: bounds_by_solves(solves, numbers[1:]), solve)
+    relaxed = RelaxedZones(program, solves.integers, solves.budget)
+    parts = ZoneParts(solves, relaxed, n_by_solver=N_BY_SOLVER if solver == "highs" else UNLIMITED)
+    best = Lexicographic(solves, relaxed, parts, numbers[0])
+    swept = sweep_all(numbers, lambda: bounds_by_solves(solves, numbers[1:]), best)
     return solves.front(
-        swept.answers, swept.proof(ProofKind.NONDOMINATED), method="cwmoip",
+        list(swept.answers), swept.proof(ProofKind.NONDOMINATED), method="cwmoip",
         candidates=candidates, n_skipped=swept.n_skipped,
     )  # fmt: skip
 
 
-def _lexicographic(solves: BoundedSolves, first: int, lower: Vector, bounds: Vector) -> Vector | None:
-    """Minimise the first objective and, among its best, the sum of all others, within `bounds`."""
-    weights, decides = safe_weights(solves.integers, first, lower, bounds, solves.largest_objective)
-    if decides:
-        return solves.minimise(weights, bounds)
-    unit = np.zeros(len(weights), dtype=np.int64)
-    unit[first] = 1
-    best = solves.minimise(unit, bounds)
-    if best is None:
-        return None
-    at_best = bounds.copy()
-    at_best[first] = best[first]
-    return solves.minimise(1 - unit, at_best)
+@dataclass(frozen=True, eq=False)
+class Lexicographic:
+    """Minimises the `first` objective and, among its best, the sum of all others."""
+
+    solves: BoundedSolves
+    relaxed: RelaxedZones
+    parts: ZoneParts
+    first: int
+
+    def __call__(self, lower: Vector, bounds: Vector) -> Vector | None:
+        """Return the best objectives within `bounds`, none of which is below `lower`; None without any."""
+        solves, integers = self.solves, self.solves.integers
+        weights, decides = safe_weights(integers, self.first, lower, bounds, LARGEST_INTEGER // 4)
+        if decides and self.parts.ready:
+            proved = self.relaxed.relax(weights, bounds)
+            if proved is None:
+                return None
+            box = np.full_like(bounds, -UNLIMITED), bounds
+            most = weight_of(weights, np.minimum(bounds, integers.upper))
+            found = self.parts.best(proved, box, most)
+            if found is not None:
+                return found.point
+        weights, decides = safe_weights(integers, self.first, lower, bounds, solves.largest_objective)
+        if decides:
+            return solves.minimise(weights, bounds)
+        unit = np.eye(len(weights), dtype=np.int64)[self.first]
+        best = solves.minimise(unit, bounds)
+        if best is None:
+            return None
+        at_best = bounds.copy()
+        at_best[self.first] = best[self.first]
+        return solves.minimise(1 - unit, at_best)
 
 
 def epsilon_constraint(
@@ -290,9 +309,8 @@ def epsilon_constraint(
         lambda: find_ends(solves, numbers[1:]),
         lambda _, bounds: solves.minimise(only_first, bounds),
     )
-    marks = nondominated(np.array(swept.answers)) if swept.answers else ()
     return solves.front(
-        [answer for answer, kept in zip(swept.answers, marks, strict=True) if kept],
+        list(swept.answers[nondominated(swept.answers)]),
         swept.proof(ProofKind.APPROXIMATE), method="epsilon_constraint",
         candidates=candidates, n_skipped=swept.n_skipped,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from shortlist._validation import as_count, as_seed
 from shortlist._words import all_of
 from shortlist.arrays import Floats
 from shortlist.errors import BadInputError, SolverError
+from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.dual_bounds import Interval
 from shortlist.methods.integer.integer_objectives import (
     UNLIMITED,
@@ -63,7 +64,8 @@ class BoundedSolves:
 
     The objective rows are appended once. Afterwards only costs and bounds of rows change.
 
-    `integers`: the objectives. `n_programs`: integer programs solved so far, repeated ones included.
+    `integers`: the objectives. `met`: the answers, each with its first solution. `n_programs`: integer
+    programs solved so far, repeated ones included.
     `largest_objective`: what weighted objectives should stay below, so that the solver tells one step from
     none. `short_programs`: whether HiGHS is told that each program takes a fraction of a second.
     """
@@ -81,7 +83,7 @@ class BoundedSolves:
     ) -> None:
         self.integers = integer_objectives(program)
         self.n_programs = 0
-        self._program = program
+        self.program = program
         self._rows = program.n_rows + np.arange(len(self.integers))
         self._with_objectives = program.with_rows(
             self.integers.costs.astype(np.float64),
@@ -101,10 +103,10 @@ class BoundedSolves:
         self._seed = as_seed(budget.seed)
         self._session: Session | None = None
         self._upper = self.integers.upper
-        self._budget = budget
+        self.budget = budget
         self._max_solves = None if max_solves is None else as_count(max_solves, "max_solves")
         self._stage = stage
-        self._witnesses: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        self.met = Archive(len(self.integers))
 
     @property
     def solver_name(self) -> str:
@@ -168,7 +170,7 @@ class BoundedSolves:
         self._check_limits()
         self.n_programs += 1
         self._n_searched += 1
-        self._budget.report(Progress(self._stage, self.n_programs))
+        self.budget.report(Progress(self._stage, self.n_programs))
         if values is None:
             return None
         vector = self.integers.vector(values.astype(np.float64))
@@ -185,7 +187,7 @@ class BoundedSolves:
         if self._parts is None:
             self._parts = Parts(whole_rows(self._with_objectives).program)
         parts = self._parts
-        own = self._program.n_rows
+        own = self.program.n_rows
         limits = (
             np.append(parts.program.row_lower[:own], -_as_limits(-box[0])),
             np.append(parts.program.row_upper[:own], _as_limits(box[1])),
@@ -253,7 +255,7 @@ class BoundedSolves:
         **extras: Any,
     ) -> Front:
         """Return the points `vectors`, which must have been answers, as a front of first solutions."""
-        columns = np.flatnonzero(self._program.integer)
+        columns = np.flatnonzero(self.program.integer)
         names = tuple(candidates) if candidates is not None else tuple(f"x{column}" for column in columns)
         if len(names) != len(columns):
             raise BadInputError(
@@ -272,7 +274,7 @@ class BoundedSolves:
             names,
             proof,
             method=method,
-            seconds=self._budget.elapsed,
+            seconds=self.budget.elapsed,
             extras=facts,
         )
 
@@ -292,7 +294,7 @@ class BoundedSolves:
         if len(changed):
             session.set_row_bounds(self._rows[changed], -math.inf, _as_limits(upper[changed]))
             self._upper = upper.copy()
-        if start is not None and self._program.integer.all():
+        if start is not None and self.program.integer.all():
             session.set_start(self.columns_of(start))
         return self._limited(session, each)
 
@@ -301,7 +303,7 @@ class BoundedSolves:
 
         Raises LimitReachedError if the whole search has to end.
         """
-        budget = self._budget
+        budget = self.budget
         limits = dataclasses.replace(each, absolute_gap=WITHIN_A_STEP).within(budget)
         solution = session.solve(limits, cancellation=budget.cancellation)
         self._count(solution)
@@ -319,7 +321,7 @@ class BoundedSolves:
         """
         self.n_programs += 1
         self._n_handed_over += solution.handed_over
-        self._budget.report(Progress(self._stage, self.n_programs))
+        self.budget.report(Progress(self._stage, self.n_programs))
         if solution.limit == "size":
             raise BadInputError(
                 "limits and objectives must add up to numbers that a solver tells apart: below "
@@ -347,20 +349,18 @@ class BoundedSolves:
 
     def _check_limits(self) -> None:
         """Raise if there must be no other program."""
-        if self._budget.stopped:
-            raise LimitReachedError(self._budget.limit_text)
+        if self.budget.stopped:
+            raise LimitReachedError(self.budget.limit_text)
         if self._max_solves is not None and self.n_programs >= self._max_solves:
             raise LimitReachedError(f"{self._max_solves} solves")
 
     def columns_of(self, vector: Vector) -> NDArray[np.int64]:
         """Return the solution first found for `vector`."""
-        return self._witnesses[tuple(vector.tolist())]
+        return self.met.columns_of(vector)
 
     def _keep(self, vector: Vector, columns: NDArray[np.float64]) -> None:
         """Remember the solution as the witness of its vector, unless there is one already."""
-        key = tuple(vector.tolist())
-        if key not in self._witnesses:
-            self._witnesses[key] = np.rint(columns[self._program.integer]).astype(np.int64)
+        self.met.add(vector, np.rint(columns[self.program.integer]).astype(np.int64))
 
 
 def max_coefficient(program: Program) -> float:

@@ -19,33 +19,22 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shortlist.arrays import Mask, Points
 from shortlist.errors import SolverError
+from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, LimitReachedError, safe_weights
+from shortlist.methods.integer.engines import PARTS, PHASES, Shape, engine_for
 from shortlist.methods.integer.integer_objectives import UNLIMITED, IntegerObjectives, Vector
+from shortlist.methods.integer.needed_columns import needed_columns
 from shortlist.methods.integer.relaxed_zones import RelaxedZones
 from shortlist.methods.integer.two_phases import TwoPhases
 from shortlist.methods.integer.zone_parts import N_BY_SOLVER, Answer, ZoneParts
 from shortlist.milp.program import Program
 from shortlist.milp.solution import Solver
-from shortlist.milp.whole_rows import whole_rows
 from shortlist.results.front import Front
 from shortlist.results.proof import Proof, ProofKind
 from shortlist.runs.budget import Budget
-
-WIDE = 4
-"""With so many columns to a row, the linear program is nearly whole: its reduced costs leave few columns, and
-presolve takes longer than it saves.
-"""
-BY_PARTS = 1.5
-"""With so many columns to a row, zones of three and more objectives are searched by parts. Assignments of
-7 x 7 (3.5 columns to a row) took a quarter and a tenth of the time so, with three and four objectives; on
-clauses of product lines, with more rows than columns, a point took twice the time.
-"""
-FEW_COLUMNS = 30
-"""Programs of fewer columns are solved before they are made smaller."""
 
 
 def search_zones(
@@ -55,6 +44,7 @@ def search_zones(
     max_solves: int | None = None,
     candidates: Sequence[str] | None = None,
     budget: Budget | None = None,
+    engine: str | None = None,
 ) -> Front:
     """Return the complete front of a program with two or more linear objectives.
 
@@ -62,7 +52,9 @@ def search_zones(
     :func:`shortlist.methods.integer.integer_objectives.integer_objectives`. `max_solves`: largest number of
     integer programs. `candidates`: names of the integer columns; ``x0``, ``x1``, ... by column number if not
     given. `budget`: how long the search may take, the seed of the solver, and who is told after every
-    program, without a total: nobody knows it before the end. `front`, which it returns: COMPLETE when it
+    program, without a total, which is not known before the end. `engine`: for comparisons, one of the names
+    in :mod:`shortlist.methods.integer.engines`, "two phases" for two objectives only; by default what the
+    table there has for the shape. `front`, which it returns: COMPLETE when it
     finished. When a limit ended it: NONDOMINATED, with the number of zones that were not searched. Solutions
     with equal objectives are one point, with the first one found. `extras` holds `n_programs`, `n_zones`, and
     in `ideal` the proved best value of each objective, None where a limit came first. An infeasible program
@@ -72,11 +64,10 @@ def search_zones(
     solver contradicts itself.
 
     Two objectives are searched in two phases (:mod:`shortlist.methods.integer.two_phases`). Of three and
-    more, wide programs, those with several columns to a row, are searched in what reduced costs leave of
-    them, by up to six small programs for a zone, most of which need no solver
-    (:mod:`shortlist.methods.integer.zone_parts`). Otherwise, with p objectives, n points and m zones at
-    the end, at most 2p + n + m programs are solved; m is at most 2n + 1 for p = 3 and of the order of n to
-    the power p // 2 in general. Linear programs are not counted.
+    more, zones are searched in what reduced costs leave of a program, by up to six small programs for a zone,
+    most of which need no solver (:mod:`shortlist.methods.integer.zone_parts`). By whole programs, with p
+    objectives, n points and m zones at the end, at most 2p + n + m programs are solved; m is at most 2n + 1
+    for p = 3 and of the order of n to the power p // 2 in general. Linear programs are not counted.
 
     >>> from shortlist.results.objective import Objective
     >>> from shortlist.milp.program import LinearObjective, make_program
@@ -92,18 +83,23 @@ def search_zones(
     """
     budget = budget or Budget()
     solves = BoundedSolves(program, solver=solver, budget=budget, max_solves=max_solves, stage="search zones")
-    relaxed = _relaxed_zones(program, solves.integers, budget)
-    in_integers_after = N_BY_SOLVER if solver == "highs" else UNLIMITED
-    wide, by_parts = (
-        program.n_columns >= max(FEW_COLUMNS, ratio * program.n_rows) for ratio in (WIDE, BY_PARTS)
+    needed = needed_columns(program, solves.integers.costs)
+    smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
+    relaxed = RelaxedZones(smaller, solves.integers, solves.budget)
+    shape = Shape(
+        n_objectives=len(solves.integers),
+        n_columns=program.n_columns,
+        n_rows=program.n_rows,
+        solver=solver if isinstance(solver, str) else solver.name,
     )
-    search: _Search | TwoPhases = (
-        TwoPhases(solves, relaxed, presolve=not wide)
-        if len(solves.integers) == 2
-        else _Search(
-            solves, relaxed, ZoneParts(solves, relaxed, n_by_solver=in_integers_after) if by_parts else None
-        )
-    )
+    chosen = engine_for(shape)
+    name, why = (chosen.name, chosen.reason) if engine is None else (engine, f"asked for {engine}")
+    parts = ZoneParts(solves, relaxed, n_by_solver=N_BY_SOLVER if solver == "highs" else UNLIMITED)
+    search: _Search | TwoPhases
+    if name == PHASES:
+        search = TwoPhases(solves, relaxed, parts)
+    else:
+        search = _Search(solves, relaxed, parts if name == PARTS else None)
     try:
         search.run()
     except LimitReachedError as stop:
@@ -111,20 +107,15 @@ def search_zones(
     else:
         proof = Proof(ProofKind.COMPLETE)
     return solves.front(
-        list(search.found),
+        list(search.found.vectors),
         proof,
         method="search_zones",
+        engine=name,
+        why=why,
         candidates=candidates,
         n_zones=search.n_zones,
         ideal=_ideal(solves.integers, search.least, search.n_known_ends),
     )
-
-
-def _relaxed_zones(program: Program, integers: IntegerObjectives, budget: Budget) -> RelaxedZones:
-    """Return the relaxation without columns that no non-dominated vector needs."""
-    needed = needed_columns(program, integers.costs)
-    smaller = dataclasses.replace(program, column_upper=np.where(needed, program.column_upper, 0.0))
-    return RelaxedZones(smaller, integers, budget)
 
 
 def _ideal(integers: IntegerObjectives, least: Vector, n_known: int) -> list[float | None]:
@@ -147,7 +138,7 @@ class _Search:
         self.least = integers.lower.copy()
         self._first = 0
         self.n_known_ends = 0
-        self.found: Points = np.empty((0, n_objectives), dtype=np.int64)
+        self.found = Archive(n_objectives)
         self.zones: Points = np.minimum(integers.upper + 1, UNLIMITED)[None, :]
         self._open: Mask = np.ones(1, dtype=bool)
         self._boxes: Points = np.empty((0, n_objectives), dtype=np.int64)
@@ -181,12 +172,12 @@ class _Search:
         """Find the best point of the zone number `chosen`, and note what the answer proves."""
         answer = None
         if self._parts is not None and (zone < UNLIMITED).all():
-            answer = self._parts.answer(zone, self.least, self.found)
+            answer = self._parts.answer(zone, self.least, self.found.vectors)
         answer = answer or self._by_program(zone)
         if answer.point is None:
             self._open[chosen] = False
             return
-        known = (answer.point == self.found).all(axis=1).any()
+        known = answer.point in self.found
         if not known:
             self._check(answer.point)
         self._add_box(answer.weights, answer.point, zone)
@@ -208,7 +199,8 @@ class _Search:
 
     def _best_known(self, weights: Vector, upper: Vector) -> Vector | None:
         """Return the best point found so far within `upper`."""
-        within = self.found[(self.found <= upper).all(axis=1)]
+        found = self.found.vectors
+        within = found[(found <= upper).all(axis=1)]
         return within[np.argmin(within @ weights)] if len(within) else None
 
     def _find_ideal(self) -> bool:
@@ -233,7 +225,7 @@ class _Search:
             raise SolverError(
                 "the solver found no solution where it had found one before. Use another solver or seed."
             )
-        if not (point == self.found).all(axis=1).any():
+        if point not in self.found:
             self._check(point)
             self._split(point)
 
@@ -246,8 +238,8 @@ class _Search:
 
     def _check(self, point: Vector) -> None:
         """Raise if `point` contradicts what earlier answers proved."""
-        in_box = (point < self._boxes).all(axis=1).any()
-        if in_box or (point <= self.found).all(axis=1).any() or (point >= self.found).all(axis=1).any():
+        in_box, found = (point < self._boxes).all(axis=1).any(), self.found.vectors
+        if in_box or (point <= found).all(axis=1).any() or (point >= found).all(axis=1).any():
             raise SolverError(
                 "the solver found a point where it had proved that there is none. Use another solver or seed."
             )
@@ -278,7 +270,7 @@ class _Search:
             opened[index] = not (fresh[index] <= self._boxes).all(axis=1).any()
         self.zones = np.vstack([self.zones[~hit], fresh])
         self._open = np.concatenate([self._open[~hit], opened])
-        self.found = np.vstack([self.found, point])
+        self.found.add(point)
 
 
 def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
@@ -313,91 +305,3 @@ def split_zones(zones: Points, point: Vector) -> tuple[Mask, Points]:
 def _below(zone: Vector) -> Vector:
     """Return the largest vector inside the open zone."""
     return np.where(zone >= UNLIMITED, UNLIMITED, zone - 1)
-
-
-def needed_columns(program: Program, costs: NDArray[np.int64]) -> Mask:
-    """Mark the columns without which some non-dominated vector could be lost; the others can be fixed at 0.
-
-    Integer columns with the same coefficient in every row, and 0 as their lower bound, form a group. Let t be
-    the largest sum that a row allows a group. A member j can go if another member k costs no more in any
-    objective and the upper bound of k is at least t: in every solution what j has can be moved to k. No row
-    changes, no objective grows, and k stays within its bounds because the whole group adds up to t at most.
-    So every non-dominated vector keeps a solution. Of members with equal costs the first one stays.
-
-    `program`: rows and bounds. `costs`, ``(n_objectives, n_columns)``: to minimise.
-
-    Takes O(n_entries) time to group the columns, and the square of a group's size to compare its members.
-
-    >>> from shortlist.milp.program import make_program
-    >>> one_of = make_program(
-    ...     [[1, 1, 1]], row_lower=1, row_upper=1, column_lower=0, column_upper=1, integer=True
-    ... )
-    >>> needed_columns(one_of, np.array([[3, 2, 4], [1, 1, 0]])).tolist()
-    [False, True, True]
-    """
-    needed = np.ones(program.n_columns, dtype=bool)
-    whole = whole_rows(program)
-    limits = _Limits(whole.program, whole.whole)
-    for group in _groups(program):
-        most = limits.largest_sum(group)
-        takers = program.column_upper[group] >= most
-        if takers.any():
-            needed[group] = ~_dominated(costs[:, group], takers)
-    return needed
-
-
-def _groups(program: Program) -> list[NDArray[np.intp]]:
-    """Return the groups of two or more integer columns from 0 upwards with equal entries."""
-    columns = program.rows.tocsc()
-    columns.eliminate_zeros()
-    columns.sort_indices()
-    starts = columns.indptr.tolist()
-    by_entries: dict[tuple[bytes, bytes], list[int]] = {}
-    for column in np.flatnonzero(program.integer & (program.column_lower == 0)).tolist():
-        part = slice(starts[column], starts[column + 1])
-        key = columns.indices[part].tobytes(), columns.data[part].tobytes()
-        by_entries.setdefault(key, []).append(column)
-    return [np.array(group) for group in by_entries.values() if len(group) > 1]
-
-
-class _Limits:
-    """The rows of integers, and the least and largest value of each term."""
-
-    def __init__(self, program: Program, whole: Mask) -> None:
-        self._columns = program.rows.tocsc()
-        self._whole = whole
-        self._lower, self._upper = program.row_lower, program.row_upper
-        positive, negative = program.rows.maximum(0), program.rows.minimum(0)
-        low, high = program.column_lower, program.column_upper
-        with np.errstate(invalid="ignore"):
-            self._least = positive @ low + negative @ high
-            self._most = positive @ high + negative @ low
-        self._high = high
-
-    def largest_sum(self, group: NDArray[np.intp]) -> float:
-        """Return the largest sum of a group's columns that bounds and single rows allow."""
-        column = slice(self._columns.indptr[group[0]], self._columns.indptr[group[0] + 1])
-        rows, factors = self._columns.indices[column], self._columns.data[column]
-        most = float(self._high[group].sum())
-        for row, factor in zip(rows.tolist(), factors.tolist(), strict=True):
-            if not self._whole[row] or factor == 0:
-                continue
-            # at 0 the group adds nothing to this end of the row
-            left = self._upper[row] - self._least[row] if factor > 0 else self._most[row] - self._lower[row]
-            if np.isfinite(left):
-                most = min(most, float(np.floor(left / abs(factor))))
-        return max(most, 0.0)
-
-
-def _dominated(costs: NDArray[np.int64], takers: Mask) -> Mask:
-    """Mark the columns that a taker makes unnecessary; a taker that stays makes each of them so."""
-    no_worse = (costs[:, :, None] <= costs[:, None, :]).all(axis=0)  # [k, j]: k costs no more than j
-    equal = no_worse & no_worse.T
-    order = np.arange(costs.shape[1])
-    # among equal columns a taker comes before the others, then the first one
-    before = (takers[:, None] & ~takers[None, :]) | (
-        (takers[:, None] == takers[None, :]) & (order[:, None] < order[None, :])
-    )
-    beats = no_worse & takers[:, None] & (~equal | before)
-    mask: Mask = beats.any(axis=0)
-    return mask

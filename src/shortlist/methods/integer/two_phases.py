@@ -5,9 +5,10 @@ Two neighbours a and b on the front leave one box in which further points can li
 line is looked for first (Aneja and Nair 1979); where nothing is left below, the points above it lie in a
 triangle, and their weight is at most that of its corner ``(b_1 - 1, a_2 - 1)`` (Ulungu and Teghem 1995). In
 both phases the weight of what is looked for has an upper limit, so that reduced costs of one linear program
-fix columns (:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them, and what is left is a
-small program. A triangle is searched by weights that let one objective decide and the other break ties, in
-one program; every answer cuts off what its weight proves empty.
+fix columns (:mod:`shortlist.methods.integer.relaxed_zones`), mostly nearly all of them. What is left is
+searched in integers, as for zones of more objectives (:mod:`shortlist.methods.integer.zone_parts`). Only what
+that does not decide goes to a solver, a triangle by weights that let one objective decide and the other break
+ties. Every answer cuts off what its weight proves empty.
 """
 
 import math
@@ -17,12 +18,19 @@ import numpy as np
 
 from shortlist.errors import SolverError
 from shortlist.exact import LARGEST_INTEGER
+from shortlist.methods.integer.archive import Archive
 from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.dual_bounds import Interval
 from shortlist.methods.integer.integer_objectives import Vector
 from shortlist.methods.integer.program_parts import Part
 from shortlist.methods.integer.relaxed_zones import Narrowed, RelaxedZones
+from shortlist.methods.integer.zone_parts import ZoneParts, weight_of
 
+WIDE = 4
+"""With so many columns to a row, and :data:`SMALL` columns, the linear program is nearly whole: its reduced
+costs leave few columns, and presolve takes longer than it saves.
+"""
+SMALL = 30
 LARGEST_WEIGHED = LARGEST_INTEGER // 4
 """What weighted objectives, and the sums of weighted costs, stay below."""
 
@@ -60,18 +68,19 @@ class _Gap:
 class TwoPhases:
     """The state of a search: points found, and gaps between neighbours that are still open.
 
-    `found`: non-dominated vectors, in the order found. `least`, ``(2,)``: least values, proved for the first
+    `found`: non-dominated vectors. `least`, ``(2,)``: least values, proved for the first
     `n_known_ends` objectives.
     """
 
-    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, *, presolve: bool) -> None:
-        integers = solves.integers
-        self._solves, self._relaxed, self._presolve = solves, relaxed, presolve
+    def __init__(self, solves: BoundedSolves, relaxed: RelaxedZones, parts: ZoneParts) -> None:
+        integers, program = solves.integers, solves.program
+        self._solves, self._relaxed, self._parts = solves, relaxed, parts
+        self._presolve = program.n_columns < max(SMALL, WIDE * program.n_rows)
         self._everything = integers.lower, integers.upper
         self._sizes = np.abs(integers.costs).sum(axis=1)
         self._gaps: list[_Gap] = []
         self._begun = False
-        self.found: list[Vector] = []
+        self.found = Archive(2)
         self.least = integers.lower.copy()
         self.n_known_ends = 0
 
@@ -121,9 +130,8 @@ class TwoPhases:
             self.n_known_ends = index + 1
             firsts.append(first)
         left, right = (self._end(first, index) for index, first in enumerate(firsts))
-        self.found.append(left)
-        if (left != right).any():
-            self.found.append(right)
+        self.found.add(left)
+        self.found.add(right)
         return left, right
 
     def _end(self, first: Vector, index: int) -> Vector:
@@ -146,39 +154,51 @@ class TwoPhases:
 
     def _below(self, gap: _Gap) -> list[_Gap]:
         """Look for a point below the line through two neighbours; return what is left to search."""
-        weights = self._line(gap)
-        limit = min(_weight(weights, gap.left), _weight(weights, gap.right)) - 1
-        narrowed = self._relaxed.narrow(weights, gap.box[1], limit, gap.bounds)
+        weights, box = self._line(gap), gap.box
+        limit = min(weight_of(weights, gap.left), weight_of(weights, gap.right)) - 1
+        relaxed = self._relaxed.relax(weights, box[1], gap.bounds)
+        if relaxed is None:
+            return []
+        narrowed = relaxed.within(limit)
         if narrowed is not None:
-            coarser, part = self._told_part(weights, gap.box, narrowed)
-            point = self._solves.minimise_part(coarser, gap.box, part, presolve=self._presolve)
-            # any point of the part beyond the limit may be dominated by one that is not in the part
-            if point is not None and _weight(weights, point) <= limit:
-                self.found.append(point)
+            answer = self._parts.best(relaxed, box, limit, rising=False)
+            if answer is not None:
+                point = answer.point
+            else:
+                coarser, part = self._told_part(weights, box, narrowed)
+                point = self._solves.minimise_part(coarser, box, part, presolve=self._presolve)
+            # a solver's point beyond the limit may be dominated by one that is not in the part
+            if point is not None and weight_of(weights, point) <= limit:
+                self.found.add(point)
                 return [_Gap(gap.left, point, below=True), _Gap(point, gap.right, below=True)]
         return [_Gap(gap.left, gap.right, below=False, bounds=gap.bounds)]
 
     def _triangle(self, gap: _Gap) -> list[_Gap]:
         """Look for a point in the triangle between two neighbours; return what is left to search."""
-        line = self._line(gap)
-        most = gap.box[1]
-        narrowed = self._relaxed.narrow(line, most, _weight(line, most), gap.bounds)
-        if narrowed is None:
+        weights, box = self._line(gap), gap.box
+        most = weight_of(weights, box[1])
+        relaxed = self._relaxed.relax(weights, box[1], gap.bounds)
+        narrowed = None if relaxed is None else relaxed.within(most)
+        if relaxed is None or narrowed is None:
             return []
-        weights = self._deciding(gap)
-        part = self._solves.part_within(gap.box, narrowed.bounds, weights)
-        if not self._solves.tells_apart(part) and not self._solves.in_integers(part):
-            weights, part = self._told_part(weights, gap.box, narrowed)
-        point = self._solves.minimise_part(weights, gap.box, part)
+        answer = self._parts.best(relaxed, box, most)
+        if answer is not None:
+            point = answer.point
+        else:
+            weights = self._deciding(gap)
+            part = self._solves.part_within(box, narrowed.bounds, weights)
+            if not self._solves.tells_apart(part) and not self._solves.in_integers(part):
+                weights, part = self._told_part(weights, box, narrowed)
+            point = self._solves.minimise_part(weights, box, part)
         if point is None:
             return []
-        self.found.append(point)
-        proved = _weight(weights, point)
+        self.found.add(point)
+        proved = weight_of(weights, point)
         sides = (
             _Gap(*pair, below=False, bounds=narrowed.bounds)
             for pair in ((gap.left, point), (point, gap.right))
         )
-        return [side for side in sides if _weight(weights, side.box[1]) >= proved]
+        return [side for side in sides if weight_of(weights, side.box[1]) >= proved]
 
     def _line(self, gap: _Gap) -> Vector:
         """Return weights that make two neighbours equal, or nearly so where numbers would be too large."""
@@ -209,8 +229,3 @@ class TwoPhases:
             duals = self._relaxed.duals(weights, box[1])
             part = solves.part_within(box, narrowed.bounds, weights, duals)
         return weights, part
-
-
-def _weight(weights: Vector, vector: Vector) -> int:
-    """Return the weight of a vector, without overflow."""
-    return sum(w * v for w, v in zip(weights.tolist(), vector.tolist(), strict=True))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shortlist.arrays import Points
-from shortlist.methods.integer.bounded_solves import BoundedSolves
+from shortlist.methods.integer.bounded_solves import BoundedSolves, Box
 from shortlist.methods.integer.integer_objectives import UNLIMITED, Vector
 from shortlist.methods.integer.relaxed_zones import Relaxed, RelaxedZones
 
@@ -27,8 +27,8 @@ LIMITS = 2.0, 8.0
 LARGEST_RATIO = 1000.0
 FEW_NODES, MANY_NODES = 1000, 5000
 """Decisions after which the search in integers gives up, at first, and with weights that suit the zone."""
-N_BY_SOLVER = 50
-"""Programs that a solver answers first: loading the compiled search takes about as long."""
+N_BY_SOLVER = 25
+"""Programs that a solver answers first: loading the compiled search takes about as long, half a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ZoneParts:
         upper = zone - 1
         reach = 2 * (found.max(axis=0) - least)
         relaxed = self._relaxed.relax(_balanced(zone - least, reach), upper)
-        if self._solves.n_programs < self._n_by_solver:
+        if not self.ready:
             return self._search(relaxed, upper, solver=True)
         return self._search(relaxed, upper, solver=False) or self._search(
             self._sharper(upper, least, reach), upper, solver=True
@@ -80,6 +80,41 @@ class ZoneParts:
                 sides[index] = upper[index] + 1 - relaxed.least
         return self._relaxed.relax(_balanced(sides, reach), upper, bounds)
 
+    def best(
+        self, relaxed: Relaxed, box: Box, most: int, *, rising: bool = True, max_nodes: int = MANY_NODES
+    ) -> Answer | None:
+        """Return the best point in a box of objectives of weight up to `most`, by the search in integers.
+
+        None where this is not for the program, or gives up. `relaxed`: what a linear program proves below the
+        box. `rising`: whether little more than its bound is searched first.
+        """
+        weights = relaxed.weights
+        if not self.ready or relaxed.least is None:
+            return None
+        for limit in self._limits(weights, relaxed.least, most) if rising else (most,):
+            left = relaxed.within(limit)
+            if left is None:
+                continue
+            searched = self._relaxed.best_within(relaxed, left, box[1], limit, max_nodes=max_nodes)
+            if searched is None or not searched.finished:
+                return None
+            point = self._solves.keep_searched(searched.values, box)
+            if point is not None:
+                return self._learned(relaxed, point)
+        return Answer(weights, None)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a search in integers comes before the solver."""
+        return self._solves.n_programs >= self._n_by_solver
+
+    def _learned(self, relaxed: Relaxed, point: Vector) -> Answer:
+        """Return an answer, and note how far it is above the bound of the linear program."""
+        weights = relaxed.weights
+        excess = weight_of(weights, point) - (relaxed.least or 0)
+        self._mean_excess += (excess / int(weights.sum()) - self._mean_excess) / 16
+        return Answer(weights, point)
+
     def _search(self, relaxed: Relaxed | None, upper: Vector, *, solver: bool) -> Answer | None:
         """Return the best point within the rising limits; None if nothing is proved."""
         if relaxed is None:
@@ -87,27 +122,22 @@ class ZoneParts:
         weights = relaxed.weights
         if relaxed.least is None:
             return None
-        for limit in self._limits(weights, relaxed.least, int(weights @ upper)):
+        box = np.full_like(upper, -UNLIMITED), upper
+        most = int(weights @ upper)
+        if not solver:
+            return self.best(relaxed, box, most, max_nodes=FEW_NODES)
+        for limit in self._limits(weights, relaxed.least, most):
             left = relaxed.within(limit)
             if left is None:
                 continue
-            box = np.full_like(upper, -UNLIMITED), upper
-            searched = None
-            if self._solves.n_programs >= self._n_by_solver:
-                searched = self._relaxed.best_within(
-                    relaxed, left, upper, limit, max_nodes=MANY_NODES if solver else FEW_NODES
-                )
-            if searched is not None and searched.finished:
-                point = self._solves.keep_searched(searched.values, box)
-            elif solver:
+            answer = self.best(relaxed, box, limit, rising=False)
+            if answer is not None and answer.point is not None:
+                return answer
+            if answer is None:
                 part = self._solves.part_within(box, left.bounds, weights, left.duals)
                 point = self._solves.minimise_part(weights, box, part, most=limit)
-            else:
-                return None
-            if point is not None:
-                excess = int(weights @ point) - relaxed.least
-                self._mean_excess += (excess / int(weights.sum()) - self._mean_excess) / 16
-                return Answer(weights, point)
+                if point is not None:
+                    return self._learned(relaxed, point)
         return Answer(weights, None)
 
     def _limits(self, weights: Vector, least: int, most: int) -> Iterator[int]:
@@ -118,6 +148,11 @@ class ZoneParts:
             if limit < most:
                 yield limit
         yield most
+
+
+def weight_of(weights: Vector, vector: Vector) -> int:
+    """Return the weight of a vector, without overflow."""
+    return sum(w * v for w, v in zip(weights.tolist(), vector.tolist(), strict=True))
 
 
 def _balanced(sides: Vector, reach: Vector) -> Vector:

@@ -74,11 +74,11 @@ class LimitedSolves(BoundedSolves):
 
     @cached_property
     def _relaxed(self) -> RelaxedZones:
-        return RelaxedZones(self._program, self.integers, self._budget)
+        return RelaxedZones(self.program, self.integers, self.budget)
 
     def remember(self, vector: Vector, columns: NDArray[np.int64]) -> None:
         """Note a solution that another session found, so that programs can start from it."""
-        self._witnesses.setdefault(tuple(vector.tolist()), columns)
+        self.met.add(vector, columns)
 
     def attempt(
         self, weights: Vector, upper: Vector, *, start: Vector | None = None, each: Limits = NO_LIMITS
@@ -132,7 +132,7 @@ class LimitedSolves(BoundedSolves):
 
     def _by_branching(self, weights: Vector, upper: Vector, start: Vector | None) -> Outcome | None:
         """Return an answer that is proved in integers; None where the program is too large or too hard."""
-        if self._asked_for != "highs" or self._program.n_columns > MOST_COLUMNS:
+        if self._asked_for != "highs" or self.program.n_columns > MOST_COLUMNS:
             return None
         self._check_limits()
         most = None if start is None else int(weights @ start) - 1

@@ -12,6 +12,7 @@ from shortlist.arrays import Points
 from shortlist.errors import BadInputError, SolverError
 from shortlist.logic.clauses import Clauses
 from shortlist.logic.diagram import Diagram
+from shortlist.methods.integer.engines import DIAGRAM, Shape, engine_for
 from shortlist.methods.program_methods import ProgramOptions, SearchOptions
 from shortlist.pareto import nondominated_unique
 from shortlist.products.configuration.feasibility import some_models
@@ -53,7 +54,7 @@ class Found:
 def find_front(question: Question, method: str, options: SearchOptions, budget: Budget) -> Found:
     """Return what a method finds for a question whose requirements contradict nothing, every product checked.
 
-    ``front.extras["why"]`` says why this method was taken. See
+    ``front.extras["why"]`` says which engine answered and why. See
     :func:`shortlist.products.configuration.product_front.configure` for the rest.
     """
     diagram = None
@@ -62,7 +63,8 @@ def find_front(question: Question, method: str, options: SearchOptions, budget: 
     elif isinstance(options, DiagramOptions):
         front, diagram, why = _by_diagram_alone(question, options, budget)
     else:
-        front, why = _by_method(question, method, options, budget), f"asked for {method}"
+        front = _by_method(question, method, options, budget)
+        why = _reason(f"asked for {method}", front)
     extras = {**front.extras, "why": why}
     return Found(dataclasses.replace(front, seconds=budget.elapsed, extras=extras), diagram)
 
@@ -74,14 +76,26 @@ Searched: TypeAlias = tuple[Front, Diagram | None, str]
 def _by_auto(question: Question, options: AutoOptions, budget: Budget) -> Searched:
     """Take the diagram, and integer programs where it does not end within its share of the time."""
     diagram, why = diagram_of(question, max_nodes=options.max_nodes, budget=budget.share(DIAGRAM_SHARE))
-    if diagram is None:
-        return _by_method(question, "exact", options, budget), None, why
+    shape = Shape(
+        n_objectives=len(question.objectives),
+        n_columns=question.model.n_features,
+        n_rows=question.model.n_rules,
+        has_diagram=diagram is not None,
+    )
+    if diagram is None or engine_for(shape).name != DIAGRAM:
+        front = _by_method(question, "exact", options, budget)
+        return front, None, _reason(why, front)
     front = _by_diagram(question, diagram, options, budget.share(DIAGRAM_SHARE))
     if budget.cancellation.cancelled or budget.time_text not in front.proof.limit:
         return front, diagram, why
     exact = _by_method(question, "exact", options, budget)
     why += ", but its front did not come to an end within its share of the time"
-    return _better(question, front, exact), diagram, why
+    return _better(question, front, exact), diagram, _reason(why, exact)
+
+
+def _reason(why: str, front: Front) -> str:
+    """Return why there are integer programs, and which engine solved them."""
+    return "; ".join([why, *filter(None, [front.extras.get("why")])])
 
 
 def _by_diagram_alone(question: Question, options: DiagramOptions, budget: Budget) -> Searched:

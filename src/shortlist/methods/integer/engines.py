@@ -1,0 +1,75 @@
+"""Which engine finds the complete front of a program or a product line, and what measured that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+DIAGRAM, PHASES, PARTS, WHOLE = "diagram", "two phases", "zones by parts", "whole programs"
+"""Names of the engines."""
+
+FEW_COLUMNS = 300
+"""Up to so many columns zones are searched by parts, whatever the rows. A point of Web Portal (43 columns)
+took half the time of whole programs, of E-Shop (290) a quarter with four objectives.
+"""
+BY_PARTS = 1.5
+"""With so many columns to a row as well. On uClinux, 1,850 columns and 2,468 rows, a point took 14 times the
+time of whole programs, because most parts are not decided in integers.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What decides which engine is asked."""
+
+    n_objectives: int
+    n_columns: int
+    n_rows: int
+    solver: str = "highs"
+    """Name of the solver that the user asked for."""
+    has_diagram: bool = False
+    """Whether the question is about products, all of which are in a decision diagram."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine, and the shapes that it is for."""
+
+    name: str
+    fits: Callable[[Shape], bool]
+    why: str
+    """Why, to go after "as"."""
+    measured: str
+    """What measured that: a file of benchmarks/results."""
+
+    @property
+    def reason(self) -> str:
+        """Which engine and why, in one line."""
+        return f"{self.name}, as {self.why}"
+
+
+ENGINES = (
+    Engine(DIAGRAM, lambda q: q.has_diagram, "all products fit into a diagram", "fronts.csv"),
+    Engine(PHASES, lambda q: q.n_objectives == 2, "there are two objectives", "program-engines.csv"),
+    Engine(
+        PARTS, lambda q: q.solver == "highs" and q.n_columns <= FEW_COLUMNS,
+        f"there are at most {FEW_COLUMNS} columns", "program-engines.csv",
+    ),
+    Engine(
+        PARTS, lambda q: q.solver == "highs" and q.n_columns >= BY_PARTS * q.n_rows,
+        "there are more columns than rows", "program-engines.csv",
+    ),
+    Engine(
+        WHOLE, lambda q: q.solver == "highs", "there are many columns, and hardly more of them than rows",
+        "program-engines.csv",
+    ),
+    Engine(WHOLE, lambda _: True, "only HiGHS is helped by a search in integers", "program-engines.csv"),
+)  # fmt: skip
+"""The first engine that fits is taken."""
+
+
+def engine_for(shape: Shape) -> Engine:
+    """Return the engine for a shape.
+
+    >>> engine_for(Shape(n_objectives=3, n_columns=2500, n_rows=100)).reason
+    'zones by parts, as there are more columns than rows'
+    """
+    return next(engine for engine in ENGINES if engine.fits(shape))
