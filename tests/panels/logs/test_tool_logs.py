@@ -47,6 +47,23 @@ DOCUMENTS = {
         {"id": place, "a": "xy"[place % 2], "c:x": 0.5, "c:y": 0.5, "target": "xy"[place % 2]}
         for place in range(9)
     ],
+    "Label Studio": [
+        {"id": place, "data": {"text": "t"}, "annotations": [
+            {"completed_by": who, "lead_time": 1.5, "ground_truth": False, "was_cancelled": False, "result": [
+                {"from_name": "q", "type": "choices", "value": {"choices": ["xy"[(place + who) % 2]]}}
+            ]} for who in (1, 2)
+        ]} for place in range(4)
+    ],
+    "Argilla": [
+        {"id": place, "fields": {"text": "t"}, "metadata": {}, "responses": [
+            {"user_id": "u", "status": "submitted", "values": {"q": {"value": "xy"[place % 2]}}}
+        ], "suggestions": {"q": {"agent": "m", "value": "x", "score": 0.5}}} for place in range(4)
+    ],
+    "OpenAI evals": [{"spec": {"completion_fns": ["m"], "eval_name": "e"}}] + [
+        {"sample_id": f"s{place}", "type": "match",
+         "data": {"correct": place % 2 == 0, "expected": "x", "picked": "x", "sampled": "x."}}
+        for place in range(4)
+    ],
 }  # fmt: skip
 VALUES = (
     "null", "[]", "{}", '""', "0", "-1", "1e308", "NaN", "Infinity", "1" + "0" * 400, "true", '"x"', "[1]",

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 LogFiles = Annotated[
     list[str],
-    typer.Argument(
-        help="Logs of answers: wide or long tables, or logs of inspect-ai, lm-eval, promptfoo or alpaca_eval."
-    ),
+    typer.Argument(help="Logs of answers: wide or long tables, or logs of evaluation or annotation tools."),
 ]
 
 

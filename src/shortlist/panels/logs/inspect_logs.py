@@ -222,7 +222,7 @@ def _truth(place: str, sample: dict[str, Any], metadata: dict[str, Any], columns
             return None
         raise BadInputError(place, f"must have the field {name!r}", "none in the sample or its metadata")
     told = sample.get(name, metadata.get(name))
-    return [plain(one) for one in told] if isinstance(told, list) else plain(told)
+    return ([plain(one) for one in told] or None) if isinstance(told, list) else plain(told)
 
 
 def _usage(place: str, sample: dict[str, Any], model: str) -> dict[str, Any]:

@@ -29,8 +29,8 @@ FORMS = ("wide", "long", *TOOL_FORMS)
 """Forms of logs."""
 
 LOOKED_FOR = (
-    "a table (CSV, TSV, Parquet, workbook, JSON lines) or a log of inspect-ai, lm-evaluation-harness, "
-    "promptfoo or alpaca_eval"
+    "a table (CSV, TSV, Parquet, workbook, JSON lines), a log of inspect-ai, lm-evaluation-harness, "
+    "promptfoo, alpaca_eval or OpenAI evals, or an export of Label Studio or Argilla"
 )
 
 
@@ -58,7 +58,8 @@ def read_log(
 
     `paths`: the files; ``-`` is standard input. Records of several files that name the same case belong
     together. `form`, one of ``"wide"`` and ``"long"`` and ``"inspect-ai"`` and ``"lm-eval"`` and
-    ``"promptfoo"`` and ``"alpaca-eval"``: what all files must be. `columns`: what columns or fields are
+    ``"promptfoo"``, ``"alpaca-eval"``, ``"openai-evals"``, ``"label-studio"`` and ``"argilla"``: what all
+    files must be. `columns`: what columns or fields are
     called. `costs`: what each judge's call costs, by name: a table with the columns name and cost. They
     replace prices in the log. `token_prices`: prices per token by model: LiteLLM's JSON, or a table with the
     columns model, input_cost_per_token and output_cost_per_token. `truth`: the truth of each case: a table

@@ -177,6 +177,8 @@ class _Crowd(NamedTuple):
     may_answer: Callable[["pd.DataFrame", str], bool]
 
 
+TOLOKA_CASE = "ASSIGNMENT:task_id"
+
 LABEL_STUDIO = {"annotation_id", "annotator", "created_at", "id", "lead_time", "updated_at"}
 
 CROWDS = {
@@ -186,8 +188,8 @@ CROWDS = {
         lambda table, name: name not in LABEL_STUDIO and _may_answer(table, name, "id", None),
     ),
     "Toloka": _Crowd(
-        frozenset({"ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"}),
-        {"case": "ASSIGNMENT:task_id", "judge": "ASSIGNMENT:worker_id"},
+        frozenset({"ASSIGNMENT:worker_id"}),
+        {"case": TOLOKA_CASE, "judge": "ASSIGNMENT:worker_id"},
         lambda _, name: name.startswith("OUTPUT:"),
     ),
     "Mechanical Turk": _Crowd(
@@ -224,6 +226,14 @@ def crowd_roles(source: str, table: "pd.DataFrame", columns: LogColumns) -> tupl
     roles["answer"] = answers[0]
     golden = answers[0].replace("OUTPUT:", "GOLDEN:", 1)
     return tool, roles | ({"target": golden} if golden != answers[0] and golden in names else {})
+
+
+def with_case(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table of Toloka with a number for each task, where it has only what the workers were shown."""
+    shown = [name for name in map(str, table.columns) if name.startswith("INPUT:")]
+    if "ASSIGNMENT:worker_id" not in table or TOLOKA_CASE in table or not shown:
+        return table
+    return table.assign(**{TOLOKA_CASE: table.groupby(shown, sort=False, dropna=False).ngroup() + 1})
 
 
 def told_roles(roles: Mapping[str, str], judges: Sequence[str] = ()) -> str:

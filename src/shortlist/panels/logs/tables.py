@@ -11,7 +11,14 @@ from shortlist._words import all_of, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.logs.records import KNOWN_COLUMNS, LogColumns, Records, numbers_of, records_of
-from shortlist.panels.logs.table_forms import IDENTIFIER, LONG_ROLES, TableForm, told_form, told_roles
+from shortlist.panels.logs.table_forms import (
+    IDENTIFIER,
+    LONG_ROLES,
+    TableForm,
+    told_form,
+    told_roles,
+    with_case,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +49,7 @@ def table_records(
     told = (columns.content, *(getattr(columns, role) for role in LONG_ROLES))
     named += [one for one in told if one is not None]
     _check_named(source, table, named)
-    table = table.drop(columns=[name for name in columns.drop if name in names])
+    table = with_case(table.drop(columns=[name for name in columns.drop if name in names]))
     found = told_form(source, table, columns, form)
     if found.is_long:
         records = _long_records(source, table, columns, notes, found)

@@ -24,6 +24,14 @@ from typing import Any, NamedTuple
 from shortlist._words import all_of, any_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
+from shortlist.panels.logs.annotation_logs import (
+    argilla_records,
+    is_argilla,
+    is_label_studio,
+    is_openai_evals,
+    label_studio_records,
+    openai_evals_records,
+)
 from shortlist.panels.logs.inspect_logs import (
     archive_records,
     inspect_records,
@@ -229,7 +237,9 @@ def _either(annotation: dict[str, Any], name: str) -> Any:
     return annotation.get(name) if value is None else value
 
 
-TOOL_FORMS = ("inspect-ai", "lm-eval", "promptfoo", "alpaca-eval")
+TOOL_FORMS = (
+    "inspect-ai", "lm-eval", "promptfoo", "alpaca-eval", "openai-evals", "label-studio", "argilla"
+)  # fmt: skip
 """Tools whose logs are read, in the order in which a file is compared with their forms."""
 
 
@@ -269,8 +279,14 @@ def _of_json(value: Any) -> Content:
         found = Content("inspect-ai", value)
     elif is_harness(lines):
         found = Content("lm-eval", lines)
+    elif is_openai_evals(lines):
+        found = Content("openai-evals", lines)
     elif results is not None:
         found = Content("promptfoo", results)
+    elif is_label_studio(value):
+        found = Content("label-studio", value)
+    elif is_argilla(lines):
+        found = Content("argilla", lines)
     else:
         found = Content("alpaca-eval" if is_alpaca_eval(value) else "rows", value)
     return found
@@ -281,5 +297,7 @@ def tool_records(source: str, content: Content, columns: LogColumns, notes: list
     reader = {
         "inspect-ai archive": archive_records, "inspect-ai": inspect_records, "lm-eval": harness_records,
         "promptfoo": promptfoo_records, "alpaca-eval": alpaca_eval_records,
+        "openai-evals": openai_evals_records, "label-studio": label_studio_records,
+        "argilla": argilla_records,
     }.get(content.form)  # fmt: skip
     return None if reader is None else reader(source, content.value, columns, notes)
