@@ -14,7 +14,7 @@ from shortlist.multistage.predict.stage_answers import Figures, figures
 from shortlist.multistage.problem.reject_rules import RejectRule
 from shortlist.multistage.validation_split import calibration_rows
 from shortlist.pickles import saved_from
-from shortlist.results.picking import without_promises
+from shortlist.results.front import without_promises
 from shortlist.runs import NO_STUDY, Cancellation, Report, Study, silent
 from shortlist.tables.fit_inputs import take_rows
 from shortlist.tables.splits import (

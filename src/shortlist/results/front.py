@@ -281,6 +281,12 @@ HELD_OUT = ("coverage", "accuracy", "cost", "n_rows")
 """What a table tells of each point of stages on rows that were held out."""
 
 
+def without_promises(front: Front) -> Front:
+    """Return a front of which any point may be taken, whatever is promised about it."""
+    extras = {name: fact for name, fact in front.extras.items() if name != "promised"}
+    return dataclasses.replace(front, extras=extras)
+
+
 def front_header(front: "Front") -> list[str]:
     """Return the headings of a front's table: the number of the point, each objective, and each candidate.
 

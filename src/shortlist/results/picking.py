@@ -1,8 +1,8 @@
 """Rules that name one point of a front."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from shortlist.arrays import products_in_order
 from shortlist.errors import BadInputError, UnmetChoiceError
 from shortlist.pickles import saved_from
 from shortlist.results.objective import Limit
-
-if TYPE_CHECKING:
-    from shortlist.results.front import Front
+from shortlist.results.proof import FrontPoints
 
 LimitsAsked: TypeAlias = Mapping[str, float] | Sequence[Limit] | None
 """Limits on objectives: by name, each in its better direction, or as people write them; None: none."""
@@ -42,7 +40,7 @@ class Pick:
 
 
 def pick_index(
-    front: "Front",
+    front: FrontPoints,
     rule: str = "ideal",
     *,
     weights: Mapping[str, float] | None = None,
@@ -133,7 +131,7 @@ def _anchor_plane(scaled: "NDArray[np.float64]") -> "NDArray[np.float64]":
     return normal
 
 
-def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> int:
+def numbered_point(front: FrontPoints, point: int, within: "NDArray[np.bool_]") -> int:
     """Return the number of a point, if there is one of that number that may be taken.
 
     Raises UnmetChoiceError if there is none.
@@ -157,7 +155,7 @@ def numbered_point(front: "Front", point: int, within: "NDArray[np.bool_]") -> i
     return point
 
 
-def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
+def within_limits(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points that a rule may take, ``(n_points,)``; it is an error when there is none.
 
     Raises BadInputError if a limit names no objective, or no point may be taken.
@@ -170,18 +168,13 @@ def within_limits(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     return takeable
 
 
-def mark_takeable(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
+def mark_takeable(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, and of a front with promises those that are promised."""
     inside = mark_within(front, limits)
     return np.asarray(inside & np.array(front.extras.get("promised", inside), dtype=bool))
 
 
-def without_promises(front: "Front") -> "Front":
-    """Return a front of which any point may be taken, whatever is promised about it."""
-    return replace(front, extras={name: fact for name, fact in front.extras.items() if name != "promised"})
-
-
-def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
+def mark_within(front: FrontPoints, limits: LimitsAsked) -> "NDArray[np.bool_]":
     """Mark the points within all limits, ``(n_points,)``; there may be none.
 
     Raises BadInputError if a limit names no objective.
@@ -192,7 +185,7 @@ def mark_within(front: "Front", limits: LimitsAsked) -> "NDArray[np.bool_]":
     return inside
 
 
-def why_none(front: "Front", limits: LimitsAsked) -> str:
+def why_none(front: FrontPoints, limits: LimitsAsked) -> str:
     """Say in a sentence why no point may be taken."""
     if not len(front):
         return "The front has no points."
@@ -210,13 +203,13 @@ def why_none(front: "Front", limits: LimitsAsked) -> str:
     return f"No point is within all limits at once.{broken}"
 
 
-def _promised_points(front: "Front") -> str:
+def _promised_points(front: FrontPoints) -> str:
     """Name the points that are promised, whatever the limits; empty where there is none."""
     kept = [str(number) for number, is_kept in enumerate(front.extras["promised"]) if is_kept]
     return f"{'points' if len(kept) > 1 else 'point'} {all_of(kept, most=8)}" if kept else ""
 
 
-def _nothing_promised(front: "Front") -> str:
+def _nothing_promised(front: FrontPoints) -> str:
     asked = front.extras["promises"][0]
     wanted = (
         f"{100 * asked['accuracy']:g} % right answers with confidence {100 * asked['confidence_level']:g} %"
@@ -238,7 +231,7 @@ def can_be_promised(instead: Mapping[str, Any] | None) -> str:
     )
 
 
-def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
+def _each_met(front: FrontPoints, limits: LimitsAsked) -> "Iterator[tuple[str, str, NDArray[np.bool_]]]":
     if isinstance(limits, Mapping):
         _check_names(front, "limits", limits)
         for name, number in limits.items():
@@ -253,7 +246,7 @@ def _each_met(front: "Front", limits: LimitsAsked) -> "Iterator[tuple[str, str, 
         yield limit.name, words, limit.met_by(front.values[:, column], front.objectives[column].scale)
 
 
-def _check_names(front: "Front", argument: str, names: Mapping[str, float] | Sequence[str]) -> None:
+def _check_names(front: FrontPoints, argument: str, names: Mapping[str, float] | Sequence[str]) -> None:
     for name in names:
         if name not in front.names:
             hint = did_you_mean(name, front.names)

@@ -1,16 +1,14 @@
 """A front as a picture for papers, drawn by matplotlib."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from shortlist.errors import BadInputError, MissingDependencyError
 from shortlist.results.objective import Objective, Sense
-from shortlist.results.picking import mark_takeable
-
-if TYPE_CHECKING:
-    from shortlist.results.front import Front
+from shortlist.results.picking import mark_takeable, pick_index
+from shortlist.results.proof import FrontPoints
 
 INK = "#0072b2"
 PICKED = "#d55e00"
@@ -18,7 +16,7 @@ MOST_AXES = 6
 """Largest number of objectives drawn against each other."""
 
 
-def front_figure(front: "Front") -> Any:
+def front_figure(front: FrontPoints) -> Any:
     """Return a figure of a front: every pair of objectives in a plane, the points at ideal and knee marked.
 
     Axes with less that is better are turned, so that better is up and to the right, and say so. Raises
@@ -55,12 +53,12 @@ def front_figure(front: "Front") -> Any:
     return figure
 
 
-def _draw_plane(ax: Any, front: "Front", across: int, up: int) -> None:
+def _draw_plane(ax: Any, front: FrontPoints, across: int, up: int) -> None:
     xs, ys = front.values[:, across], front.values[:, up]
     ax.scatter(xs, ys, s=14, color=INK, linewidths=0, rasterized=len(front) > 5000)
     marked = (("ideal", "o"), ("knee", "D")) if mark_takeable(front, None).any() else ()
     for rule, mark in marked:
-        at = front.pick(rule).index
+        at = pick_index(front, rule)
         ax.scatter(xs[at], ys[at], s=70, marker=mark, facecolors="none", edgecolors=PICKED, label=rule)
     if front.objectives[across].sense is Sense.MIN:
         ax.invert_xaxis()
@@ -68,7 +66,7 @@ def _draw_plane(ax: Any, front: "Front", across: int, up: int) -> None:
         ax.invert_yaxis()
 
 
-def save_figure(front: "Front", path: str | Path) -> None:
+def save_figure(front: FrontPoints, path: str | Path) -> None:
     """Write the figure of a front, as the ending of the path says: svg, png or pdf; whole or not at all."""
     from shortlist.files import whole_file
 

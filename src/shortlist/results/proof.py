@@ -1,20 +1,18 @@
 """An answer, what is proved about it, and how far it may be from the best there is."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from shortlist._words import counted
-from shortlist.arrays import Mask
+from shortlist.arrays import Mask, Values
 from shortlist.errors import BadInputError
 from shortlist.pickles import saved_from
 from shortlist.results.objective import Objective
-
-if TYPE_CHECKING:
-    from shortlist.results.front import Front
 
 
 @saved_from("shortlist")
@@ -174,7 +172,33 @@ def stopped_by(limit: str) -> str:
     return limit if limit == "interrupted" else f"stopped by the limit of {limit}"
 
 
-def proof_text(front: "Front") -> str:
+class FrontPoints(Protocol):
+    """What the sentence of a proof, the rules of a pick and pictures read of a front."""
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """What each column of values is."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the objectives."""
+
+    @property
+    def values(self) -> Values:
+        """Objectives of each point, in the user's signs."""
+
+    @property
+    def proof(self) -> Proof:
+        """What is proved about the points."""
+
+    @property
+    def extras(self) -> Mapping[str, Any]:
+        """Facts about how they were found."""
+
+    def __len__(self) -> int: ...
+
+
+def proof_text(front: FrontPoints) -> str:
     """Say in words what is proved."""
     proof = front.proof
     limit = f", {stopped_by(proof.limit)}" if proof.limit else ""

@@ -46,7 +46,7 @@ def use(
     from shortlist.multistage.estimators import MultiStageClassifier
     from shortlist.multistage.predict.point_choice import choose_point
     from shortlist.papers.opponents.budgeted_classifier import BudgetedClassifier
-    from shortlist.results.picking import without_promises
+    from shortlist.results.front import without_promises
     from shortlist.saved_models import load_model, made_by, save_model
 
     wanted = point_or_rule(pick)
