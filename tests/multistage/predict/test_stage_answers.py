@@ -30,9 +30,9 @@ from shortlist.multistage.predict.stage_answers import (
     count_staged,
     outcomes,
 )
+from shortlist.results.front import without_promises
 from shortlist.results.front_differences import Fate, choice_changes, front_differences
 from shortlist.results.objective import read_limit
-from shortlist.results.picking import without_promises
 from shortlist.results.proof import proof_text
 
 X, Y = make_classification(500, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)
