@@ -2,14 +2,16 @@
 
 import contextlib
 import importlib.util
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
-from shortlist.runs.budget import Budget, processor_seconds, seconds_now
+from shortlist.runs.budget import LEAST_SECONDS, Budget, processor_seconds, seconds_now
 
 DEFAULT = "default"
 """The engine that users get who name none."""
@@ -69,14 +71,24 @@ def solvers() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def processor_time() -> Iterator[None]:
-    """Let every budget that is made in here count processor seconds, which a busy machine lengthens less."""
+    """Let every budget that is made in here count processor seconds, which a busy machine lengthens less.
+
+    Solvers count seconds of the clock: they get as many as this process needed so far for what is left.
+    """
     make: Any = Budget.__init__
     usual = make.__defaults__
+    start, worked = time.perf_counter(), processor_seconds()
+
+    def clock_seconds(budget: Budget) -> float:
+        pace = (time.perf_counter() - start) / max(LEAST_SECONDS, processor_seconds() - worked)
+        return max(LEAST_SECONDS, (budget.deadline - budget.clock()) * max(1.0, pace))
+
     make.__defaults__ = tuple(processor_seconds if one is seconds_now else one for one in usual)
-    try:
-        yield
-    finally:
-        make.__defaults__ = usual
+    with mock.patch.object(Budget, "left", property(clock_seconds)):
+        try:
+            yield
+        finally:
+            make.__defaults__ = usual
 
 
 def share_of_box(points: np.ndarray, ideal: np.ndarray, nadir: np.ndarray) -> float:

@@ -4,7 +4,7 @@ python -m benchmarks regret --data FOLDER [--kinds 'votes;stages']
 
 Rows are written to `results/regret.csv` as they come. A row that is there for the same sources is not measured again,
 so that a run that was stopped goes on, and a new engine is measured alone. Limits are in processor seconds; solvers
-count their own in seconds of the clock, so a quiet machine is better.
+count seconds of the clock, of which they get more on a busy machine.
 """
 
 import csv

@@ -55,10 +55,12 @@ def headline(front: Front, *, seconds: float | None = None, why: str = "", behin
     """Say how many points there are, what is proved of them, and what found them.
 
     `front`: with at least one point, or as loaded. `seconds`: what to tell in place of the seconds of the
-    front. `why`: why this method was taken. `behind`: what stands behind the points.
+    front. `why`: why this method was taken; by default the front says it. `behind`: what stands behind the
+    points.
     """
     points = f"{len(front):,} {'point' if len(front) == 1 else 'points'}"
     behind = f", {behind}" if behind else ""
+    why = why or str(front.extras.get("why", ""))
     method = f"{front.method}: {why};" if why else f"{front.method},"
     time = front.seconds if seconds is None else seconds
     return f"{points}{behind}, {proof_text(front)} ({method} {time:.2f} s)."

@@ -138,7 +138,7 @@ def print_front(classifier: "MultiStageClassifier", seconds: float) -> None:
     ties = front.extras.get("n_tied")
     least = "" if front.proof.kind is ProofKind.COMPLETE else "at least "
     behind = f"{least}{sum(ties):,} stage assignments behind them" if ties else ""
-    print(headline(front, seconds=seconds, why=front.extras.get("why", ""), behind=behind))
+    print(headline(front, seconds=seconds, behind=behind))
     if front.method == "emsco":
         print(
             f"{front.extras['n_generations']} generations, {front.extras['n_evaluations']:,} assignments "
