@@ -1,4 +1,4 @@
-"""Run benchmarks: ``python -m benchmarks [speed fronts moip pruning-proofs ...] [--data FOLDER]``.
+"""Run benchmarks: ``python -m benchmarks [speed moip pruning-proofs regret ...] [--data FOLDER]``.
 
 Cases, in `cases/`, are timed in a minute. Studies, in `studies/`, take minutes to hours, most on real tables and models
 that `data/` reads. What they measure goes to `results/`.
@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.registry import load_cases
 from benchmarks.regret.anytime import anytime
-from benchmarks.regret.run import regret
+from benchmarks.regret.run import LIMIT_S, regret
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
     analysis_peers,
@@ -60,10 +60,8 @@ STUDIES: dict[str, Callable[..., Iterable[Mapping[str, Any]]]] = {
     "evolution-selection": evolution_selection.evolution_selection,
     "front-promises": front_promises.front_promises,
     "front-promises-answered": front_promises.front_promises_answered,
-    "fronts": fronts.fronts,
     "guarantees": guarantees.guarantees,
     "kills": kills.kills,
-    "knapsacks": fronts.knapsacks,
     "moip": fronts.moip,
     "moip-long": fronts.moip_long,
     "multistage": multistage.multistage,
@@ -164,6 +162,7 @@ def main() -> None:
     parser.add_argument(
         "--kinds", default="", help="kinds of questions of regret, with ; between; by default all"
     )
+    parser.add_argument("--seconds", type=float, default=LIMIT_S, help="what each engine of regret may take")
     options = parser.parse_args()
     for name in options.names:
         if name == "speed":
@@ -175,7 +174,8 @@ def main() -> None:
         elif name == "anytime":
             anytime(Path(options.data))
         elif name == "regret":
-            regret(Path(options.data), kinds=tuple(filter(None, options.kinds.split(";"))))
+            kinds = tuple(filter(None, options.kinds.split(";")))
+            regret(Path(options.data), kinds=kinds, limit_s=options.seconds)
         else:
             more = {"seeds": options.seeds} if name in SEEDED else {}
             write_rows(name, STUDIES[name](Path(options.data), **more))

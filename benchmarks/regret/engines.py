@@ -53,8 +53,6 @@ class Kind:
     engines: Mapping[str, Engine]
     tiny: Callable[[np.random.Generator], Any]
     """Makes a small question, on which the engines are compared in tests, and whose kernels are then loaded."""
-    limit_s: float = 10.0
-    """Processor seconds that each engine has."""
 
 
 def solvers() -> tuple[str, ...]:

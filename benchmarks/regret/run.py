@@ -1,6 +1,6 @@
 """The regret table: every engine on every instance, and how much worse the default is than the best of them.
 
-python -m benchmarks regret --data FOLDER [--kinds 'votes;stages']
+python -m benchmarks regret --data FOLDER [--kinds 'votes;stages'] [--seconds 10]
 
 Rows are written to `results/regret.csv` as they come. A row that is there for the same sources is not measured again,
 so that a run that was stopped goes on, and a new engine is measured alone. Limits are in processor seconds; solvers
@@ -27,6 +27,8 @@ from shortlist.errors import ShortlistError
 from shortlist.runs.budget import Budget, processor_seconds
 
 KINDS = (VOTES, MEANS, TWO_OBJECTIVES, MORE_OBJECTIVES, PRODUCTS, STAGES, PANELS)
+LIMIT_S = 10.0
+"""Processor seconds that each engine has."""
 LEAST_S = 0.1
 """Seconds below which no difference is felt."""
 LEAST_GAP = 0.001
@@ -38,7 +40,9 @@ ROOT = Path(__file__).parents[2]
 Row = dict[str, Any]
 
 
-def regret(folder: Path, *, kinds: Sequence[str] = (), file: Path = RESULTS / "regret.csv") -> list[Row]:
+def regret(
+    folder: Path, *, kinds: Sequence[str] = (), limit_s: float = LIMIT_S, file: Path = RESULTS / "regret.csv"
+) -> list[Row]:
     """Measure what is missing, check that complete answers agree, print the table, and return all rows."""
     chosen = [kind for kind in KINDS if not kinds or kind.name in kinds]
     assert len(chosen) == len(set(kinds)) or not kinds, f"kinds are {', '.join(kind.name for kind in KINDS)}"
@@ -47,7 +51,7 @@ def regret(folder: Path, *, kinds: Sequence[str] = (), file: Path = RESULTS / "r
     known = {_key(row) for row in rows if row["version"] == version}
     with processor_time():
         for kind in chosen:
-            for row in missing_rows(kind, folder, known, version):
+            for row in missing_rows(kind, folder, known, version, limit_s):
                 rows = [old for old in rows if _key(old) != _key(row)] + [row]
                 _write(file, rows)
                 print(
@@ -69,7 +73,9 @@ def regret(folder: Path, *, kinds: Sequence[str] = (), file: Path = RESULTS / "r
     return rows
 
 
-def missing_rows(kind: Kind, folder: Path, known: set[tuple[str, ...]], version: str) -> Iterator[Row]:
+def missing_rows(
+    kind: Kind, folder: Path, known: set[tuple[str, ...]], version: str, limit_s: float
+) -> Iterator[Row]:
     """Measure every engine that has no row yet on every instance of a kind."""
     warm = kind.tiny(np.random.default_rng(0))
     for engine in kind.engines.values():  # kernels and packages are loaded before the clock starts
@@ -78,10 +84,10 @@ def missing_rows(kind: Kind, folder: Path, known: set[tuple[str, ...]], version:
         wanted = [name for name in kind.engines if (kind.name, instance.name, name) not in known]
         question = instance.make(folder) if wanted else None
         for name in wanted:
-            answer, seconds, note = measured(kind.engines[name], question, kind.limit_s)
+            answer, seconds, note = measured(kind.engines[name], question, limit_s)
             yield {
                 "case": "regret", "kind": kind.name, "instance": instance.name, "engine": name,
-                "seconds": round(seconds, 3), "limit_s": kind.limit_s, "value": answer.value, "bound": answer.bound,
+                "seconds": round(seconds, 3), "limit_s": limit_s, "value": answer.value, "bound": answer.bound,
                 "complete": answer.complete, "facts": digest(answer.facts), "note": note, "version": version, **row_facts(),
             }  # fmt: skip
 
