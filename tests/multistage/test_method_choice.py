@@ -81,7 +81,7 @@ SHAPE = Shape(
 @pytest.mark.parametrize(
     ("shape", "engines"),
     [
-        pytest.param(SHAPE, ("windows", "emsco", "enumerate", "emsco"), id="a search before a long proof"),
+        pytest.param(SHAPE, ("windows", "enumerate", "emsco"), id="a search before a long proof"),
         pytest.param(replace(SHAPE, is_short=True), ("enumerate", "windows", "emsco"), id="a short proof first"),
         pytest.param(replace(SHAPE, is_counted=False), ("windows", "emsco"), id="too many assignments"),
         pytest.param(replace(SHAPE, is_counted=False, all_fit=False), ("windows",), id="too many features"),
@@ -125,7 +125,6 @@ def test_engines_in_turn_find_the_front_that_brute_force_has(
             with (
                 patch.object(method_choice, "plan_for", lambda *_, plan=plan: plan),
                 patch.object(method_choice, "search_windows", one_stage),
-                patch.object(method_choice, "SHORT_EVOLUTION", 2),
             ):
                 found = method_choice.search_stages(
                     problem, "auto", emsco_options=None, enumeration_budget=1, workers=1, budget=Budget()

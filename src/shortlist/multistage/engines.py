@@ -55,7 +55,7 @@ class Plan:
     """What measured that: a file of benchmarks/results, or a decision."""
 
 
-SEARCHED_FIRST = (WINDOWS, EVOLUTION, ENUMERATE, EVOLUTION)
+SEARCHED_FIRST = (WINDOWS, ENUMERATE, EVOLUTION)
 """A search first, so that there is an answer at any time; evolution goes on where the walk did not end."""
 ENUMERATED_FIRST = (ENUMERATE, WINDOWS, EVOLUTION)
 """The others are asked only where the enumeration takes longer than expected."""
@@ -84,7 +84,7 @@ PLANS = (
     ),
     Plan(
         lambda q: not q.has_rules and q.is_counted,
-        SEARCHED_FIRST, f"up to {DENSE_FEATURES} features can be enumerated, after windows and emsco",
+        SEARCHED_FIRST, f"up to {DENSE_FEATURES} features can be enumerated, after windows",
         "regret.csv",
     ),
     Plan(

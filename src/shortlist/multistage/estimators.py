@@ -82,7 +82,7 @@ class MultiStageClassifier(StagedAnswers):
         The complete front by enumeration, a local search that is exact within windows of features
         (:func:`shortlist.multistage.windows.window_search.search_windows`), or evolution. ``"auto"`` asks
         them one after the other, as :data:`shortlist.multistage.engines.PLANS` says: up to 18 features are
-        enumerated, after a search by windows and evolution where that takes more than some seconds; where
+        enumerated, after a search by windows where that takes more than some seconds; where
         there are more than `enumeration_budget` stage assignments, evolution goes on from windows; with more
         features, or where what all subsets decide does not fit into memory, windows are searched. With a
         `subclassifier` that is fitted for each subset up to 8 features are enumerated, and smaller and fewer

@@ -100,10 +100,10 @@ On made tables of 10, 12 and 20 features that took 74, 101 and 437 fits in place
 best sum was the same twice, and .022 lower once.
 """
 
-WALK_SHARE = 0.8
+WALK_SHARE = 0.9
 """Part of the time that is left after which an enumeration gives way to evolution."""
-SHORT_EVOLUTION, LONG_EVOLUTION = 150, 500
-"""Generations before an enumeration, and where nothing follows and no clock ends them."""
+GENERATIONS = 500
+"""Of evolution that no clock ends."""
 LEAST_POPULATION = 300
 """Individuals of evolution that goes on from a front; at least twice as many as the front has points."""
 
@@ -163,9 +163,7 @@ def search_stages(
             elif found is None:
                 after = emsco(problem, emsco_options, budget=budget)
             else:
-                n_generations = SHORT_EVOLUTION if not is_last else sys.maxsize if timed else LONG_EVOLUTION
-                study = budget.study.part(f"evolution {place}")
-                after = _evolved(problem, found, n_generations, dataclasses.replace(budget, study=study))
+                after = _evolved(problem, found, sys.maxsize if timed else GENERATIONS, budget)
         except FitsStoppedError:
             if budget.cancellation.cancelled and found is None:
                 raise

@@ -47,7 +47,7 @@ class Engine:
 
 
 ENGINES = (
-    Engine(DIAGRAM, lambda q: q.has_diagram, "all products fit into a diagram", "fronts.csv"),
+    Engine(DIAGRAM, lambda q: q.has_diagram, "all products fit into a diagram", "regret.csv"),
     Engine(PHASES, lambda q: q.n_objectives == 2, "there are two objectives", "program-engines.csv"),
     Engine(
         PARTS, lambda q: q.solver == "highs" and q.n_columns <= FEW_COLUMNS,
