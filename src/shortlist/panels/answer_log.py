@@ -66,6 +66,13 @@ class Measures:
     right_above: float = RIGHT_ABOVE
 
 
+class Coded(NamedTuple):
+    """Answers as places of labels, ``(n_cases, n_judges)``; -1 where a judge was asked and said nothing."""
+
+    codes: NDArray[np.int64]
+    labels: list[str]
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerLog:
     """Answers of judges on cases; build one with :func:`make_log`.
@@ -200,8 +207,8 @@ def make_log(
     cases : array-like of shape (n_cases,)
         What the cases are called. Several of one name are the same case, asked again.
     said : array-like of shape (n_cases, n_judges)
-        Labels; None, NaN or an empty text where the judge was asked and said nothing, and
-        :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
+        Labels, or :class:`Coded` ones. None, NaN or an empty text where the judge was asked and said nothing,
+        and :data:`shortlist.guarantees.cells.NOT_ASKED` where it was not asked.
     truth : array-like of shape (n_cases,), optional
         The right labels; None, NaN or an empty text where it is not known.
     measures : Measures, optional
@@ -351,6 +358,8 @@ def _labels_of(given: Any, shape: tuple[int, ...], what: str) -> tuple[NDArray[n
     """Return a number for each label, -1 for none and -2 for not asked, and the labels by these numbers."""
     import pandas as pd
 
+    if isinstance(given, Coded):
+        return given.codes, given.labels
     values = np.asarray(given, dtype=object)
     if values.shape != shape:
         raise BadInputError(

@@ -18,7 +18,7 @@ from shortlist.panels.answer_log import (
     make_log,
     sorted_labels,
 )
-from shortlist.panels.logs.records import LogColumns, Records
+from shortlist.panels.logs.records import LogColumns, Records, label_codes
 from shortlist.panels.spelling import CASE, PUNCTUATION, folded
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def assembled(
     shape = (len(firsts), len(judges))
     said = np.full(shape, NOT_ASKED, dtype=object)
     said[frame["row"], frame["column"]] = frame["answer"].where(frame["answer"].notna(), None)
-    truth = _one_of_each_case(frame, "truth", "truth")
-    _one_of_each_case(frame, "content", "input")
+    truth = one_of_each_case(frame, "truth", "truth")
+    one_of_each_case(frame, "content", "input")
     if like is not None and (not like or {label_of(one) for one in truth} <= {"", *like}):
         classes = like
     features = firsts[list(records.features)].infer_objects()
@@ -81,10 +81,10 @@ def assembled(
         judges, firsts["case"].to_numpy(dtype=str), said, truth,
         measures=Measures(
             confidence=_cells(frame, "confidence", shape), latency=_cells(frame, "latency", shape),
-            prices=_filled_prices(_cells(frame, "price", shape), judges, said, told),
+            prices=filled_prices(_cells(frame, "price", shape), judges, said != NOT_ASKED, told),
             scores=_cells(frame, "score", shape), right_above=columns.right_above,
         ),
-        features=features, groups=_groups(firsts), classes=classes, notes=told,
+        features=features, groups=groups_of(firsts), classes=classes, notes=told,
     )  # fmt: skip
     log = _with_probabilities(log, frame)
     return replace(log, folds_case=CASE in ways, folds_punctuation=PUNCTUATION in ways)
@@ -99,11 +99,7 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     row = keys.groupby(["case", "epoch", "again"], sort=False).ngroup()
     column, _ = pd.factorize(frame["judge"])
     repeated = int(row.max()) + 1 - frame["case"].nunique()
-    if repeated:
-        notes.append(
-            f"{counted(repeated, 'row')} of the log repeat a case, as another epoch or run; no split parts "
-            "them."
-        )
+    notes += repeated_note(repeated)
     twice = frame["judge"][keys["again"] > 0].unique().tolist()
     if twice:
         notes.append(
@@ -113,11 +109,17 @@ def _numbered(frame: "pd.DataFrame", notes: list[str]) -> "pd.DataFrame":
     return frame.assign(row=row, column=column)
 
 
+def repeated_note(n_rows: int) -> list[str]:
+    """Return a sentence on rows that repeat a case, where there are any."""
+    told = f"{counted(n_rows, 'row')} of the log repeat a case, as another epoch or run; no split parts them."
+    return [told] if n_rows else []
+
+
 def _folded(column: "pd.Series[Any]", ways: Sequence[str]) -> "pd.Series[Any]":
     import pandas as pd
 
-    codes, uniques = pd.factorize(column)
-    labels = [folded(label_of(value), ways) or None for value in uniques.tolist()]
+    codes, found = label_codes(column)
+    labels = [folded(label, ways) or None for label in found]
     return pd.Series(np.array([*labels, None], dtype=object)[codes], index=column.index, dtype=object)
 
 
@@ -136,7 +138,7 @@ def _cells(frame: "pd.DataFrame", name: str, shape: tuple[int, int]) -> NDArray[
     return cells
 
 
-def _one_of_each_case(frame: "pd.DataFrame", name: str, what: str) -> list[Any]:
+def one_of_each_case(frame: "pd.DataFrame", name: str, what: str) -> list[Any]:
     """Return what the records say of each row's case, None where none does; they must agree.
 
     Raises BadInputError if they do not.
@@ -162,12 +164,12 @@ def _compared(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return labels as text, once for each different one; no label is left out."""
     import pandas as pd
 
-    codes, uniques = pd.factorize(column)
-    texts = np.array([label_of(value) for value in uniques.tolist()], dtype=object)
+    codes, labels = label_codes(column)
+    texts = np.array(labels, dtype=object)
     return pd.Series(texts[codes] if len(texts) else [], index=column.index, dtype=object)
 
 
-def _groups(firsts: "pd.DataFrame") -> NDArray[np.int64]:
+def groups_of(firsts: "pd.DataFrame") -> NDArray[np.int64]:
     """Return the group of each row: those of one case, and of cases with the same content, are together."""
     import pandas as pd
     from scipy.sparse import coo_array
@@ -182,8 +184,8 @@ def _groups(firsts: "pd.DataFrame") -> NDArray[np.int64]:
     return np.asarray(found[cases], dtype=np.int64)
 
 
-def _filled_prices(
-    prices: NDArray[np.float64] | None, judges: Sequence[str], said: NDArray[Any], notes: list[str]
+def filled_prices(
+    prices: NDArray[np.float64] | None, judges: Sequence[str], is_asked: Any, notes: list[str]
 ) -> NDArray[np.float64] | None:
     """Fill gaps with the judge's mean; a judge without any price is an error, and calls filled are noted."""
     if prices is None:
@@ -198,7 +200,7 @@ def _filled_prices(
             "Give a table of prices with the columns name and cost, or leave the judge out.",
         )
     means = np.nanmean(prices, axis=0)
-    n_filled = int((unknown & (said != NOT_ASKED)).sum())
+    n_filled = int((unknown & is_asked).sum())
     if n_filled:
         notes.append(f"{counted(n_filled, 'call')} without a price got the mean price of their judge.")
     return np.where(unknown, means, prices)

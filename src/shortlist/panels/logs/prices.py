@@ -1,12 +1,13 @@
 """What calls cost: by the judge's name, by tokens, or as the log tells it of each call."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
@@ -82,8 +83,33 @@ def read_prices(costs: str | Path | Mapping[str, float], notes: list[str]) -> di
 
 def _priced_by_name(frame: "pd.DataFrame", prices: dict[str, float], notes: list[str]) -> "pd.DataFrame":
     by_name = frame["judge"].map(prices)
-    judges = frame["judge"].unique().tolist()
     told = set(frame["judge"][frame["price"].notna()])
+    n_replaced = int((by_name.notna() & frame["price"].notna()).sum())
+    _check_priced(frame["judge"].unique().tolist(), told, prices, n_replaced, notes)
+    return frame.assign(price=by_name.fillna(frame["price"]))
+
+
+def prices_by_name(
+    judges: Sequence[str],
+    told: NDArray[np.float64] | None,
+    prices: dict[str, float],
+    notes: list[str],
+) -> NDArray[np.float64]:
+    """Return the prices of judges by name, or else those that a log tells, ``(n_rows, n_judges)``.
+
+    Raises BadInputError if a judge has neither.
+    """
+    by_name = np.array([prices.get(judge, np.nan) for judge in judges])
+    known = np.zeros(len(judges), dtype=np.int64) if told is None else np.isfinite(told).sum(axis=0)
+    with_own = {judge for judge, count in zip(judges, known.tolist(), strict=True) if count}
+    _check_priced(judges, with_own, prices, int(known[np.isfinite(by_name)].sum()), notes)
+    return by_name if told is None else np.where(np.isnan(by_name), told, by_name)
+
+
+def _check_priced(
+    judges: Sequence[str], told: set[str], prices: dict[str, float], n_replaced: int, notes: list[str]
+) -> None:
+    """Refuse prices by name that leave a judge without any, and note those that are of none."""
     missing = [judge for judge in judges if judge not in prices and judge not in told]
     if missing:
         raise BadInputError(
@@ -95,10 +121,8 @@ def _priced_by_name(frame: "pd.DataFrame", prices: dict[str, float], notes: list
     others = [name for name in prices if name not in judges]
     if others:
         notes.append(f"The prices of {all_of(map(repr, others), most=8)} are of no judge in the log.")
-    n_replaced = int((by_name.notna() & frame["price"].notna()).sum())
     if n_replaced:
         notes.append(f"The prices of {counted(n_replaced, 'call')} in the log are replaced by those given.")
-    return frame.assign(price=by_name.fillna(frame["price"]))
 
 
 def read_token_prices(source: str | Path) -> dict[str, TokenPrices]:

@@ -7,16 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shortlist._validation import as_choice
-from shortlist._words import all_of, counted, did_you_mean
+from shortlist._words import all_of, counted
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import AnswerLog
 from shortlist.panels.logs.assembly import assembled
 from shortlist.panels.logs.json_content import plain
 from shortlist.panels.logs.prices import priced
-from shortlist.panels.logs.records import KNOWN_COLUMNS, REPEATS, LogColumns, Records, as_text, joined
+from shortlist.panels.logs.records import (
+    KNOWN_COLUMNS,
+    REPEATS,
+    LogColumns,
+    Records,
+    as_text,
+    check_dropped,
+    joined,
+)
 from shortlist.panels.logs.table_forms import IDENTIFIER
 from shortlist.panels.logs.tables import table_records
 from shortlist.panels.logs.tool_logs import TOOL_FORMS, Content, content_of, tool_records
+from shortlist.panels.logs.wide import Wide, wide_log
 from shortlist.panels.spelling import FOLDS
 from shortlist.tables.files import read_content, table_of_bytes, without_gaps
 from shortlist.tables.learning import EXAMPLE_PREFIX, read_table
@@ -81,6 +90,10 @@ def read_log(
         raise BadInputError("paths", "must name at least one log", "none")
     asked = Asked(form, named, rules, truth_elsewhere=truth is not None)
     records = _records_of_files(files, asked, notes)
+    if isinstance(records, Wide):
+        if token_prices is None and truth is None:
+            return wide_log(records, notes, named, costs=costs, classes=classes, like=like)
+        records = records.records()
     if truth is not None:
         records = _with_truth(records, truth, asked, notes)
     records = _without(records, named.drop)
@@ -97,13 +110,16 @@ class Asked(NamedTuple):
     truth_elsewhere: bool = False
 
 
-def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str]) -> Records:
+def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str]) -> Records | Wide:
     found: dict[tuple[str, ...], str] = {}
     parts = []
     for path in files:
         name, content = ("", b"") if _is_example(path) else read_content(path)
         name = name or str(path)
-        part = _file_records(name, content, asked, notes)
+        read = _file_records(name, content, asked, notes)
+        if len(files) == 1 and isinstance(read, Wide):
+            return read
+        part = read.records() if isinstance(read, Wide) else read
         digest = hashlib.sha256(content or name.encode()).hexdigest()
         same = found.setdefault((digest, *part.frame["judge"].unique()), name)
         if same is not name:
@@ -121,14 +137,8 @@ def _records_of_files(files: Sequence[str | Path], asked: Asked, notes: list[str
 
 def _without(records: Records, names: Sequence[str]) -> Records:
     """Return the records without those of some judges; a name may also be that of a column."""
-    judges = set(records.frame["judge"])
-    wrong = [name for name in names if name not in judges and name not in records.columns]
-    if wrong:
-        advice = did_you_mean(wrong[0], [*judges, *records.columns])
-        raise BadInputError("drop", "must name columns or judges of the log", repr(wrong[0]), advice)
+    check_dropped(set(records.frame["judge"]), records.columns, names)
     kept = records.frame[~records.frame["judge"].isin(list(names))]
-    if kept.empty:
-        raise BadInputError("drop", "must leave a judge", "all of them", "Drop fewer.")
     return replace(records, frame=kept.reset_index(drop=True))
 
 
@@ -136,7 +146,7 @@ def _is_example(path: str | Path) -> bool:
     return str(path).startswith(EXAMPLE_PREFIX)
 
 
-def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> Records:
+def _file_records(name: str, content: bytes, asked: Asked, notes: list[str]) -> Records | Wide:
     form, columns = asked.form, asked.columns
     if _is_example(name):
         table = read_table(name, notes)

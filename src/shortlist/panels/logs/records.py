@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shortlist._words import all_of, counted
+from shortlist._words import all_of, counted, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
 from shortlist.panels.answer_log import label_of
 from shortlist.panels.scores import RIGHT_ABOVE
@@ -205,13 +205,23 @@ def records_of(
     frame = pd.DataFrame(given)
     for name in ("case", "epoch", "judge"):
         frame[name] = as_text(frame[name])
-    _refuse_nameless(source, frame)
+    refuse_nameless(source, frame)
     names: tuple[str, ...] = ()
     if features is not None and features.shape[1]:
         names = tuple(f"feature:{name}" for name in features.columns)
         frame[list(names)] = features.to_numpy(dtype=object)
     records = Records(frame, names, source)
     return _with_one_each(records, repeats)
+
+
+def check_dropped(judges: set[str], columns: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse to leave out what is no judge and no column of a file, or all judges."""
+    wrong = [name for name in names if name not in judges and name not in columns]
+    if wrong:
+        advice = did_you_mean(wrong[0], [*judges, *columns])
+        raise BadInputError("drop", "must name columns or judges of the log", repr(wrong[0]), advice)
+    if judges <= set(names):
+        raise BadInputError("drop", "must leave a judge", "all of them", "Drop fewer.")
 
 
 def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -221,14 +231,28 @@ def as_text(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """
     import pandas as pd
 
-    codes, uniques = pd.factorize(column)
-    texts = [label_of(value) or None for value in uniques.tolist()]
+    codes, labels = label_codes(column)
+    texts = [label or None for label in labels]
     return pd.Series(np.array([*texts, None], dtype=object)[codes], index=column.index, dtype=object)
 
 
-def _refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
+def label_codes(column: "pd.Series[Any]") -> tuple[Any, list[str]]:
+    """Return a number for each cell, -1 for a gap, and the label of each number, as labels are compared.
+
+    Labels of several numbers may be the same, or empty.
+    """
+    import pandas as pd
+
+    if column.dtype.kind == "O":  # True and 1 would be one value
+        column = column.map(lambda cell: str(cell) if isinstance(cell, bool | np.bool_) else cell)
+    codes, uniques = pd.factorize(column)
+    return codes, [label_of(value) for value in uniques.tolist()]
+
+
+def refuse_nameless(source: str, frame: "pd.DataFrame") -> None:
+    """Refuse records without the name of a case or of a judge."""
     for name in ("case", "judge"):
-        if frame[name].isna().any():
+        if name in frame and frame[name].isna().any():
             row = int(np.flatnonzero(frame[name].isna())[0])
             raise BadFileError(
                 source, f"must name the {name} of every record", f"none in record {row + 1:,}", "Fill it in."

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shortlist._words import all_of, did_you_mean
 from shortlist.errors import BadFileError, BadInputError
@@ -19,6 +20,7 @@ from shortlist.panels.logs.table_forms import (
     told_roles,
     with_case,
 )
+from shortlist.panels.logs.wide import Wide, coded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +37,8 @@ def table_records(
     *,
     form: str | None = None,
     truth_elsewhere: bool = False,
-) -> Records:
-    """Return the records of a table, of the form that its structure tells.
+) -> Records | Wide:
+    """Return the records of a table, or the table by its columns, of the form that its structure tells.
 
     `source`: what messages call the file. `notes`: first gets a sentence on how the table is read. `form`,
     one of ``"wide"`` and ``"long"``: of the table, if it shall not be found. `truth_elsewhere`: whether the
@@ -52,10 +54,9 @@ def table_records(
     table = with_case(table.drop(columns=[name for name in columns.drop if name in names]))
     found = told_form(source, table, columns, form)
     if found.is_long:
-        records = _long_records(source, table, columns, notes, found)
-    else:
-        records = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
-    return replace(records, columns=names)
+        return replace(_long_records(source, table, columns, notes, found), columns=names)
+    wide = _wide_records(source, table, columns, notes, truth_elsewhere=truth_elsewhere)
+    return replace(wide, columns=names)  # also of columns that are left out
 
 
 def _check_named(source: str, table: "pd.DataFrame", names: Sequence[str]) -> None:
@@ -119,7 +120,7 @@ def seconds_of(source: str, name: str, values: Any) -> Any:
 
 def _wide_records(
     source: str, table: "pd.DataFrame", columns: LogColumns, notes: list[str], *, truth_elsewhere: bool
-) -> Records:
+) -> Records | Wide:
     names = [str(name) for name in table.columns]
     target = None if truth_elsewhere and columns.target is None else _target_of(source, names, columns, notes)
     ids = [columns.case] if columns.case else [name for name in names if _names_case(name) and name != target]
@@ -152,7 +153,15 @@ def _wide_records(
     numbered = "" if ids else ", cases by the numbers of their rows"
     judges = told_roles(told, judges=[*labels, *shares])
     _tell_first(notes, f"{source}: read as one row a case: {judges}{numbered}.")
-    return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
+    if shares or columns.repeats is not None:
+        return _melted(source, table, columns, labels=labels, shares=shares, target=target, ids=ids)
+    return Wide(
+        source, _cases_of(table, ids), tuple(labels), coded(table, [*labels.values()]),
+        truth=table[target].to_numpy(dtype=object) if target else None,
+        content=table[columns.content].to_numpy(dtype=object) if columns.content else None,
+        measures=_measures(source, table, columns, [*labels]),
+        features=table[list(columns.features)], numbered=not ids, columns=tuple(names),
+    )  # fmt: skip
 
 
 def _are_known(target: str) -> bool:
@@ -266,14 +275,23 @@ def _melted(
     if told:
         of_labels = [np.full(n_rows * len(labels), None, dtype=object)]
         given["probabilities"] = np.concatenate([*of_labels, *(found for _, found in told.values())])
-    for part, suffix in _suffixes(columns).items():
-        found = {judge: f"{judge}{suffix}" for judge in judges if suffix and f"{judge}{suffix}" in table}
-        if part != "answer" and found:
-            cells = [_part(source, table, found.get(judge), part) for judge in judges]
-            given[part] = np.concatenate(cells)
+    measures = _measures(source, table, columns, judges)
+    given |= {part: numbers.T.ravel() for part, numbers in measures.items()}
     features = pd.concat([table[list(columns.features)]] * len(judges), ignore_index=True)
     records = records_of(source, given, features, n_rows * len(judges), repeats=columns.repeats)
     return replace(records, numbered=not ids)
+
+
+def _measures(
+    source: str, table: "pd.DataFrame", columns: LogColumns, judges: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the confidences, prices and latencies that follow the judges' names, ``(n_rows, n_judges)``."""
+    told: dict[str, NDArray[np.float64]] = {}
+    for part, suffix in _suffixes(columns).items():
+        found = {judge: f"{judge}{suffix}" for judge in judges if suffix and f"{judge}{suffix}" in table}
+        if part != "answer" and found:
+            told[part] = np.column_stack([_part(source, table, found.get(judge), part) for judge in judges])
+    return told
 
 
 def _part(source: str, table: "pd.DataFrame", name: str | None, part: str) -> Any:
