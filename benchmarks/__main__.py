@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.registry import load_cases
 from benchmarks.regret.anytime import anytime
-from benchmarks.regret.run import LIMIT_S, regret
+from benchmarks.regret.run import KINDS, LIMIT_S, regret
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
     analysis_peers,
@@ -174,7 +174,8 @@ def main() -> None:
         elif name == "anytime":
             anytime(Path(options.data))
         elif name == "regret":
-            kinds = tuple(filter(None, options.kinds.split(";")))
+            asked = options.kinds.split(";")
+            kinds = [kind for kind in KINDS if options.kinds == "" or kind.name in asked]
             regret(Path(options.data), kinds=kinds, limit_s=options.seconds)
         else:
             more = {"seeds": options.seeds} if name in SEEDED else {}

@@ -41,16 +41,18 @@ Row = dict[str, Any]
 
 
 def regret(
-    folder: Path, *, kinds: Sequence[str] = (), limit_s: float = LIMIT_S, file: Path = RESULTS / "regret.csv"
+    folder: Path,
+    *,
+    kinds: Sequence[Kind] = KINDS,
+    limit_s: float = LIMIT_S,
+    file: Path = RESULTS / "regret.csv",
 ) -> list[Row]:
     """Measure what is missing, check that complete answers agree, print the table, and return all rows."""
-    chosen = [kind for kind in KINDS if not kinds or kind.name in kinds]
-    assert len(chosen) == len(set(kinds)) or not kinds, f"kinds are {', '.join(kind.name for kind in KINDS)}"
     version = sources_version()
     rows = read_rows(file)
     known = {_key(row) for row in rows if row["version"] == version}
     with processor_time():
-        for kind in chosen:
+        for kind in kinds:
             for row in missing_rows(kind, folder, known, version, limit_s):
                 rows = [old for old in rows if _key(old) != _key(row)] + [row]
                 _write(file, rows)

@@ -61,12 +61,10 @@ def test_what_was_measured_for_the_same_sources_is_not_measured_again(
 ) -> None:
     calls: list[str] = []
     small = kind_of(calls, default=Answer(2.0, complete=False))
-    monkeypatch.setattr(run, "KINDS", (small,))
     monkeypatch.setattr(run, "sources_version", lambda: "first")
-    run.regret(tmp_path, file=tmp_path / "regret.csv")
+    run.regret(tmp_path, kinds=[small], file=tmp_path / "regret.csv")
     new = kind_of(calls, default=Answer(2.0, complete=False), other=Answer(3.0, complete=False))
-    monkeypatch.setattr(run, "KINDS", (new,))
-    run.regret(tmp_path, file=tmp_path / "regret.csv")
+    run.regret(tmp_path, kinds=[new], file=tmp_path / "regret.csv")
 
     assert calls == ["default", "other"]
     rows = {row["engine"]: row for row in run.read_rows(tmp_path / "regret.csv")}
@@ -75,7 +73,7 @@ def test_what_was_measured_for_the_same_sources_is_not_measured_again(
     assert "1.50  value: other" in capsys.readouterr().out
 
     monkeypatch.setattr(run, "sources_version", lambda: "second")
-    run.regret(tmp_path, file=tmp_path / "regret.csv")
+    run.regret(tmp_path, kinds=[new], file=tmp_path / "regret.csv")
     assert calls == ["default", "other", "default", "other"]
     assert {row["version"] for row in run.read_rows(tmp_path / "regret.csv")} == {"second"}
 
