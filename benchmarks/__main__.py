@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.registry import load_cases
-from benchmarks.regret.anytime import anytime
+from benchmarks.regret.anytime import LIMITS_S, anytime
 from benchmarks.regret.run import KINDS, LIMIT_S, regret
 from benchmarks.rows import write_rows
 from benchmarks.studies import (
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument(
         "--kinds", default="", help="kinds of questions of regret, with ; between; by default all"
     )
-    parser.add_argument("--seconds", type=float, default=LIMIT_S, help="what each engine of regret may take")
+    parser.add_argument("--seconds", type=float, help="what an engine of regret, or anytime, may take")
     options = parser.parse_args()
     for name in options.names:
         if name == "speed":
@@ -172,11 +172,11 @@ def main() -> None:
         elif options.data is None:
             print(f"{name} left out: it needs real data. Pass --data FOLDER.")
         elif name == "anytime":
-            anytime(Path(options.data))
+            anytime(Path(options.data), limit_s=options.seconds or LIMITS_S[-1])
         elif name == "regret":
             asked = options.kinds.split(";")
             kinds = [kind for kind in KINDS if options.kinds == "" or kind.name in asked]
-            regret(Path(options.data), kinds=kinds, limit_s=options.seconds)
+            regret(Path(options.data), kinds=kinds, limit_s=options.seconds or LIMIT_S)
         else:
             more = {"seeds": options.seeds} if name in SEEDED else {}
             write_rows(name, STUDIES[name](Path(options.data), **more))

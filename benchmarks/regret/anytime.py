@@ -1,15 +1,15 @@
 """Value and bound over time: what the default has after 1, 3, 10 and 30 s, beside what takes less than a second.
 
-python -m benchmarks anytime --data FOLDER
+python -m benchmarks anytime --data FOLDER [--seconds 30]
 
-Twelve questions of the regret table. Limits are in processor seconds, each from a fresh start. A row says in `fault`
+Twelve questions of the regret table. Limits are in processor seconds, each from a fresh start; rows that are there for
+the same sources are not measured again. A row says in `fault`
 where an answer is worse than the best rule, single judge or single stage, or than the answer with less time, and the
 run then ends with an error. `beyond_s` is what a run takes beyond its limit.
 """
 
-import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from benchmarks.regret.engines import DEFAULT, Answer, Engine, Kind, processor_t
 from benchmarks.regret.fronts import MORE_OBJECTIVES, PRODUCTS, TWO_OBJECTIVES
 from benchmarks.regret.panels import PANELS, best_judge, seen
 from benchmarks.regret.pruning import MEANS, VOTES, by_mean_rules, by_rules
-from benchmarks.regret.run import Row, measured, sources_version
+from benchmarks.regret.run import Row, measured, read_rows, sources_version, write_rows_of
 from benchmarks.regret.stages import STAGES, one_stage
 from benchmarks.rows import RESULTS, row_facts
 
@@ -48,36 +48,45 @@ WATCHED = (
 )  # fmt: skip
 
 
-def anytime(folder: Path, *, file: Path = RESULTS / "anytime.csv") -> list[Row]:
-    """Measure all of it; raises AssertionError at the end if an answer was worse than a simple one, or with more time."""
-    rows: list[Row] = []
+def anytime(
+    folder: Path,
+    *,
+    limit_s: float = LIMITS_S[-1],
+    watched: Sequence[Watched] = WATCHED,
+    file: Path = RESULTS / "anytime.csv",
+) -> list[Row]:
+    """Measure what is missing, up to the limit, and return all rows.
+
+    Raises AssertionError at the end if an answer was worse than a simple one, or with more time.
+    """
+    limits = [limit for limit in LIMITS_S if limit <= limit_s]
+    version, rows = sources_version(), read_rows(file)
     with processor_time():
-        for watched in WATCHED:
-            question = next(one for one in watched.kind.instances if one.name == watched.instance).make(
-                folder
-            )
-            for engine in (watched.engine, watched.simple):
+        for one in watched:
+            own = [row for row in rows if row["instance"] == one.instance]
+            if {row["limit_s"] for row in own if row["version"] == version} >= set(limits):
+                continue
+            question = next(each for each in one.kind.instances if each.name == one.instance).make(folder)
+            for engine in (one.engine, one.simple):
                 if engine is not None:
-                    measured(engine, watched.kind.tiny(np.random.default_rng(0)), 2.0)
-            for row in over_time(watched, question):
+                    measured(engine, one.kind.tiny(np.random.default_rng(0)), 2.0)
+            rows = [row for row in rows if row["instance"] != one.instance]
+            for row in over_time(one, question, limits):
                 print(row, flush=True)
-                rows.append(row | {"version": sources_version(), **row_facts()})
-                with file.open("w", newline="") as opened:
-                    writer = csv.DictWriter(opened, list(rows[0]))
-                    writer.writeheader()
-                    writer.writerows(rows)
+                rows.append(row | {"version": version, **row_facts()})
+            write_rows_of(file, rows, [each.instance for each in WATCHED])
     faults = [f"{row['instance']}, {row['limit_s']:g} s: {row['fault']}" for row in rows if row["fault"]]
     assert not faults, "\n".join(faults)
     return rows
 
 
-def over_time(watched: Watched, question: Any) -> Iterator[Row]:
+def over_time(watched: Watched, question: Any, limits: Sequence[float] = LIMITS_S) -> Iterator[Row]:
     """Yield a row for each limit."""
     simple, simple_s = Answer(-math.inf, complete=False), 0.0
     if watched.simple is not None:
-        simple, simple_s, _ = measured(watched.simple, question, LIMITS_S[-1])
+        simple, simple_s, _ = measured(watched.simple, question, limits[-1])
     before = -math.inf
-    for limit in LIMITS_S:
+    for limit in limits:
         answer, seconds, _ = measured(watched.engine, question, limit)
         yield {
             "case": "anytime", "kind": watched.kind.name, "instance": watched.instance, "limit_s": limit,

@@ -55,7 +55,7 @@ def regret(
         for kind in kinds:
             for row in missing_rows(kind, folder, known, version, limit_s):
                 rows = [old for old in rows if _key(old) != _key(row)] + [row]
-                _write(file, rows)
+                write_rows_of(file, rows, [one.name for known_kind in KINDS for one in known_kind.instances])
                 print(
                     *(
                         f"{name}={row[name]}"
@@ -195,19 +195,15 @@ def read_rows(file: Path) -> list[Row]:
         rows: list[Row] = [dict(row) for row in csv.DictReader(opened)]
     for row in rows:
         row["complete"] = row["complete"] == "True"
-        for name in ("seconds", "limit_s", "value", "bound"):
+        for name in {"seconds", "limit_s", "value", "bound", "simple", "simple_s"} & row.keys():
             row[name] = float(row[name])
     return rows
 
 
-def _write(file: Path, rows: list[Row]) -> None:
-    """Write all rows, in the order of the kinds and instances, so that a row changes in its place."""
-    places = {
-        (kind.name, instance.name): (i, j)
-        for i, kind in enumerate(KINDS)
-        for j, instance in enumerate(kind.instances)
-    }
-    order = sorted(rows, key=lambda row: places.get((row["kind"], row["instance"]), (len(KINDS), 0)))
+def write_rows_of(file: Path, rows: list[Row], instances: Sequence[str]) -> None:
+    """Write all rows in the order of the instances, so that a row changes in its place."""
+    places = {instance: place for place, instance in enumerate(instances)}
+    order = sorted(rows, key=lambda row: places.get(row["instance"], len(places)))
     part = file.with_suffix(".part")
     with part.open("w", newline="") as opened:
         writer = csv.DictWriter(opened, list(rows[0]))

@@ -165,3 +165,19 @@ def test_on_tiny_questions_no_answer_is_worse_than_a_simple_one(watched: anytime
     )
 
     assert anytime.fault(answer, -math.inf, simple) == ""
+
+
+def test_values_over_time_are_kept_and_what_is_worse_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    kind = kind_of(calls, default=Answer(2.0, complete=False), simple=Answer(3.0, complete=False))
+    watched = anytime.Watched(kind, "one", kind.engines["default"], kind.engines["simple"])
+    monkeypatch.setattr(anytime, "sources_version", lambda: "first")
+    for _ in range(2):
+        with pytest.raises(
+            AssertionError, match="one, 3 s: 2 is worse than 3 of what takes less than a second"
+        ):
+            anytime.anytime(tmp_path, limit_s=3.0, watched=[watched], file=tmp_path / "anytime.csv")
+
+    assert calls == ["simple", "default", "default"]

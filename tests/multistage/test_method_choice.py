@@ -1,7 +1,9 @@
 import itertools
 import pickle
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -14,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shortlist.errors import BadInputError, FitsStoppedError
 from shortlist.multistage import MultiStageClassifier, method_choice
-from shortlist.multistage.engines import PLANS, Shape
+from shortlist.multistage.engines import PLANS, Plan, Shape
 from shortlist.multistage.method_choice import joined, n_subsets, sampled_rows
 from shortlist.multistage.problem.costs import feature_costs
 from shortlist.multistage.search.emsco import EmscoOptions, emsco
@@ -110,6 +112,14 @@ def test_every_shape_has_a_plan_that_can_answer(shape: tuple[bool, ...], n_featu
 
     assert facts["is_counted"] or "enumerate" not in plan.engines
     assert plan.engines[0] != "emsco"  # it goes on from a front
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=range(len(PLANS)))
+def test_every_plan_names_what_measured_it(plan: Plan) -> None:
+    decision = re.fullmatch(r"decision (\d+)", plan.measured)
+    found = f"docs/decisions/{int(decision[1]):04}-*" if decision else f"benchmarks/results/{plan.measured}"
+
+    assert list(Path(__file__).parents[2].glob(found)), plan.measured
 
 
 @examples(40)
